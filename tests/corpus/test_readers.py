@@ -1,0 +1,306 @@
+"""Every format that people bring, and one sentence for everything that can be wrong with it."""
+
+import csv
+import gzip
+import json
+import time
+
+import pytest
+
+from workbench.corpus import CorpusError, read_corpus
+
+UCI = "3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"
+
+
+def put(folder, name, content):
+    """A file with this content, packed when its name says so."""
+    data = content if isinstance(content, bytes) else content.encode()
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
+    return path
+
+
+def refusal(path, **options):
+    """The sentence with which it is refused, file names without their folder."""
+    with pytest.raises(CorpusError) as refused:
+        read_corpus(path, **options)
+    assert "\n" not in str(refused.value)
+    return str(refused.value).replace(str(path.parent) + "/", "")
+
+
+# ---------------------------------------------------------------------- UCI bag of words
+
+
+@pytest.mark.parametrize("name", ["docword.toy.txt", "docword.toy.txt.gz", "toy", "toy.csv"])
+def test_a_bag_of_words_is_known_by_its_header_and_not_by_its_name(tmp_path, name):
+    corpus = read_corpus(put(tmp_path, name, UCI))
+    assert corpus.name == ("toy.csv" if name == "toy.csv" else "toy")
+    assert (corpus.n_documents, corpus.n_words, corpus.n_pairs, corpus.n_tokens) == (3, 4, 3, 8)
+    assert corpus.indptr.tolist() == [0, 2, 2, 3]
+    assert corpus.words.tolist() == [0, 2, 1]
+    assert corpus.vocabulary == ("w0", "w1", "w2", "w3")
+
+
+def test_packed_is_known_by_the_bytes_and_not_by_the_name(tmp_path):
+    assert read_corpus(put(tmp_path, "docword.toy.txt", gzip.compress(UCI.encode()))).n_tokens == 8
+
+
+def test_vocabulary_titles_and_labels_beside_the_file_are_used(tmp_path):
+    path = put(tmp_path, "docword.toy.txt.gz", UCI)
+    put(tmp_path, "vocab.toy.txt", "ant\nbee\ncat\ndög\n")
+    put(tmp_path, "titles.toy.txt", "one\ntwo words\nthree\n")
+    put(tmp_path, "labels.toy.txt", "x\ny\nx")
+    corpus = read_corpus(path)
+    assert corpus.vocabulary == ("ant", "bee", "cat", "dög")
+    assert corpus.titles == ("one", "two words", "three")
+    assert corpus.labels == ("x", "y", "x")
+
+
+def test_a_vocabulary_may_be_a_file_or_a_list(tmp_path):
+    path = put(tmp_path, "docword.toy.txt", UCI)
+    words = put(tmp_path, "words.txt", "a\r\nb\r\nc\r\nd\r\n")
+    assert read_corpus(path, vocabulary=words).vocabulary == tuple("abcd")
+    assert read_corpus(path, vocabulary=list("abcd")).vocabulary == tuple("abcd")
+
+
+@pytest.mark.parametrize("rows", ["1\t1\t2\r\n1  3 1 \r\n\r\n3 2 5", "3 2 5\n1 3 1\n1 1 1\n1 1 1\n"])
+def test_spaces_blank_lines_order_and_repeated_pairs_do_not_matter(tmp_path, rows):
+    n_rows = len(rows.split("\n")) - 1
+    corpus = read_corpus(put(tmp_path, "toy", f"3\r\n4\r\n{n_rows}\r\n{rows}"))
+    assert corpus.content_hash == read_corpus(put(tmp_path, "docword.toy.txt", UCI)).content_hash
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("3\n4\n4\n1 1 2\n1 3 1\n3 2 5\n", "docword.toy.txt: the header promises 4 rows and 3 came, fewer: "
+         "the file is truncated, fetch it again"),
+        ("3\n4\n2\n1 1 2\n1 3 1\n3 2 5\n", "docword.toy.txt: the header promises 2 rows and 3 came, more: correct line 3"),
+        ("3\n4\n3\n1 1 2\n1 5 1\n3 2 5\n", "docword.toy.txt, line 5: the word id must lie in 1..4; it is 5"),
+        ("3\n4\n3\n1 1 2\n\n1 3 1\n4 2 5\n", "docword.toy.txt, line 7: the document id must lie in 1..3; it is 4"),
+        ("3\n4\n3\n0 1 2\n1 3 1\n3 2 5\n", "docword.toy.txt, line 4: the document id must lie in 1..3; it is 0"),
+        ("3\n4\n3\n1 1 2\n1 3 1.5\n3 2 5\n", "docword.toy.txt, line 5: the count must be a whole number, not '1.5'"),
+        ("3\n4\n3\n1 1 2\n1 3 1\n3 2 -5\n", "docword.toy.txt, line 6: the count must be a whole number, not '-5'"),
+        ("3\n4\n3\n1 1 2\n1 x 1\n3 2 5\n", "docword.toy.txt, line 5: the word must be a whole number, not 'x'"),
+        ("3\n4\n3\n1 1 2\n1 3 1 7\n3 2 5\n", "docword.toy.txt, line 5: three numbers were wanted, document, "
+         "word and count; 4 came: '1 3 1 7'"),
+        ("3\n4\n3\n1 1 2\n1 3 1\n3 2", "docword.toy.txt, line 6: three numbers were wanted, document, word "
+         "and count; 2 came: '3 2'"),
+        ("3\n4\n1\n1 1 2 9\n", "docword.toy.txt, line 4: three numbers were wanted, document, word and count; "
+         "4 came: '1 1 2 9'"),
+        ("3\n4\n1\n1 1 99999999999999999999\n", "docword.toy.txt, line 4: the count must be a whole number, "
+         "not '99999999999999999999'"),
+        ("3\n4\n1\n1 1 9999999999\n", "docword.toy.txt: a count may not exceed 2147483647; the largest is 9999999999"),
+        ("3\n4\n0\n", "docword.toy.txt: a corpus needs at least one token; none came"),
+        ("0\n4\n0\n", "docword.toy.txt: the header must give between 1 and 2147483647 documents; it gives 0"),
+        ("3\n4\nx\n1 1 1\n", "docword.toy.txt, line 3: a UCI bag of words begins with three lines of one whole number each, "
+         "documents, words and rows; this line is none of them"),
+        ("3\n", "docword.toy.txt, line 2: a UCI bag of words begins with three lines of one whole number each, "
+         "documents, words and rows; this line is none of them"),
+        ("", "docword.toy.txt is empty; a file with data was wanted"),
+    ],
+)  # fmt: skip
+def test_a_wrong_bag_of_words_is_refused_with_file_and_line(tmp_path, content, sentence):
+    assert refusal(put(tmp_path, "docword.toy.txt", content)) == sentence
+
+
+def test_a_truncated_packed_file_is_refused_with_the_line_it_ends_in(tmp_path):
+    rows = "".join(f"1 {word} {word * 7919 % 1000 + 1}\n" for word in range(1, 5001))
+    whole = gzip.compress(f"1\n5000\n5000\n{rows}".encode())
+    sentence = refusal(put(tmp_path, "docword.toy.txt", whole[: len(whole) // 2]))
+    assert sentence.startswith("docword.toy.txt, line ")
+    assert sentence.endswith(": the compressed file ends early here; it is truncated, fetch it again")
+    assert 1000 < int(sentence.split("line ")[1].split(":")[0]) < 4500
+
+
+def test_a_damaged_packed_file_is_refused(tmp_path):
+    whole = bytearray(gzip.compress(UCI.encode()))
+    whole[-6] ^= 0xFF  # its checksum
+    assert refusal(put(tmp_path, "toy", bytes(whole))).startswith("toy is a damaged gzip file (CRC check failed")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("a\nb\nc\n", "vocab.toy.txt has 3 words where 4 were wanted; it does not belong to docword.toy.txt; "
+         "give the right one with vocabulary=…"),
+        ("a\n\nc\nd\n", "vocab.toy.txt, line 2: the line is empty; one of 4 words was wanted"),
+        (b"a\nb\nc\xe9\nd\n", "vocab.toy.txt, line 3: byte 0xe9 is not UTF-8; save the file with the encoding UTF-8"),
+    ],
+)  # fmt: skip
+def test_a_wrong_vocabulary_is_refused(tmp_path, words, sentence):
+    path = put(tmp_path, "docword.toy.txt", UCI)
+    put(tmp_path, "vocab.toy.txt", words)
+    assert refusal(path) == sentence
+
+
+def test_a_vocabulary_that_is_not_there_or_does_not_fit_is_refused(tmp_path):
+    path = put(tmp_path, "docword.toy.txt", UCI)
+    assert refusal(path, vocabulary=tmp_path / "none.txt") == "there is no file none.txt; check the path"
+    assert refusal(path, vocabulary=["a"]) == "docword.toy.txt: the vocabulary must have 4 words; it has 1"
+
+
+def test_options_of_text_are_refused_for_a_bag_of_words(tmp_path):
+    path = put(tmp_path, "docword.toy.txt", UCI)
+    assert refusal(path, min_documents=2) == "docword.toy.txt is a bag of words, already counted; leave out min_documents"
+
+
+def test_kos_is_read_in_well_under_a_second(kos):
+    from workbench.corpus import load_corpus
+
+    began = time.perf_counter()
+    assert load_corpus("kos").content_hash == kos.content_hash
+    assert time.perf_counter() - began < 2  # 0.2 s where it was written; a busy machine is slower
+
+
+# ---------------------------------------------------------------------- a folder of text
+
+
+def test_a_folder_gives_titles_from_files_and_labels_from_subfolders(tmp_path):
+    put(tmp_path, "zoo/bird.txt", "ibis heron")
+    put(tmp_path, "art/paint.TXT", "\ufeffoil canvas oil")
+    put(tmp_path, "art/.hidden.txt", "secret")
+    put(tmp_path, "art/notes.md", "markdown")
+    put(tmp_path, "empty.txt", "")
+    corpus = read_corpus(tmp_path)
+    assert corpus.titles == ("paint", "empty", "bird")
+    assert corpus.labels == ("art", "", "zoo")
+    assert corpus.vocabulary == ("canvas", "heron", "ibis", "oil")
+    assert corpus.document_tokens.tolist() == [3, 0, 2]
+    assert corpus.name == tmp_path.name
+
+
+def test_files_of_one_name_are_told_apart_by_their_folder(tmp_path):
+    put(tmp_path, "a/1.txt", "ibis")
+    put(tmp_path, "b/1.txt", "heron")
+    assert read_corpus(tmp_path).titles == ("a/1", "b/1")
+
+
+def test_a_flat_folder_has_no_labels(tmp_path):
+    put(tmp_path, "1.txt", "ibis")
+    assert read_corpus(tmp_path).labels is None
+
+
+def test_a_folder_without_text_or_with_other_bytes_is_refused(tmp_path):
+    folder = tmp_path / "texts"
+    put(folder, "notes.md", "x")
+    wanted = "texts has no .txt file, one per document was wanted; for another format give the file itself"
+    assert refusal(folder) == wanted
+    put(folder, "1.txt", b"good\nb\xffd\n")
+    assert refusal(folder) == "texts/1.txt, line 2: byte 0xff is not UTF-8; save the file with the encoding UTF-8"
+
+
+# ---------------------------------------------------------------------- CSV
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"), [("a.csv", ","), ("a.csv.gz", ","), ("a.csv", ";"), ("a.tsv", "\t"), ("a", ",")]
+)
+def test_a_csv_file_has_text_title_and_label(tmp_path, name, separator):
+    content = "\ufefftitle,text,label\none,ibis heron,zoo\ntwo,,zoo\nthree,\"oil,\noil\",art\n".replace(",", separator)
+    corpus = read_corpus(put(tmp_path, name, content))
+    assert corpus.name == "a"
+    assert corpus.titles == ("one", "two", "three")
+    assert corpus.labels == ("zoo", "zoo", "art")
+    assert corpus.document_tokens.tolist() == [2, 0, 2]
+
+
+def test_columns_may_be_chosen_and_left_out(tmp_path):
+    path = put(tmp_path, "a.csv", "body,head,label\nibis,one,x\nheron,two,y\n")
+    corpus = read_corpus(path, text="body", title="head", label=None)
+    assert (corpus.titles, corpus.labels) == (("one", "two"), None)
+
+
+def test_a_text_that_says_na_is_a_text(tmp_path):
+    assert read_corpus(put(tmp_path, "a.csv", "text\nNA\nnull\n")).vocabulary == ("na", "null")
+
+
+def test_a_very_long_text_is_read_and_the_csv_module_left_as_it_was(tmp_path):
+    before = csv.field_size_limit()
+    assert read_corpus(put(tmp_path, "a.csv", "text\n" + "ibis " * 60_000)).n_tokens == 60_000
+    assert csv.field_size_limit() == before
+
+
+def test_options_of_text_reach_the_counting(tmp_path):
+    path = put(tmp_path, "a.csv", "text\nibis the\nibis heron\n")
+    assert read_corpus(path, min_documents=2, stop_words=None).vocabulary == ("ibis",)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "sentence"),
+    [
+        ("head,body\na,b\n", {}, "a.csv, line 1: no column 'text' for the text; there are 'head', 'body'; say "
+         "which with text=…"),
+        ("text\nibis\n", {"label": "kind"}, "a.csv, line 1: no column 'kind' for the label; there are 'text'; "
+         "say which with label=…"),
+        ("text,title\nibis,a\nheron,b,c\n", {}, "a.csv, line 3: 2 columns were wanted and 3 came; "
+         "put double quotes around a text that contains ','"),
+        ("text,title\nibis\n", {}, "a.csv, line 2: 2 columns were wanted and 1 came; put double quotes around "
+         "a text that contains ','"),
+        ("text\n\"ibis\n", {}, "a.csv, line 2: not a CSV row (unexpected end of data); check the quotes"),
+        ("text\n", {}, "a.csv holds no document; at least one was wanted"),
+        ("", {}, "a.csv is empty; a file with data was wanted"),
+        (b"text\nibis\n\xe9t\xe9\n", {}, "a.csv, line 3: byte 0xe9 is not UTF-8; save the file with the encoding UTF-8"),
+        ("text\nthe\n", {}, r"a.csv: no word left in 1 text(s) after stop words and token_pattern='[^\\W\\d_]{2,}'; "
+         "give longer texts, stop_words=None or another pattern"),
+        ("text\nibis\n", {"vocabulary": ["ibis"]}, "a.csv is raw text and makes its own vocabulary; "
+         "leave vocabulary out, or prune with max_words"),
+        ("text\nibis\n", {"min_docs": 2}, "no reader option 'min_docs'; for raw text there are stop_words, min_documents, "
+         "max_share, max_words, token_pattern"),
+        ("text\nibis\n", {"format": "parquet"}, "no format 'parquet'; there are uci, folder, csv, jsonl"),
+        ("text\nibis\n", {"format": "folder"}, "a.csv is a file; format='folder' wants a folder of .txt files"),
+        ("text\nibis\n", {"format": "uci"}, "a.csv, line 1: a UCI bag of words begins with three lines of one "
+         "whole number each, "
+         "documents, words and rows; this line is none of them"),
+    ],
+)  # fmt: skip
+def test_a_wrong_csv_file_is_refused_with_file_and_line(tmp_path, content, options, sentence):
+    assert refusal(put(tmp_path, "a.csv", content), **options) == sentence
+
+
+# ---------------------------------------------------------------------- JSON lines
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.ndjson", "a.json", "a"])
+def test_json_lines_have_text_title_and_label(tmp_path, name):
+    entries = [{"text": "ibis\u2028heron", "title": "one", "label": 3, "id": 7}, {"text": "", "title": "two"}]
+    content = "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries) + "\n\n"
+    corpus = read_corpus(put(tmp_path, name, content))
+    assert corpus.name == "a"
+    assert corpus.titles == ("one", "two")
+    assert corpus.labels == ("3", "")
+    assert corpus.document_tokens.tolist() == [2, 0]
+
+
+def test_json_lines_without_titles_and_labels_are_read(tmp_path):
+    corpus = read_corpus(put(tmp_path, "a.jsonl", '{"body": "ibis"}\n'), text="body")
+    assert (corpus.titles, corpus.labels) == (("document 0",), None)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ('{"text": "ibis"}\n{"text": "heron"\n', "a.jsonl, line 2: not JSON (Expecting ',' delimiter, column 17); "
+         "one JSON object a line was wanted"),
+        ('[{"text": "ibis"}]\n', "a.jsonl, line 1: one JSON object a line was wanted; a value of type list came"),
+        ('{"text": "ibis"}\n{"body": "x", "id": 1}\n', "a.jsonl, line 2: no field 'text' for the text; "
+         "there are 'body', 'id'; say which with text=…"),
+        ('{"text": null}\n', "a.jsonl, line 1: 'text' must be a string; it is null; "
+         'leave the line out, or write "" for an empty document'),
+    ],
+)  # fmt: skip
+def test_wrong_json_lines_are_refused_with_file_and_line(tmp_path, content, sentence):
+    assert refusal(put(tmp_path, "a.jsonl", content)) == sentence
+
+
+# ---------------------------------------------------------------------- none of these
+
+
+def test_what_is_not_there_or_not_recognised_is_refused(tmp_path):
+    assert refusal(tmp_path / "none.csv") == "there is no file or folder none.csv; check the path"
+    assert refusal(put(tmp_path, "a.bin", "MZ\0\0")) == (
+        "a.bin has a format that is not recognised; wanted is one of a UCI bag of words, a folder of .txt files, "
+        "a CSV file with a header row, a file with one JSON object a line; say which with format=…"
+    )
+    assert refusal(put(tmp_path, "b.bin", "")) == "b.bin is empty; a file with data was wanted"

@@ -1,0 +1,155 @@
+"""Held-out tokens: how many, of what, and the same for ever."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.corpus import Corpus, CorpusError, hold_out_tokens
+
+COUNTS = st.lists(st.lists(st.integers(0, 5), min_size=4, max_size=4), min_size=1, max_size=6).filter(
+    lambda table: sum(map(sum, table)) >= 2
+)
+
+
+def corpus_of(table):
+    """A corpus from a (document, word) table of counts."""
+    table = np.array(table)
+    documents, words = np.indices(table.shape)
+    return Corpus.from_pairs(documents.ravel(), words.ravel(), table.ravel(), n_documents=len(table), n_words=table.shape[1])
+
+
+def dense(corpus):
+    """(document, word) counts."""
+    table = np.zeros((corpus.n_documents, corpus.n_words), dtype=np.int64)
+    table[corpus.documents, corpus.words] = corpus.counts
+    return table
+
+
+@settings(max_examples=100, deadline=None)
+@given(COUNTS, st.sampled_from([0.1, 0.25, 0.5, 0.75]), st.integers(0, 2**40), st.sampled_from(["corpus", "document"]))
+def test_training_and_test_counts_add_up_to_the_corpus_pair_by_pair(table, fraction, seed, per):
+    corpus = corpus_of(table)
+    try:
+        train, test = hold_out_tokens(corpus, fraction, seed, per)
+    except CorpusError:
+        share = [corpus.n_tokens] if per == "corpus" else corpus.document_tokens
+        drawn = round(fraction * corpus.n_tokens) if per == "corpus" else sum(int(fraction * n) for n in share)
+        assert drawn in (0, corpus.n_tokens)
+        return
+    assert np.array_equal(dense(train) + dense(test), table)
+    assert train.vocabulary == test.vocabulary == corpus.vocabulary
+    assert train.titles == test.titles == corpus.titles
+    if per == "corpus":
+        assert test.n_tokens == round(fraction * corpus.n_tokens)
+    else:
+        assert test.document_tokens.tolist() == [int(fraction * n) for n in corpus.document_tokens]
+
+
+def test_shares_of_a_document_are_not_lost_to_rounding_errors():
+    corpus = Corpus.from_pairs([0, 1], [0, 0], [100, 9])  # 0.29 * 100 is 28.999999999999996
+    _, test = hold_out_tokens(corpus, 0.29, per="document")
+    assert test.document_tokens.tolist() == [29, 2]
+
+
+def test_a_seed_names_the_same_split_for_ever():
+    """The numbers were printed once; they may never change, or stored runs lose their test sets."""
+    corpus = corpus_of([[3, 0, 2, 1], [0, 0, 0, 0], [1, 4, 0, 5]])
+    assert dense(hold_out_tokens(corpus, 0.4, seed=0)[1]).tolist() == [[2, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 3]]
+    assert dense(hold_out_tokens(corpus, 0.4, seed=0, per="document")[1]).tolist() == [[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 3]]
+
+
+def test_other_seeds_give_other_splits():
+    corpus = corpus_of([[50, 50, 50, 50]])
+    splits = {hold_out_tokens(corpus, 0.3, seed)[1].content_hash for seed in range(20)}
+    assert len(splits) > 15  # 20 draws from thousands of splits hardly coincide
+
+
+@pytest.mark.parametrize("per", ["corpus", "document"])
+def test_every_subset_of_tokens_is_equally_likely(per):
+    """One document, tokens a a b c, two drawn: the table of test counts follows the hypergeometric law."""
+    corpus = corpus_of([[2, 1, 1, 0]])
+    n_draws = 6000
+    seen = {}
+    for seed in range(n_draws):
+        drawn = tuple(dense(hold_out_tokens(corpus, 0.5, seed, per)[1])[0])
+        seen[drawn] = seen.get(drawn, 0) + 1
+    expected = {(2, 0, 0, 0): 1 / 6, (1, 1, 0, 0): 2 / 6, (1, 0, 1, 0): 2 / 6, (0, 1, 1, 0): 1 / 6}
+    assert set(seen) == set(expected)
+    for drawn, probability in expected.items():
+        error = np.sqrt(probability * (1 - probability) / n_draws)
+        assert abs(seen[drawn] / n_draws - probability) < 4 * error  # seeds are fixed: fails or passes for ever
+
+
+def test_tokens_of_all_documents_are_in_one_urn():
+    """Per corpus, the number drawn from a document varies as the hypergeometric law says."""
+    corpus = corpus_of([[10, 0], [0, 10]])
+    drawn = np.array([hold_out_tokens(corpus, 0.5, seed)[1].document_tokens[0] for seed in range(2000)])
+    assert abs(drawn.mean() - 5) < 4 * np.sqrt(25 / 19 / 2000)
+    assert abs(drawn.var() - 25 / 19) < 0.2  # 10 draws of 20, half of them here: 10 · ¼ · 10/19; four errors of a variance
+
+
+def test_equal_keys_at_the_edge_do_not_change_how_many_are_drawn(monkeypatch):
+    class Stuck:
+        def __init__(self, seed):
+            pass
+
+        def random_raw(self, size):
+            return np.zeros(size, dtype=np.uint64)
+
+    monkeypatch.setattr(np.random, "PCG64", Stuck)
+    corpus = corpus_of([[3, 2], [4, 1]])
+    assert dense(hold_out_tokens(corpus, 0.5)[1]).sum() == 5
+    assert hold_out_tokens(corpus, 0.4, per="document")[1].document_tokens.tolist() == [2, 2]
+
+
+def test_no_fraction_is_a_test_corpus_without_pairs():
+    corpus = corpus_of([[3, 1], [0, 2]])
+    train, test = hold_out_tokens(corpus, 0)
+    assert train.content_hash == corpus.content_hash
+    assert (test.n_documents, test.n_words, test.n_pairs, test.n_tokens) == (2, 2, 0, 0)
+
+
+def test_documents_of_one_token_go_to_one_side():
+    train, test = hold_out_tokens(corpus_of([[1], [1], [1], [1]]), 0.5)
+    assert sorted((train.document_tokens + test.document_tokens).tolist()) == [1, 1, 1, 1]
+    assert test.n_tokens == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"fraction": 1}, "fraction must be a number of at least 0 and below 1; got 1"),
+        ({"fraction": -0.1}, "fraction must be a number of at least 0 and below 1; got -0.1"),
+        ({"fraction": float("nan")}, "fraction must be a number of at least 0 and below 1; got nan"),
+        ({"fraction": "0.1"}, "fraction must be a number of at least 0 and below 1; got '0.1'"),
+        ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
+        ({"seed": 1.5}, "seed must be a whole number of at least 0; got 1.5"),
+        ({"per": "word"}, "per must be 'corpus' or 'document'; got 'word'"),
+        (
+            {"fraction": 0.01},
+            "fraction 0.01 of 8 tokens is no token at all; ask for a larger fraction, or for 0 to have no test set",
+        ),
+        (
+            {"fraction": 0.1, "per": "document"},
+            "fraction 0.1 per document is no token at all, the longest document has 5; "
+            "ask for at least 0.2, or use per='corpus'",
+        ),
+        ({"fraction": 0.99}, "fraction 0.99 of 8 tokens leaves none to train on; ask for a smaller fraction"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_a_sentence(options, sentence):
+    with pytest.raises(CorpusError) as refused:
+        hold_out_tokens(corpus_of([[3, 2], [0, 3]]), **options)
+    assert str(refused.value) == sentence
+
+
+def test_a_corpus_without_tokens_is_not_split():
+    _, empty = hold_out_tokens(corpus_of([[3, 2]]), 0)
+    with pytest.raises(CorpusError, match="a corpus needs at least one token to be split; 'corpus' has none"):
+        hold_out_tokens(empty)
+
+
+def test_a_tenth_of_kos_is_46771_tokens(kos):
+    train, test = hold_out_tokens(kos)
+    assert (train.n_tokens, test.n_tokens) == (420_943, 46_771)

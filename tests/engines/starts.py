@@ -1,0 +1,59 @@
+"""States of the engines made from given responsibilities and topics, and single steps from there."""
+
+import numpy as np
+import twins
+
+from workbench.engines import cgs, hybrid, svb
+from workbench.engines.engine import Turn
+from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.uniforms import GIBBS, uniform
+
+
+def padded_rows(rows, dtype):
+    """(row, topic) with padding topics of zero."""
+    out = aligned_zeros((len(rows), padded(rows.shape[1])), dtype)
+    out[:, : rows.shape[1]] = rows
+    return out
+
+
+def svb_state(corpus, gamma, schedule, r=0):
+    """The state of `svb` (or the variational part of a hybrid) behind responsibilities of every pair."""
+    counts = twins.expected_counts(corpus, gamma, r)
+    kept = gamma[corpus.counts > r] if schedule == "sequential" else gamma[:0]
+    return svb.State(
+        padded_rows(counts.n_dk, float), padded_rows(counts.n_wk, float), pad_topics(counts.n_k), padded_rows(kept, float), 0.0
+    )
+
+
+def cgs_state(corpus, topics, n_topics, r=np.inf):
+    """The state of `cgs` (or of one chain of a hybrid) behind topics of every token."""
+    counts = twins.sampled_counts(corpus, topics, n_topics, r)
+    return cgs.State(
+        np.array(topics, np.uint16), padded_rows(counts.n_dk, np.int32), padded_rows(counts.n_wk, np.int32),
+        pad_topics(counts.n_k).astype(np.int64),
+    )
+
+
+def hybrid_state(corpus, gamma, chains, schedule, r):
+    states = [cgs_state(corpus, topics, gamma.shape[1], r) for topics in chains]
+    return hybrid.State(*svb_state(corpus, gamma, schedule, r), *(np.stack(arrays) for arrays in zip(*states, strict=True)))
+
+
+def uniforms_of(turn: Turn, chain: int = 0):
+    """The very uniforms that the kernel uses, as a function of the token."""
+    key = turn.key(GIBBS, chain)
+    return lambda token: uniform(key, token)
+
+
+def assert_same_counts(state, counts, tolerance):
+    """The variational part of a state against counts of a twin."""
+    n_topics = len(counts.n_k)
+    np.testing.assert_allclose(state.mean_dk[:, :n_topics], counts.n_dk, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(state.mean_wk[:, :n_topics], counts.n_wk, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(state.mean_k[:n_topics], counts.n_k, rtol=0, atol=tolerance)
+
+
+def assert_same_bits(one, other):
+    """Two states of one kind, array by array."""
+    for name, a, b in zip(one._fields, one, other, strict=True):
+        assert np.array_equal(a, b, equal_nan=True), name

@@ -1,0 +1,223 @@
+"""The sampling kernel: its conditional, its draws, the posterior it visits, and three bugs that must not pass."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import twins
+from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
+
+from workbench.engines.cgs import EVERY_COUNT
+from workbench.kernels import gibbs
+from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.uniforms import GIBBS, draw_key, uniform
+from workbench.models import LDA
+
+
+def arrays_of(corpus, topics, n_topics, threshold=EVERY_COUNT):
+    """topics, n_dk, n_wk, n_k as the kernel wants them."""
+    lanes = padded(n_topics)
+    arrays = (
+        np.array(topics, np.uint16), aligned_zeros((corpus.n_documents, lanes), np.int32),
+        aligned_zeros((corpus.n_words, lanes), np.int32), aligned_zeros((lanes,), np.int64),
+    )
+    gibbs.count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *arrays)
+    return arrays
+
+
+def sweep(draw_topics, corpus, model, arrays, key, mean=(None, None, None), threshold=EVERY_COUNT):
+    return draw_topics(
+        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold,
+        *arrays, *mean, pad_topics(model.alphas), model.beta, model.n_topics, key,
+    )
+
+
+def mean_part(corpus, gamma, r):
+    """(document, topic), (word, topic), (topic,) expected counts, padded."""
+    counts = twins.expected_counts(corpus, gamma, r)
+    padding = padded(gamma.shape[1]) - gamma.shape[1]
+    return tuple(np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, padding)]) for array in counts)
+
+
+# ---------------------------------------------------------------------- exact statements
+
+
+def probabilities_drawn_from(kernels, corpus, model, topics, pair):
+    """The normalised conditional that `draw_pair` used for the first token of a pair."""
+    _, n_dk, n_wk, n_k = arrays_of(corpus, topics, model.n_topics)
+    words_beta = corpus.n_words * model.beta
+    cumulative, inverse = np.empty(padded(model.n_topics)), kernels.inverse_sizes(n_k, None, words_beta)
+    d, w, _ = twins.pairs_of(corpus)[pair]
+    kernels.draw_pair(
+        corpus.tokens_before[pair], 1, np.uint64(1), np.array(topics, np.uint16), n_dk[d], n_wk[w], n_k, None, None, None,
+        pad_topics(model.alphas), model.beta, words_beta, inverse, cumulative, model.n_topics,
+    )
+    return np.diff(cumulative[: model.n_topics], prepend=0.0) / cumulative[model.n_topics - 1]
+
+
+@pytest.mark.parametrize("toy", [toy_a, toy_three_topics])
+def test_the_conditional_is_the_ratio_of_joints_in_every_state(toy):
+    """Invariant 6: every state of the toy, the first token of every pair; rounding of lgamma only."""
+    corpus, model = toy()
+    exact = twins.enumerate_topics(corpus, model.alphas, model.beta)
+    probability_of = dict(zip(map(tuple, exact.topics), exact.probability, strict=True))
+    for state in exact.topics[:: max(1, len(exact.topics) // 512)]:
+        for pair, token in enumerate(corpus.tokens_before[:-1]):
+            neighbours = [tuple([*state[:token], k, *state[token + 1 :]]) for k in range(model.n_topics)]
+            expected = np.array([probability_of[z] for z in neighbours])
+            found = probabilities_drawn_from(gibbs, corpus, model, state, pair)
+            np.testing.assert_allclose(found, expected / expected.sum(), rtol=1e-11)
+
+
+def test_the_twin_follows_the_printed_trajectory(oracles):
+    toy, printed = oracles["toyA"], oracles["toyA"]["cgs_trajectory"]
+    corpus, model = toy_a()
+    topics, stream = printed["z0"], iter(printed["uniforms"])
+    for expected in printed["z_after_each_sweep"]:
+        topics = twins.gibbs_sweep(corpus, topics, np.array(toy["alpha"]), toy["beta"], lambda token: next(stream))
+        assert topics.tolist() == expected
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
+def test_kernel_and_twin_draw_the_same_topics_from_the_same_uniforms(n_topics):
+    corpus, model = simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
+    topics = random_topics(corpus, n_topics)
+    arrays = arrays_of(corpus, topics, n_topics)
+    for step in range(2):
+        key = draw_key(5, GIBBS, 0, step)
+        n_moved = sweep(gibbs.draw_topics, corpus, model, arrays, key)
+        before, topics = topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, lambda token: uniform(key, token))
+        assert np.array_equal(arrays[0], topics)
+        assert n_moved == np.sum(before != topics)
+    for array, counts in zip(arrays[1:], twins.sampled_counts(corpus, topics, n_topics), strict=True):
+        assert np.array_equal(array[..., :n_topics], counts)
+        assert not array[..., n_topics:].any()
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 16, 17, 100])
+def test_kernel_and_twin_agree_beside_a_mean_part(n_topics):
+    """Eq. A8, with pairs up to 1 and up to 2 sampled; the mean part stays as it is."""
+    corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
+    gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
+    for r in (1, 2):
+        mean, key = mean_part(corpus, gamma, r), draw_key(6, GIBBS, 0, r)
+        untouched = [array.copy() for array in mean]
+        arrays = arrays_of(corpus, topics, n_topics, np.int64(r))
+        sweep(gibbs.draw_topics, corpus, model, arrays, key, mean, np.int64(r))
+        expected = twins.gibbs_sweep(
+            corpus, topics, model.alphas, model.beta, lambda token: uniform(key, token), r,
+            twins.expected_counts(corpus, gamma, r),
+        )
+        assert np.array_equal(arrays[0], expected)
+        assert all(np.array_equal(a, b) for a, b in zip(mean, untouched, strict=True))
+
+
+def test_a_mean_part_of_zero_changes_no_bit():
+    corpus, model = simulated(), LDA(5, 0.3, 0.2)
+    topics, key = random_topics(corpus, 5), draw_key(6, GIBBS, 0, 1)
+    plain, beside = arrays_of(corpus, topics, 5), arrays_of(corpus, topics, 5)
+    sweep(gibbs.draw_topics, corpus, model, plain, key)
+    sweep(gibbs.draw_topics, corpus, model, beside, key, tuple(np.zeros(array.shape) for array in plain[1:]))
+    assert all(np.array_equal(a, b) for a, b in zip(plain, beside, strict=True))
+
+
+def test_a_start_is_uniform_over_topics():
+    """12,000 draws of 6 topics: 2000 each, standard deviation 41; four of them allowed."""
+    filled = np.bincount(gibbs.uniform_topics(draw_key(1, 2, 0, 0), 12_000, 6), minlength=6)
+    assert np.all(np.abs(filled - 2000) < 164)
+
+
+# ---------------------------------------------------------------------- the posterior, by enumeration
+
+
+def batch_means(samples, n_batches=50):
+    """Mean and standard error of correlated samples (sweep, quantity)."""
+    batches = samples.reshape(n_batches, -1, samples.shape[1]).mean(axis=1)
+    return batches.mean(axis=0), batches.std(axis=0, ddof=1) / np.sqrt(n_batches)
+
+
+def quantities(corpus, model, topics):
+    """Topic indicators of every token, sameness of every two tokens, and the predictive table, of (state, token) topics."""
+    first, second = np.triu_indices(corpus.n_tokens, 1)
+    indicators = (topics[:, :, None] == np.arange(model.n_topics)).reshape(len(topics), -1)
+    states, which = np.unique(topics, axis=0, return_inverse=True)
+    counts = [twins.sampled_counts(corpus, z, model.n_topics) for z in states]
+    tables = np.array([twins.predictive(c, model.alphas, model.beta).ravel() for c in counts])
+    return np.hstack([indicators, topics[:, first] == topics[:, second], tables[which.ravel()]])
+
+
+def largest_deviation(draw_topics, corpus, model, n_sweeps):
+    """The largest |mean - exact| / standard error over tokens, pairs of tokens and predictive probabilities."""
+    exact = twins.enumerate_topics(corpus, model.alphas, model.beta)
+    expected = exact.probability @ quantities(corpus, model, exact.topics)
+    arrays, visited = arrays_of(corpus, np.zeros(corpus.n_tokens), model.n_topics), []
+    for step in range(100 + n_sweeps):  # 100 sweeps from the same start until it is forgotten
+        sweep(draw_topics, corpus, model, arrays, draw_key(11, GIBBS, 0, step))
+        visited.append(arrays[0].copy())
+    mean, error = batch_means(quantities(corpus, model, np.array(visited[100:])))
+    return np.max(np.abs(mean - expected) / np.maximum(error, 1e-12))
+
+
+@pytest.mark.parametrize("toy", [toy_a, toy_three_topics])
+def test_draws_follow_the_exact_posterior(toy):
+    """Tokens, pairs of tokens and predictives within 4 standard errors of enumeration."""
+    assert largest_deviation(gibbs.draw_topics, *toy(), 20_000) < 4
+
+
+def test_draws_follow_the_exact_posterior_of_an_empty_document_and_unused_words():
+    corpus = CORPORA["empty_documents_and_unused_words"]
+    assert largest_deviation(gibbs.draw_topics, corpus, LDA(2, (0.7, 0.4), 0.3), 10_000) < 4
+
+
+def test_the_twin_enumerates_the_published_posterior(oracles):
+    toy, exact = oracles["toyA"], oracles["toyA"]["exact"]
+    corpus, model = toy_a()
+    found = twins.enumerate_topics(corpus, model.alphas, model.beta)
+    expected = found.probability @ quantities(corpus, model, found.topics)
+    same = np.array(exact["same"])[np.triu_indices(9, 1)]
+    assert found.log_sum == pytest.approx(exact["log_evidence"], abs=1e-10)  # exact quantities, spec E.5
+    np.testing.assert_allclose(expected, np.concatenate([np.ravel(exact["pz"]), same, np.ravel(exact["pred"])]), atol=1e-10)
+    edge = oracles["edge"]["empty_doc_and_unused_words"]
+    corpus, alpha = corpus_of(edge["pairs"], edge["D"], edge["W"]), np.array(edge["alpha"])
+    found = twins.enumerate_topics(corpus, alpha, edge["beta"])
+    tables = [twins.predictive(twins.sampled_counts(corpus, z, 2), alpha, edge["beta"]) for z in found.topics]
+    assert found.log_sum == pytest.approx(edge["log_evidence"], abs=1e-10)
+    np.testing.assert_allclose(np.tensordot(found.probability, tables, 1), edge["pred"], atol=1e-10)
+    assert toy["K"] == model.n_topics
+
+
+# ---------------------------------------------------------------------- bugs planted in a copy
+
+REMOVAL = """\
+        n_dk[old] -= 1
+        n_wk[old] -= 1
+        n_k[old] -= 1
+"""
+ADDITION = "        topics[token] = new\n"
+LATE_REMOVAL = REMOVAL + "        inverse[old] = 1.0 / (words_beta + n_k[old])\n"
+PLANTED_BUGS = {
+    "own token left in": [(REMOVAL, ""), (ADDITION, LATE_REMOVAL + ADDITION)],
+    "W beta written beta": [("words_beta = n_wk.shape[0] * beta", "words_beta = beta")],
+    "one uniform for all tokens": [("uniform(key, token) * total", "uniform(key, 0) * total")],
+}
+
+
+def kernels_with(replacements):
+    """The sampling kernels from a copy of their source with texts replaced, as plain Python."""
+    source = Path(gibbs.__file__).read_text()
+    for old, new in [*replacements, ("from workbench.kernels.jit import kernel", "kernel = lambda function: function")]:
+        assert source.count(old) == 1, f"the text to be replaced stands there {source.count(old)} times: {old!r}"
+        source = source.replace(old, new)
+    names = {}
+    exec(compile(source, "a copy of gibbs.py", "exec"), names)
+    return names
+
+
+def test_the_copy_of_the_kernel_follows_the_exact_posterior():
+    assert largest_deviation(kernels_with([])["draw_topics"], *toy_a(), 4000) < 4
+
+
+@pytest.mark.parametrize("bug", PLANTED_BUGS)
+def test_a_planted_bug_is_caught_by_enumeration(bug):
+    """The very check that the kernel passes, with the same sweeps; 8 standard errors is far outside of chance."""
+    assert largest_deviation(kernels_with(PLANTED_BUGS[bug])["draw_topics"], *toy_a(), 4000) > 8

@@ -1,0 +1,107 @@
+"""Pieces of the variational kernels against their twins; whole sweeps are in tests/engines/test_svb.py."""
+
+import numpy as np
+import pytest
+import twins
+from scipy.special import psi
+from toys import CORPORA, random_gamma, random_topics, simulated
+
+from workbench.kernels import standard_vb
+from workbench.kernels.uniforms import RESPONSIBILITIES, draw_key
+
+SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
+RANDOM = np.random.default_rng(4)
+
+
+def sampled_of(corpus, n_topics, n_chains):
+    """n_dk, n_wk (chain, row, topic), n_k (chain, 1, topic) and the same as Counts of the twins."""
+    counts = [twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, 1) for seed in range(n_chains)]
+    n_dk, n_wk, n_k = (np.stack(arrays).astype(np.int32) for arrays in zip(*counts, strict=True))
+    return (n_dk, n_wk, n_k[:, None]), counts
+
+
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+def test_weights_are_averaged_over_chains_in_the_log_domain(n_chains):
+    prior, mean, scale = np.full(16, 0.3), RANDOM.gamma(1.0, 4.0, (5, 16)), RANDOM.uniform(0.5, 2.0, 16)
+    sampled = RANDOM.integers(0, 9, (n_chains, 5, 16)).astype(np.int32)
+    weights = np.empty((5, 16))
+    standard_vb.weigh_rows(0, 5, prior, mean, sampled if n_chains else None, scale, weights)
+    chains = sampled if n_chains else np.zeros((1, 5, 16))
+    expected = np.exp(psi(prior + mean + chains).mean(axis=0)) * scale
+    np.testing.assert_allclose(weights, expected, rtol=2 * SERIES_ERROR)
+
+
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
+def test_one_pair_of_the_sequential_schedule_meets_its_twin(n_topics, n_chains):
+    corpus, alpha, beta = simulated(), np.linspace(0.1, 0.9, n_topics), 0.2
+    gamma, pair = random_gamma(corpus, n_topics), int(np.argmax(corpus.counts))
+    d, w, n = twins.pairs_of(corpus)[pair]
+    mean = twins.expected_counts(corpus, gamma, 1)
+    sampled, counts = sampled_of(corpus, n_topics, n_chains) if n_chains else ((None, None, None), [mean.plus(mean)])
+    totals = [mean.plus(c) for c in counts] if n_chains else [mean]
+    expected = twins.responsibility(totals, np.full(len(totals), 1 / len(totals)), d, w, alpha, beta)
+    moved, kept = [array.copy() for array in mean], gamma[[pair]]
+    standard_vb.update_pair(d, w, n, *moved, *sampled, alpha, beta, n_topics, kept, 0, np.empty(n_topics))
+    np.testing.assert_allclose(kept[0], expected, rtol=6 * SERIES_ERROR)  # three series, and the normaliser's three
+    new = gamma.copy()
+    new[pair] = expected
+    for array, after in zip(moved, twins.expected_counts(corpus, new, 1), strict=True):
+        np.testing.assert_allclose(array, after, rtol=0, atol=6 * n * SERIES_ERROR)
+
+
+@pytest.mark.parametrize("prior", [1e-8, 1e-4, 0.3])
+def test_the_log_domain_meets_its_twin_however_small_the_prior(prior):
+    """Small priors make psi of order 1/prior; its rounding is then that much larger."""
+    corpus, alpha = simulated(), np.full(6, prior)
+    gamma = np.eye(6)[RANDOM.integers(6, size=corpus.n_pairs)]
+    mean = twins.expected_counts(corpus, gamma)
+    for d, w, _ in twins.pairs_of(corpus)[::7]:
+        found = np.empty(6)
+        standard_vb.log_domain_gamma(d, w, *mean, None, None, None, alpha, prior, 6, found)
+        expected = twins.responsibility([mean], [1.0], d, w, alpha, prior)
+        np.testing.assert_allclose(found, expected, rtol=max(6 * SERIES_ERROR, 1e-15 / prior), atol=1e-300)
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 2])
+@pytest.mark.parametrize("name", CORPORA)
+def test_a_start_counts_its_responsibilities_once(name, threshold):
+    corpus, n_topics = CORPORA[name], 3
+    n_kept = int(np.sum(corpus.counts > threshold))
+    kept, counts = np.zeros((n_kept, 16)), [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
+    standard_vb.start_responsibilities(
+        corpus.indptr, corpus.words, corpus.counts, threshold, draw_key(1, RESPONSIBILITIES, 0, 0), n_topics, kept, *counts
+    )
+    gamma = np.zeros((corpus.n_pairs, n_topics))
+    gamma[corpus.counts > threshold] = kept[:, :n_topics]
+    np.testing.assert_allclose(kept.sum(axis=1), 1.0, rtol=1e-14)  # rounding
+    for array, expected in zip(counts, twins.expected_counts(corpus, gamma, threshold), strict=True):
+        np.testing.assert_allclose(array[..., :n_topics], expected, rtol=0, atol=1e-12)  # rounding
+        assert not array[..., n_topics:].any()
+
+
+def test_a_start_is_the_same_whether_gamma_is_kept_or_not():
+    corpus, key = simulated(), draw_key(1, RESPONSIBILITIES, 0, 0)
+    found = []
+    for n_kept in (corpus.n_pairs, 0):
+        counts = [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
+        standard_vb.start_responsibilities(
+            corpus.indptr, corpus.words, corpus.counts, 0, key, 4, np.zeros((n_kept, 16)), *counts
+        )
+        found.append(counts)
+    assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
+
+
+def test_random_gamma_is_flat_on_the_simplex():
+    """Moments of Dir(1, 1, 1): mean 1/3, E[x_i x_j] 1/12, E[x_i^2] 1/6; 4 standard errors of 20,000 draws."""
+    draws = np.empty((20_000, 3))
+    for pair in range(len(draws)):
+        standard_vb.random_gamma(draw_key(3, RESPONSIBILITIES, 0, 0), pair, 3, draws[pair])
+    for sample, exact in [(draws[:, 0], 1 / 3), (draws[:, 1] * draws[:, 2], 1 / 12), (draws[:, 2] ** 2, 1 / 6)]:
+        assert abs(sample.mean() - exact) < 4 * sample.std() / np.sqrt(len(draws))
+
+
+def test_entropy_takes_zero_responsibilities():
+    gamma, weights = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([3, 2], np.int32)
+    expected = -3 * (0.25 * np.log(0.25) + 0.75 * np.log(0.75))
+    assert standard_vb.weighted_entropy(weights, gamma) == pytest.approx(expected, rel=1e-15)  # rounding

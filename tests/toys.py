@@ -1,0 +1,65 @@
+"""Tiny corpora, and exact values for some of them (tests/oracles)."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.models import LDA
+
+
+def read_oracles() -> dict:
+    return json.loads((Path(__file__).parent / "oracles" / "lda.json").read_text())
+
+
+def corpus_of(pairs, n_documents=None, n_words=None) -> Corpus:
+    """The corpus of [(document, word, count)]."""
+    return Corpus.from_pairs(*np.array(pairs).T, n_documents=n_documents, n_words=n_words)
+
+
+def toy_a() -> tuple[Corpus, LDA]:
+    """2 documents, 3 words, 5 pairs, 9 tokens, K = 2, alpha = (0.7, 0.4): the toyA of the oracles."""
+    return corpus_of([(0, 0, 3), (0, 1, 1), (1, 0, 1), (1, 1, 1), (1, 2, 3)]), LDA(2, (0.7, 0.4), 0.3)
+
+
+def toy_three_topics() -> tuple[Corpus, LDA]:
+    """3 documents, 3 words, 7 tokens, K = 3 with unequal alpha: 2187 assignments."""
+    return corpus_of([(0, 0, 2), (0, 2, 1), (1, 1, 1), (1, 2, 1), (2, 0, 1), (2, 1, 1)]), LDA(3, (0.9, 0.5, 0.2), 0.4)
+
+
+def simulated(n_documents=12, n_words=20, tokens_per_document=15, seed=3) -> Corpus:
+    """About 180 tokens of 4 topics, counts from 1 upwards."""
+    return LDA(4, 0.3, 0.2).simulate(n_documents, n_words, tokens_per_document, seed)[0]
+
+
+CORPORA = {
+    "toy_a": toy_a()[0],
+    "one_token": corpus_of([(0, 0, 1)], 1, 3),
+    "one_document": corpus_of([(0, 0, 1), (0, 2, 4), (0, 3, 2)], 1, 5),
+    "one_word": corpus_of([(0, 0, 1), (1, 0, 4), (2, 0, 2)], 3, 1),
+    "one_token_documents": corpus_of([(d, d % 4, 1) for d in range(9)], 9, 4),
+    "empty_documents_and_unused_words": corpus_of([(1, 1, 2), (1, 4, 1), (3, 1, 1)], 6, 7),
+    "twelve_documents": simulated(),
+}
+
+
+def doubled(corpus: Corpus) -> Corpus:
+    """Every count twice."""
+    return corpus.with_pairs(corpus.indptr, corpus.words, 2 * corpus.counts)
+
+
+def every_pair(corpus: Corpus) -> Corpus:
+    """Each document with each word once: what to ask a predictive for to see a whole table."""
+    documents, words = np.indices((corpus.n_documents, corpus.n_words)).reshape(2, -1)
+    return Corpus.from_pairs(documents, words, np.ones(len(words)), n_documents=corpus.n_documents, n_words=corpus.n_words)
+
+
+def random_gamma(corpus: Corpus, n_topics: int, seed: int = 0) -> np.ndarray:
+    """(pair, topic) responsibilities, flat."""
+    return np.random.default_rng(seed).dirichlet(np.ones(n_topics), corpus.n_pairs)
+
+
+def random_topics(corpus: Corpus, n_topics: int, seed: int = 0) -> np.ndarray:
+    """(token,) topics, uniform."""
+    return np.random.default_rng(seed).integers(n_topics, size=corpus.n_tokens).astype(np.uint16)

@@ -1,0 +1,40 @@
+"""workbench: Bayesian topic models, compared live.
+
+    import workbench as wb
+
+    corpus = wb.load_corpus("docstrings")
+    train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
+    ds = wb.fit(train, engine="svb-cgs", n_topics=10, test=test)
+
+Names are imported when they are first used, so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "workbench.corpus": ("Corpus", "CorpusError", "data_sets", "hold_out_tokens", "load_corpus", "read_corpus"),
+    "workbench.models": ("LDA", "ModelError", "VARIABLES"),
+    "workbench.report": ("save_figures", "write_report"),
+    "workbench.runs.compare": ("compare",),
+    "workbench.runs.fit": ("fit", "resume", "start"),
+    "workbench.runs.run": ("Run", "open_run", "open_runs"),
+    "workbench.runs.spec": ("RunSpec", "SpecError"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted([*_HOME_OF, "engines"])
+
+
+def __getattr__(name: str):
+    if name == "engines":
+        return import_module("workbench.engines")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'workbench' has no attribute '{name}'")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

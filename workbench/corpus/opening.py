@@ -1,0 +1,97 @@
+"""Bytes and lines of a data file, plain or gzipped, with one sentence for whatever is wrong with it."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+from workbench.corpus.corpus import CorpusError
+
+GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BLOCK = 1 << 20
+
+
+def read_bytes(path: Path) -> bytes:
+    """All bytes of the file, unpacked when it is gzipped (known by its first two bytes, not by its name).
+
+    Raises
+    ------
+    CorpusError
+        The file is missing, unreadable or empty, or its gzip stream is damaged or ends early.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise CorpusError(f"there is no file {path}; check the path") from None
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror}") from None
+    if data.startswith(GZIP_MAGIC):
+        try:
+            data = gzip.decompress(data)
+        except EOFError:
+            raise CorpusError(
+                f"{path}, line {_last_line(path)}: the compressed file ends early here; it is truncated, fetch it again"
+            ) from None
+        except (OSError, zlib.error) as error:
+            raise CorpusError(f"{path} is a damaged gzip file ({error}); fetch it again") from None
+    if not data.removeprefix(BYTE_ORDER_MARK).strip():
+        raise CorpusError(f"{path} is empty; a file with data was wanted")
+    return data
+
+
+def first_bytes(path: Path) -> bytes:
+    """The first few kilobytes, unpacked: enough to recognise a format; b"" when there is nothing to recognise."""
+    try:
+        with open(path, "rb") as file:
+            packed = file.read(2) == GZIP_MAGIC
+        with gzip.open(path) if packed else open(path, "rb") as file:
+            return file.read(4096)
+    except (OSError, EOFError, zlib.error):
+        return b""  # read_bytes says what is wrong
+
+
+def read_text(path: Path) -> str:
+    """The file as text; UTF-8, with or without a byte order mark.
+
+    Raises
+    ------
+    CorpusError
+        As `read_bytes`; or a byte that is not UTF-8, with its line.
+    """
+    return decoded(read_bytes(path), path)
+
+
+def decoded(data: bytes, path: Path) -> str:
+    """The bytes of a file as text."""
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CorpusError(
+            f"{path}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8; save the file with the encoding UTF-8"
+        ) from None
+
+
+def read_lines(path: Path, wanted: int, what: str, mend: str) -> list[str]:
+    """One string a line: as many as wanted, none of them empty.
+
+    ``what`` names the lines in an error ("words"), ``mend`` ends its sentence.
+    """
+    lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
+    if len(lines) != wanted:
+        raise CorpusError(f"{path} has {len(lines)} {what} where {wanted} were wanted; {mend}")
+    if "" in lines:
+        raise CorpusError(f"{path}, line {lines.index('') + 1}: the line is empty; one of {wanted} {what} was wanted")
+    return lines
+
+
+def _last_line(path: Path) -> int:
+    """Number of the line where a truncated gzip stream breaks off."""
+    unpacker, line = zlib.decompressobj(wbits=31), 1
+    with open(path, "rb") as file:
+        while block := file.read(BLOCK):
+            line += unpacker.decompress(block).count(b"\n")
+    return line

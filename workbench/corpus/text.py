@@ -1,0 +1,177 @@
+"""A corpus from raw text: words found by a pattern, counted per document, the vocabulary pruned.
+
+Counting is scikit-learn's CountVectorizer; pruning is done here, so that ties are broken the same way on
+every machine and an empty vocabulary is explained.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from numbers import Real
+
+import numpy as np
+
+from workbench.corpus.corpus import Corpus, CorpusError
+
+WORD_PATTERN = r"[^\W\d_]{2,}"  # two letters or more of any alphabet; no digits, no underscores
+
+CONTRACTIONS = frozenset(
+    ["ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn", "ll", "mustn", "needn", "shan", "shouldn", "ve", "wasn", "weren", "wouldn"]
+)  # what WORD_PATTERN leaves of "don't", "we'll", "they've"
+
+
+def count_words(
+    texts: Iterable[str],
+    titles: Iterable[str] | None = None,
+    labels: Iterable[str] | None = None,
+    name: str = "texts",
+    stop_words: str | Iterable[str] | None = "english",
+    min_documents: int = 1,
+    max_share: float = 1.0,
+    max_words: int | None = None,
+    token_pattern: str = WORD_PATTERN,
+) -> Corpus:
+    """The corpus of raw strings, lower-cased, one document per string.
+
+    Documents that are empty, or lose all their words, keep their rows. The vocabulary is in alphabetical
+    (code point) order. Nothing but stop words disappears by default; for topics of real text
+    ``min_documents=5, max_share=0.5`` is a good start.
+
+    Parameters
+    ----------
+    texts : (document,) str
+        An empty string is an empty document. None and NaN are refused: a missing text is a hole in
+        the data, and only its owner knows whether to drop the row or to keep it empty.
+    titles : (document,) str, default ``document 0, document 1, …``
+    labels : (document,) str, optional
+    name : str
+        What pages and file names call the corpus.
+    stop_words : "english", an iterable of words, or None
+        Words left out. "english" is scikit-learn's list with the stumps of contractions (don, isn, ve).
+    min_documents : int, default 1
+        Words in fewer documents than this are left out.
+    max_share : float in (0, 1], default 1.0
+        Words in more than this share of all documents are left out.
+    max_words : int, optional
+        Only so many words, the most frequent ones, are kept after all that; ties go by alphabet.
+    token_pattern : regular expression
+        What counts as a word: by default two or more letters of any alphabet. At most one group.
+
+    Raises
+    ------
+    CorpusError
+        A text that is not a string, an option out of range, or no word left.
+    """
+    texts = _strings(texts)
+    if titles is not None:
+        titles = _as_many(titles, len(texts), "titles")
+    if labels is not None:
+        labels = _as_many(labels, len(texts), "labels")
+    _check_options(min_documents, max_share, max_words)
+    vocabulary, table = _count(texts, stop_words, _compiled(token_pattern))
+    keep = _kept_words(table, min_documents, max_share, max_words)
+    table = table[:, keep]
+    rows = np.repeat(np.arange(len(texts)), np.diff(table.indptr))
+    about = {"labels": labels, "name": name} | ({} if titles is None else {"titles": titles})
+    return Corpus.from_pairs(
+        rows, table.indices, table.data, vocabulary=vocabulary[keep].tolist(), n_documents=len(texts), **about
+    )
+
+
+def _strings(texts) -> list[str]:
+    """The texts as a list, every one a string."""
+    if isinstance(texts, str):
+        raise CorpusError("texts must be a list of strings, one per document; a single string came")
+    texts = list(texts)
+    if not texts:
+        raise CorpusError("a corpus needs at least one document; no text came")
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise CorpusError(
+                f"every text must be a string; text {row} (counted from 0) is {text!r}; "
+                "leave its row out, or put '' there to keep an empty document"
+            )
+    return texts
+
+
+def _as_many(values, n_documents: int, what: str) -> tuple[str, ...]:
+    """The values as strings, one per document."""
+    values = tuple(str(value) for value in values)
+    if len(values) != n_documents:
+        raise CorpusError(f"{what} must have one entry per text ({n_documents}); it has {len(values)}")
+    return values
+
+
+def _check_options(min_documents, max_share, max_words):
+    """Refuses pruning options out of range."""
+    if not isinstance(min_documents, (int, np.integer)) or min_documents < 1:
+        raise CorpusError(f"min_documents must be a whole number of at least 1; got {min_documents!r}")
+    if not isinstance(max_share, Real) or not 0 < max_share <= 1:
+        raise CorpusError(f"max_share must be a share of the documents, above 0 and at most 1; got {max_share!r}")
+    if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
+        raise CorpusError(f"max_words must be a whole number of at least 1, or None for all; got {max_words!r}")
+
+
+def _compiled(token_pattern: str) -> re.Pattern:
+    """The pattern, checked."""
+    try:
+        pattern = re.compile(token_pattern)
+    except (re.error, TypeError) as error:
+        raise CorpusError(f"token_pattern must be a regular expression; {token_pattern!r} is not ({error})") from None
+    if pattern.groups > 1:
+        raise CorpusError(
+            f"token_pattern may have one group, the word; {token_pattern!r} has {pattern.groups}; write (?:…) for the others"
+        )
+    return pattern
+
+
+def _count(texts: list[str], stop_words, pattern: re.Pattern):
+    """Words (word,) in alphabetical order, and their counts as a sparse (document, word) table."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    stop = sorted({token for word in _stop_list(stop_words) for token in pattern.findall(word.lower())})
+    counter = CountVectorizer(stop_words=stop or None, token_pattern=pattern.pattern, dtype=np.int64)
+    try:
+        table = counter.fit_transform(texts)
+    except ValueError as error:
+        if "empty vocabulary" not in str(error):
+            raise
+        raise CorpusError(
+            f"no word left in {len(texts)} text(s) after stop words and token_pattern={pattern.pattern!r}; "
+            "give longer texts, stop_words=None or another pattern"
+        ) from None
+    table.sort_indices()
+    return counter.get_feature_names_out(), table
+
+
+def _stop_list(stop_words) -> Iterable[str]:
+    """The words to leave out."""
+    if stop_words is None:
+        return ()
+    if isinstance(stop_words, str):
+        if stop_words != "english":
+            raise CorpusError(f"stop_words must be 'english', a list of words or None; got {stop_words!r}")
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return ENGLISH_STOP_WORDS | CONTRACTIONS
+    listed = list(stop_words) if isinstance(stop_words, Iterable) else [stop_words]
+    if not all(isinstance(word, str) for word in listed):
+        raise CorpusError(f"stop_words must be 'english', a list of words or None; got {stop_words!r}")
+    return listed
+
+
+def _kept_words(table, min_documents: int, max_share: float, max_words: int | None) -> np.ndarray:
+    """Columns of the table that stay, ascending."""
+    n_documents, n_words = table.shape
+    occurs_in = np.bincount(table.indices, minlength=n_words)
+    keep = np.flatnonzero((occurs_in >= min_documents) & (occurs_in <= max_share * n_documents))
+    if not len(keep):
+        raise CorpusError(
+            f"none of {n_words} words is in at least {min_documents} and at most {max_share:.0%} "
+            f"of {n_documents} documents; lower min_documents or raise max_share"
+        )
+    if max_words is not None and len(keep) > max_words:
+        totals = np.bincount(table.indices, weights=table.data, minlength=n_words)
+        keep = np.sort(keep[np.argsort(-totals[keep], kind="stable")[:max_words]])
+    return keep

@@ -1,0 +1,59 @@
+"""The registry of engines: a name, the file it lives in, its paper. Importing this compiles nothing.
+
+A new engine is one new file with a function ``engine(name)`` and one line here; menus, command line,
+benchmarks and the protocol tests pick it up from the registry.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
+
+ENGINES: dict[str, str] = {
+    "svb": "workbench.engines.svb",         # Welling, Teh & Kappen 2008, eq. 11: collapsed view of variational Bayes
+    "cgs": "workbench.engines.cgs",         # Griffiths & Steyvers 2004: collapsed Gibbs sampling
+    "svb-cgs": "workbench.engines.hybrid",  # Welling, Teh & Kappen 2008, eq. 20-25: sample small counts, average large ones
+}
+
+
+def get_engine(name: str):
+    """The engine of a name; compiles nothing until its first step.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name, with the nearest known one.
+    """
+    if name not in ENGINES:
+        from workbench.engines.engine import OptionError
+
+        near = get_close_matches(str(name), ENGINES, 1, 0.5)
+        hint = f"did you mean '{near[0]}'? There are" if near else "there are"
+        raise OptionError(f"no engine '{name}'; {hint} {', '.join(ENGINES)}")
+    return import_module(ENGINES[name]).engine(name)
+
+
+def describe() -> dict[str, dict]:
+    """Every engine by name: its title, its source, and its options with default and meaning."""
+    found = {name: get_engine(name) for name in ENGINES}
+    return {
+        name: {
+            "title": engine.title,
+            "source": engine.source,
+            "options": {f.name: {"default": f.default, "meaning": f.metadata["meaning"]} for f in fields(engine.options)},
+        }
+        for name, engine in found.items()
+    }
+
+
+class _CallableModule(ModuleType):
+    """`workbench.engines` is this package, and `workbench.engines()` describes what is in it."""
+
+    def __call__(self) -> dict[str, dict]:
+        return describe()
+
+
+sys.modules[__name__].__class__ = _CallableModule

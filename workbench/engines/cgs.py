@@ -1,0 +1,90 @@
+"""Collapsed Gibbs sampling for LDA.
+
+Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12. theta and phi are integrated out and
+each token's topic is drawn in turn, with the token removed from the counts::
+
+    p(z_i = k | z_-i, w)  ~  (n_dk + alpha_k) (n_wk + beta) / (n_k + W beta)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine, NoOptions
+from workbench.kernels.evidence import log_joint, predictive
+from workbench.kernels.gibbs import count_topics, draw_topics, uniform_topics
+from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.slices import each_slice, slice_bounds
+from workbench.kernels.uniforms import GIBBS, TOPICS
+from workbench.models import LDA
+
+EVERY_COUNT = np.int64(2**62)
+"""The threshold under which every pair lies."""
+
+
+class State(NamedTuple):
+    topics: np.ndarray  # (token,) uint16, in canonical order
+    n_dk: np.ndarray    # (document, topic) int32, padded
+    n_wk: np.ndarray    # (word, topic) int32, padded
+    n_k: np.ndarray     # (topic,) int64, padded
+
+
+def init(corpus, model, options, turn) -> State:
+    """Every token in a topic drawn uniformly."""
+    return start_chain(corpus, model, EVERY_COUNT, turn)
+
+
+def start_chain(corpus, model, threshold, turn, chain=0) -> State:
+    """A uniform start of the tokens whose pairs count at most the threshold."""
+    lanes = padded(model.n_topics)
+    state = State(
+        uniform_topics(turn.key(TOPICS, chain), corpus.n_tokens, model.n_topics),
+        aligned_zeros((corpus.n_documents, lanes), np.int32),
+        aligned_zeros((corpus.n_words, lanes), np.int32),
+        aligned_zeros((lanes,), np.int64),
+    )
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *state)
+    return state
+
+
+def step(corpus, model, options, state, turn):
+    """Draw every token's topic once, in canonical order."""
+    n_moved = sweep(corpus, model, EVERY_COUNT, state, (None, None, None), turn)
+    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+
+
+def sweep(corpus, model, threshold, state, mean, turn, chain=0) -> int:
+    """One Gibbs sweep over the tokens under the threshold, with the mean part of the counts or None thrice."""
+    key, alpha = turn.key(GIBBS, chain), pad_topics(model.alphas)
+
+    def draw(first, last):
+        return draw_topics(
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold,
+            *state, *mean, alpha, model.beta, model.n_topics, key,
+        )
+
+    return sum(each_slice(draw, slice_bounds(corpus.indptr, len(alpha)), 1, turn.pulse))
+
+
+def watch(corpus, model, options, state) -> dict:
+    joint = log_joint(state.n_dk, state.n_wk, state.n_k, pad_topics(model.alphas), model.beta, model.n_topics)
+    return {"log_joint": joint, "n_k": state.n_k[: model.n_topics]}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The sampled counts."""
+    return {"n_kw": state.n_wk[:, : model.n_topics].T, "n_dk": state.n_dk[:, : model.n_topics]}
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair given the sampled counts: the Rao-Blackwellised predictive, eq. 13."""
+    return predictive(pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, model.alphas, model.beta)
+
+
+def engine(name: str = "cgs") -> Engine:
+    return Engine(
+        name, "Collapsed Gibbs sampling", "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
+        LDA, NoOptions, State, ("log_joint", "moved"), lambda options: True, init, step, watch, counts, predict,
+    )

@@ -1,0 +1,118 @@
+"""What an engine is: a handful of functions over a corpus, a model, options and a state.
+
+A state holds exactly what the next step needs; a checkpoint is a state. `step` may reuse the arrays of
+the state that it was given. Randomness comes in as an argument, the turn; an engine keeps none.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.kernels.uniforms import draw_key
+
+
+class OptionError(ValueError):
+    """What an option wanted, what came, and what to do, in one sentence."""
+
+
+def no_pulse() -> None:
+    """The pulse of somebody who never interrupts."""
+
+
+class Turn(NamedTuple):
+    """What the loop hands to one step: its randomness, its threads, and a pulse to give between slices.
+
+    The pulse returns soon, waits while the run is paused, and raises when the run is to stop at once.
+    """
+
+    seed: int
+    step: int                                # 0 for init, then the iteration
+    n_threads: int = 1
+    pulse: Callable[[], None] = no_pulse
+
+    def key(self, stream: int, chain: int = 0) -> np.uint64:
+        """The key of a stream of uniforms in this turn; see `workbench.kernels.uniforms`."""
+        return np.uint64(draw_key(self.seed, stream, chain, self.step))
+
+
+class Engine(NamedTuple):
+    """One published method of inference, ready to be run by the loop."""
+
+    name: str
+    title: str
+    source: str                              # paper, equation
+    model: type                              # dataclass of hyperparameters
+    options: type                            # dataclass of options; widgets, flags and checks come from its fields
+    state: type                              # NamedTuple of arrays and floats
+    watches: tuple[str, ...]                 # the scalars of `watch` and `step`, names of models.variables
+    samples: Callable                        # (options) -> bool: is any token sampled?
+    init: Callable                           # (corpus, model, options, turn) -> state
+    step: Callable                           # (corpus, model, options, state, turn) -> (state, {"updates": int, …})
+    watch: Callable                          # (corpus, model, options, state) -> {"n_k": (topic,), scalar …}
+    counts: Callable                         # (corpus, model, options, state) -> {"n_kw": …, "n_dk": …}
+    predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Of an engine that has nothing to choose."""
+
+
+def option(default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False):
+    """A dataclass field that knows what it means and which values it takes.
+
+    With ``choices`` it takes one of these; otherwise a number, at least ``low``, ``whole`` or not, and
+    "inf" too when ``infinite``.
+    """
+    about = {"meaning": meaning, "choices": choices, "low": low, "whole": whole, "infinite": infinite}
+    return field(default=default, metadata=about)
+
+
+def make_options(engine: Engine, given: dict):
+    """The options of an engine from a plain dict, defaults filled in.
+
+    Raises
+    ------
+    OptionError
+        For a name that the engine does not have (the nearest is named) or a value out of range.
+    """
+    known = {f.name: f for f in fields(engine.options)}
+    values = {}
+    for name, value in given.items():
+        if name not in known:
+            near = get_close_matches(name, known, 1, 0.4)
+            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known) or 'none'}"
+            raise OptionError(f"{engine.name} has no option '{name}'; {hint}")
+        values[name] = _checked(engine.name, known[name], value)
+    return engine.options(**values)
+
+
+def _checked(engine: str, about, value):
+    """The value of one option in its own type."""
+    choices, low = about.metadata["choices"], about.metadata["low"]
+    where = f"option '{about.name}' of {engine}"
+    if choices:
+        if value not in choices:
+            raise OptionError(f"{where} must be one of {', '.join(map(str, choices))}; got {value!r}")
+        return value
+    wanted = ("a whole number" if about.metadata["whole"] else "a number") + (f" of at least {low:g}" if low is not None else "")
+    wanted += " or inf" if about.metadata["infinite"] else ""
+    try:
+        number = float(value) if isinstance(value, (str, numbers.Real)) and not isinstance(value, bool) else math.nan
+    except ValueError:
+        number = math.nan
+    if (
+        math.isnan(number)
+        or (low is not None and number < low)
+        or (math.isinf(number) and not about.metadata["infinite"])
+        or (about.metadata["whole"] and math.isfinite(number) and number != int(number))
+    ):
+        raise OptionError(f"{where} must be {wanted}; got {value!r}")
+    return int(number) if about.metadata["whole"] and math.isfinite(number) else number

@@ -1,0 +1,1 @@
+"""Mathematics shared by engines: compiled arithmetic over arrays, no state, no files."""

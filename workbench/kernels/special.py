@@ -1,0 +1,91 @@
+"""Digamma, exp(digamma) and their kin, for rows of positive numbers.
+
+exp(psi(x)) is what variational updates ask for. The argument is shifted up by six, where an asymptotic
+series in 1/(x + 5.5) holds (spec A.11), and the six reciprocals of the shift share one division. The
+exponential is a polynomial after range reduction, so that a whole row is computed in vector registers.
+Relative error against 40-digit arithmetic: below 3e-10 for x in [0.01, 1e6]; below x = 0.0014 the true
+value is under the smallest double and 0 comes out.
+"""
+
+import math
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from workbench.kernels.jit import kernel
+
+SHIFT = 5.5
+SERIES_1, SERIES_3 = 1 / 24, -37 / 5760
+SERIES_5, SERIES_7 = 10313 / 2903040, -5509121 / 1393459200
+LOG2_E = 1.4426950408889634
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+SMALLEST_EXPONENT = -708.0
+
+
+@intrinsic
+def _double_of_bits(typing_context, bits):
+    """The double whose bit pattern is the given int64."""
+
+    def build(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), build
+
+
+@kernel
+def shift_sum(x):
+    """1/x + 1/(x+1) + … + 1/(x+5), with one division."""
+    t = x * (x + 5.0)
+    return (2.0 * x + 5.0) * (3.0 * t * t + 20.0 * t + 24.0) / (t * (t + 4.0) * (t + 6.0))
+
+
+@kernel
+def shifted_exp_digamma(x):
+    """exp(psi(x + 6)) by its asymptotic series."""
+    y = x + SHIFT
+    z = 1.0 / y
+    z2 = z * z
+    return y + z * (SERIES_1 + z2 * (SERIES_3 + z2 * (SERIES_5 + z2 * SERIES_7)))
+
+
+@kernel
+def fast_exp(x):
+    """exp(x) for x < 700 to 2e-16 relative, 0 below -708; branch-free."""
+    inside = max(x, SMALLEST_EXPONENT)
+    n = math.floor(inside * LOG2_E + 0.5)
+    r = (inside - n * LN2_HIGH) - n * LN2_LOW
+    p = 1.0 / 479001600 + r * (1.0 / 6227020800)
+    p = 1.0 / 39916800 + r * p
+    p = 1.0 / 3628800 + r * p
+    p = 1.0 / 362880 + r * p
+    p = 1.0 / 40320 + r * p
+    p = 1.0 / 5040 + r * p
+    p = 1.0 / 720 + r * p
+    p = 1.0 / 120 + r * p
+    p = 1.0 / 24 + r * p
+    p = 1.0 / 6 + r * p
+    p = 0.5 + r * p
+    p = 1.0 + r * (1.0 + r * p)
+    scale = _double_of_bits((np.int64(n) + np.int64(1023)) << np.int64(52))
+    return p * scale if x > SMALLEST_EXPONENT else 0.0
+
+
+@kernel
+def exp_digamma(x):
+    """exp(psi(x)) for x > 0."""
+    return shifted_exp_digamma(x) * fast_exp(-shift_sum(x))
+
+
+@kernel
+def exp_digamma_ratio(x, y, z):
+    """exp(psi(x) + psi(y) - psi(z)) for positive arguments, with one exponential."""
+    scale = shifted_exp_digamma(x) * shifted_exp_digamma(y) / shifted_exp_digamma(z)
+    return scale * fast_exp(min(shift_sum(z) - (shift_sum(x) + shift_sum(y)), 700.0))
+
+
+@kernel
+def digamma(x):
+    """psi(x) for x > 0, to about 1e-10 absolute."""
+    return math.log(shifted_exp_digamma(x)) - shift_sum(x)

@@ -1,0 +1,46 @@
+"""Random numbers as a function of (seed, stream, chain, step, index): nothing to carry, nothing to store.
+
+A key is hashed from the first four; the uniform of an index is one splitmix64 output of the key.
+The answer therefore depends neither on the order in which tokens are visited nor on the number of
+threads, and a resumed run continues with the very numbers of an uninterrupted one.
+
+Steele, Lea & Flood (2014), "Fast splittable pseudorandom number generators".
+"""
+
+import numpy as np
+
+from workbench.kernels.jit import kernel
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_A = np.uint64(0xBF58476D1CE4E5B9)
+MIX_B = np.uint64(0x94D049BB133111EB)
+TO_UNIT = 2.0**-53
+
+RESPONSIBILITIES, TOPICS, GIBBS = 1, 2, 3
+"""Streams: the start of the responsibilities, the start of the topics, the draws of a chain."""
+
+
+@kernel
+def mix(bits):
+    """The finaliser of splitmix64: 64 bits in, 64 well-mixed bits out."""
+    bits = (bits ^ (bits >> np.uint64(30))) * MIX_A
+    bits = (bits ^ (bits >> np.uint64(27))) * MIX_B
+    return bits ^ (bits >> np.uint64(31))
+
+
+@kernel
+def uniform(key, index):
+    """The uniform in [0, 1) that belongs to an index under a key, with 53 bits."""
+    return np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT
+
+
+@kernel
+def absorb(key, part):
+    """The key with one more number hashed into it."""
+    return mix((key ^ np.uint64(part)) * MIX_A + GOLDEN)
+
+
+@kernel
+def draw_key(seed, stream, chain, step):
+    """The key of one step of one chain of one stream."""
+    return absorb(absorb(absorb(absorb(np.uint64(0), seed), stream), chain), step)

@@ -1,0 +1,1 @@
+"""The only loop, and what it leaves behind: specs, the run store, workers, comparisons."""

@@ -1,0 +1,157 @@
+"""Several engines on the same split with the same seeds, as runs side by side."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from tqdm import tqdm
+
+from workbench.corpus import Corpus, hold_out_tokens
+from workbench.engines import get_engine
+from workbench.engines.engine import OptionError
+from workbench.runs.fit import fit
+from workbench.runs.run import ENDED, Run, extend
+from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
+from workbench.runs.store import FAILED, create_run
+
+DEFAULT_ENGINES = ("svb", "cgs", "svb-cgs")
+
+
+def plan(
+    corpus: Corpus, engines=DEFAULT_ENGINES, seeds=1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0,
+    options: dict | None = None, **settings,
+) -> tuple[list[RunSpec], Corpus, Corpus | None]:
+    """The specs of a comparison, with the training and test corpora that they share.
+
+    ``engines`` are names or (name, options) pairs; ``options`` go to every engine that has them.
+    ``seeds`` inference seeds count up from ``seed``; the split stays. Other settings are those of `fit`.
+
+    Raises
+    ------
+    SpecError, OptionError, ModelError, CorpusError
+    """
+    train, test, split = corpus, None, None
+    if holdout:
+        train, test = hold_out_tokens(corpus, fraction=holdout, seed=split_seed)
+        split = {"fraction": holdout, "seed": split_seed, "per": "corpus"}
+    chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in engines]
+    if not chosen:
+        raise SpecError("a comparison needs at least one engine; got none")
+    known = {name: {field.name for field in fields(get_engine(name).options)} for name, _ in chosen}
+    for option in options or {}:
+        if not any(option in names for names in known.values()):
+            raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {', '.join(sorted(set().union(*known.values())))}")
+    specs = []
+    for name, own in chosen:
+        shared = {option: value for option, value in (options or {}).items() if option in known[name]}
+        for chain in range(whole("seeds", seeds, 1)):
+            spec = make_spec(train, name, test=test, seed=seed + chain, options=shared | own, split=split, **settings)
+            if spec.hash not in {other.hash for other in specs}:
+                specs.append(spec)
+    return specs, train, test
+
+
+def compare(
+    corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int = 10, alpha=0.1, beta: float = 0.1, n_iterations: int = 300,
+    seeds: int = 1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0, options: dict | None = None, store=None,
+    jobs: int = 1, progress: bool = True, **settings,
+) -> xr.Dataset:
+    """Runs several engines on the same split with the same seeds.
+
+    Returns
+    -------
+    xarray.Dataset
+        The per-iteration variables of `fit` with a dim ``run``; coordinates ``run`` (name), ``engine``,
+        ``label`` and ``seed`` along it. What only some engines record is NaN for the others.
+
+    With a ``store`` the runs are kept and reopened when the same comparison is asked for again, up to
+    ``jobs`` of them side by side. See `plan` for engines, seeds, split and options.
+    """
+    settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta, "n_iterations": n_iterations}
+    specs, train, test = plan(corpus, engines, seeds, seed, holdout, split_seed, options, **settings)
+    if store is None:
+        datasets = [
+            fit(
+                train, spec.engine, test=test, seed=spec.seed, options=spec.options, split=spec.split, progress=progress, **settings
+            )
+            for spec in specs
+        ]
+    else:
+        runs = [Run(create_run(Path(store), spec, train, test)) for spec in specs]
+        for run, spec in zip(runs, specs, strict=True):
+            extend(run.path, spec.n_iterations)
+        run_all(runs, jobs, progress)
+        datasets = [run.progress() for run in runs]
+    return side_by_side(datasets)
+
+
+def side_by_side(datasets: list[xr.Dataset]) -> xr.Dataset:
+    """The per-iteration variables of several runs, joined along a dim ``run``."""
+    parts, specs = [], []
+    for dataset in datasets:
+        kept = [name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]
+        parts.append(dataset[kept].assign(updates=dataset["updates"].astype(float)))
+        specs.append(RunSpec.from_json(dataset.attrs["spec"]))
+    joined = xr.concat(parts, "run", data_vars="all", coords="minimal", compat="override", join="outer", combine_attrs="drop")
+    return joined.assign_coords(
+        run=np.array([dataset.attrs["name"] for dataset in datasets], dtype=object),
+        engine=("run", np.array([spec.engine for spec in specs], dtype=object)),
+        label=("run", np.array([spec.label() for spec in specs], dtype=object)),
+        seed=("run", np.array([spec.seed for spec in specs])),
+        spec=("run", np.array([dataset.attrs["spec"] for dataset in datasets], dtype=object)),
+    )
+
+
+def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
+    """Takes every run to its end in worker processes, up to ``jobs`` at a time, with a bar for each.
+
+    Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed.
+
+    Raises
+    ------
+    SpecError
+        When a worker failed, with its message.
+    """
+    whole("jobs", jobs, 1)
+    waiting, at_work = list(runs), []
+    with contextlib.ExitStack() as stack:
+        bars = {run: stack.enter_context(_bar(run, progress, at)) for at, run in enumerate(runs)}
+        try:
+            while waiting or at_work:
+                while waiting and len(at_work) < jobs:
+                    at_work.append(waiting.pop(0))
+                    at_work[-1].resume()
+                time.sleep(0.1)
+                _show(at_work, bars)
+                at_work = [run for run in at_work if run.state not in ENDED]
+        except KeyboardInterrupt:
+            for run in at_work:
+                run.stop()
+            for run in at_work:
+                run.wait(timeout=30)
+            raise
+        _show(runs, bars)
+    for run in runs:
+        status = run.status()
+        if status["state"] == FAILED:
+            raise SpecError(f"run '{run.name}' failed: {status['message']}; its worker.log in {run.path} says where")
+
+
+def _bar(run: Run, shown: bool, at: int) -> tqdm:
+    status = run.status()
+    return tqdm(
+        total=status["n_iterations"], initial=status["iteration"], desc=f"{run.spec.label()} seed {run.spec.seed}", unit="it",
+        position=at, file=sys.stderr, dynamic_ncols=True, disable=not shown,
+    )
+
+
+def _show(runs: list[Run], bars: dict[Run, tqdm]) -> None:
+    """Moves the bars to where the runs are."""
+    for run in runs:
+        bars[run].update(max(run.status()["iteration"] - bars[run].n, 0))

@@ -1,0 +1,129 @@
+"""The only loop: step, score, record, checkpoint; it waits when paused and ends when stopped.
+
+Everything that a run needs to go on is its `Position`. A run that is resumed from one is, bit for bit,
+the run that was never interrupted: randomness is a function of seed and iteration.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import Turn
+from workbench.runs.scoring import Average, perplexity, score, start_average
+from workbench.runs.spec import RunSpec
+
+CLOCKS = ("elapsed", "cpu_time", "updates")
+PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "train_perplexity")
+
+
+class Stopped(Exception):
+    """Raised by a pulse in the middle of a step: the unfinished step is discarded."""
+
+
+class Position(NamedTuple):
+    """Where a run is: the iteration that was completed and all that the next one needs."""
+
+    iteration: int
+    state: NamedTuple
+    average: Average
+    elapsed: float       # seconds of inference
+    cpu_time: float      # CPU seconds of inference
+    updates: int
+
+
+class Row(NamedTuple):
+    """What one iteration leaves behind."""
+
+    iteration: int
+    numbers: dict        # scalar by name; see models.variables
+    n_k: np.ndarray      # (topic,)
+
+
+class Sink(Protocol):
+    """Who takes in what the loop produces: a store, or memory."""
+
+    def record(self, row: Row) -> None: ...
+    def snapshot(self, iteration: int, counts: dict) -> None: ...
+    def checkpoint(self, position: Position, now: bool) -> None: ...
+
+
+class Pulse(Protocol):
+    """Called between slices of a step; see `engines.engine.Turn`."""
+
+    waited: float        # seconds spent paused so far
+
+    def __call__(self) -> None: ...       # in the middle of a step
+    def wants_rest(self) -> bool: ...     # is a pause or a stop wanted?
+    def rest(self) -> None: ...           # between steps: returns when no pause is wanted
+    def stopping(self) -> bool: ...       # is a stop wanted?
+
+
+Watch = Callable[[Position, dict], None]
+"""Told of every iteration: the position and its perplexities."""
+
+
+def columns(spec: RunSpec, engine) -> tuple[str, ...]:
+    """The names of the scalars of every iteration, in order."""
+    scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
+    return (*CLOCKS, *scored, *engine.watches)
+
+
+def start(spec: RunSpec, train: Corpus, test: Corpus | None) -> Position:
+    """The position before the first iteration."""
+    engine, model, options = spec.parts()
+    state = engine.init(train, model, options, Turn(spec.seed, 0, spec.n_threads))
+    return Position(0, state, start_average(test), 0.0, 0.0, 0)
+
+
+def iterate(
+    spec: RunSpec, train: Corpus, test: Corpus | None, position: Position, sink: Sink, pulse: Pulse, watch: Watch | None = None
+) -> Position:
+    """Runs from a position to the end of the spec, or until stopped; returns where it got to.
+
+    The last iteration, and one after which the run rests, is recorded and snapshot whatever the
+    cadence. A stop in the middle of a long step comes out as `Stopped`.
+    """
+    engine, model, options = spec.parts()
+    while position.iteration < spec.n_iterations and not pulse.stopping():
+        position, info = advance(spec, engine, model, options, train, position, pulse)
+        average, scores = score(
+            engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in
+        )
+        position = position._replace(average=average)
+        resting = position.iteration == spec.n_iterations or pulse.wants_rest()
+        if resting or position.iteration % spec.record_every == 0:
+            sink.record(measure(engine, train, model, options, position, scores, info))
+        if resting or position.iteration % spec.snapshot_every == 0:
+            sink.snapshot(position.iteration, engine.counts(train, model, options, position.state))
+        sink.checkpoint(position, now=resting)
+        if watch:
+            watch(position, scores)
+        pulse.rest()
+    return position
+
+
+def advance(spec, engine, model, options, train, position: Position, pulse: Pulse) -> tuple[Position, dict]:
+    """One step, timed without the time spent paused."""
+    iteration = position.iteration + 1
+    waited, elapsed, cpu_time = pulse.waited, time.perf_counter(), time.process_time()
+    state, info = engine.step(train, model, options, position.state, Turn(spec.seed, iteration, spec.n_threads, pulse))
+    elapsed = time.perf_counter() - elapsed - (pulse.waited - waited)
+    cpu_time = time.process_time() - cpu_time
+    updates = position.updates + info.pop("updates")
+    return Position(
+        iteration, state, position.average, position.elapsed + elapsed, position.cpu_time + cpu_time, updates
+    ), info
+
+
+def measure(engine, train, model, options, position: Position, numbers: dict, info: dict) -> Row:
+    """The row of an iteration: clocks, perplexities and what the engine watches."""
+    watched = engine.watch(train, model, options, position.state)
+    n_k = np.array(watched.pop("n_k"), float)
+    clocks = {name: getattr(position, name) for name in CLOCKS}
+    train_perplexity = perplexity(train, engine.predict(train, model, options, position.state, train))
+    return Row(position.iteration, clocks | numbers | {"train_perplexity": train_perplexity} | info | watched, n_k)

@@ -1,0 +1,145 @@
+"""A run in a store, in the hands of whoever looks at it: notebook, page or command line."""
+
+from __future__ import annotations
+
+import os
+import time
+from difflib import get_close_matches
+from pathlib import Path
+
+import xarray as xr
+
+from workbench.runs.control import PAUSED, RUNNING, STOPPED, ask
+from workbench.runs.spec import RunSpec
+from workbench.runs.store import (
+    FAILED,
+    FINISHED,
+    LOST,
+    RunReader,
+    StoreError,
+    is_run,
+    read_spec,
+    read_status,
+    run_paths,
+    set_end,
+)
+from workbench.runs.worker import launch
+from workbench.runs.writer import remove_run
+
+ENDED = (FINISHED, STOPPED, FAILED, LOST)
+
+
+def default_store() -> Path:
+    """The folder that ``WORKBENCH_STORE`` names, else ``runs`` in the working folder."""
+    return Path(os.environ.get("WORKBENCH_STORE") or "runs")
+
+
+def find_run(run, store: Path | None = None) -> Path:
+    """The folder of a run given as a `Run`, a path, or a name in the store.
+
+    Raises
+    ------
+    StoreError
+        Naming the nearest run.
+    """
+    if isinstance(run, Run):
+        return run.path
+    home = Path(store) if store is not None else default_store()
+    for path in (Path(run), home / str(run)):
+        if is_run(path):
+            return path
+    names = [path.name for path in run_paths(home)]
+    near = get_close_matches(str(run), names, 1, 0.3)
+    hint = f"did you mean '{near[0]}'?" if near else f"{home} holds {len(names)} runs; choose another store with --store"
+    raise StoreError(f"no run '{run}' in {home}; {hint}")
+
+
+class Run:
+    """A run in a store. Everything is read from and asked through its folder; nothing is kept here.
+
+    ``run.dataset()`` is what is committed so far; ``pause``, ``resume`` and ``stop`` return at once;
+    ``wait`` returns when it has ended.
+    """
+
+    def __init__(self, path: Path):
+        self.path = Path(path)
+        self._reader = RunReader(self.path)
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def spec(self) -> RunSpec:
+        """The settings, lasting to the present end."""
+        return read_spec(self.path)
+
+    def status(self) -> dict:
+        """state, iteration, n_iterations, time_left (seconds or None), message."""
+        return read_status(self.path)
+
+    @property
+    def state(self) -> str:
+        """waiting, running, paused, stopped, finished, failed or interrupted."""
+        return self.status()["state"]
+
+    def dataset(self) -> xr.Dataset:
+        """The whole Dataset as committed so far."""
+        return self._reader.dataset()
+
+    def progress(self) -> xr.Dataset:
+        """The per-iteration part of the Dataset: cheap enough to be read every second."""
+        return self._reader.progress()
+
+    @property
+    def reader(self) -> RunReader:
+        """For whoever follows the rows one by one."""
+        return self._reader
+
+    def pause(self) -> None:
+        """Asks the run to hold after its present step."""
+        ask(self.path, PAUSED)
+
+    def stop(self) -> None:
+        """Asks the run to end after its present step; it can be resumed."""
+        ask(self.path, STOPPED)
+
+    def resume(self, n_iterations: int | None = None) -> None:
+        """Lets a paused run go on, or starts a worker for one that has ended; ``n_iterations`` raises its end."""
+        extend(self.path, n_iterations)
+        status = self.status()
+        ask(self.path, RUNNING)
+        if status["state"] in ENDED and status["iteration"] < status["n_iterations"]:
+            launch(self.path)
+
+    def remove(self) -> None:
+        """Deletes a run that nobody writes."""
+        remove_run(self.path)
+
+    def wait(self, timeout: float | None = None) -> str:
+        """Blocks until the run has ended or ``timeout`` seconds have passed; returns its state."""
+        began = time.monotonic()
+        while self.state not in ENDED and (timeout is None or time.monotonic() - began < timeout):
+            time.sleep(0.1)
+        return self.state
+
+    def __repr__(self) -> str:
+        status = self.status()
+        return f"Run({self.name!r}, {status['state']}, iteration {status['iteration']} of {status['n_iterations']})"
+
+
+def extend(path: Path, n_iterations: int | None) -> None:
+    """Raises the end of a run; a smaller number leaves it as it is."""
+    spec = read_spec(path)
+    if n_iterations is not None and spec.lasting(n_iterations).n_iterations > spec.n_iterations:
+        set_end(path, n_iterations)
+
+
+def open_runs(store=None) -> list[Run]:
+    """All runs of a store (default: ``WORKBENCH_STORE`` or ``./runs``), oldest first."""
+    return [Run(path) for path in run_paths(default_store() if store is None else Path(store))]
+
+
+def open_run(run, store=None) -> xr.Dataset:
+    """The Dataset of a run given by path, by name in the store, or as a `Run`."""
+    return RunReader(find_run(run, store)).dataset()

@@ -1,0 +1,153 @@
+"""RunSpec: everything that decides a run, for Python, command line, page and JSON alike.
+
+The hash of a spec names the run and covers what decides its bits: corpus and test set, engine, model,
+options, seed and burn-in. It does not cover how long the run is, how often it is recorded, how many
+threads it has or what it is called; an identical spec is reopened and extended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import numbers
+import re
+from dataclasses import asdict, dataclass, field, fields, replace
+
+from workbench.corpus import Corpus
+from workbench.engines import get_engine
+from workbench.engines.engine import make_options
+
+IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
+MODEL_FIELDS = ("n_topics", "alpha", "beta")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
+LARGEST_SEED = 2**63 - 1
+
+
+class SpecError(ValueError):
+    """What a run wanted, what came, and what to do, in one sentence."""
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """The settings of one run; make one with `make_spec`, which checks them.
+
+    ``test`` is None where nothing is held out; ``split`` says how the test tokens were drawn, if known.
+    """
+
+    corpus: str
+    train: str
+    test: str | None
+    engine: str
+    model: dict
+    options: dict = field(default_factory=dict)
+    seed: int = 0
+    burn_in: int = 10
+    n_iterations: int = 300
+    record_every: int = 1
+    snapshot_every: int = 50
+    n_threads: int = 1
+    split: dict | None = None
+    name: str = ""
+
+    @property
+    def hash(self) -> str:
+        """sha256 (hex) of what decides the bits of the run."""
+        return hashlib.sha256(_json({name: getattr(self, name) for name in IDENTITY}).encode()).hexdigest()
+
+    def parts(self):
+        """(engine, model, options) as objects."""
+        engine = get_engine(self.engine)
+        return engine, engine.model(**_restored(self.model)), make_options(engine, _restored(self.options))
+
+    def to_json(self) -> str:
+        """The spec as one JSON object; infinity is the string "inf"."""
+        return _json(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> RunSpec:
+        """The spec that `to_json` wrote; fields that this version does not know are left out."""
+        known = {f.name for f in fields(cls)}
+        return cls(**{name: value for name, value in json.loads(text).items() if name in known})
+
+    def lasting(self, n_iterations: int) -> RunSpec:
+        """The same run with another end."""
+        return replace(self, n_iterations=whole("iterations", n_iterations, 1))
+
+    def label(self) -> str:
+        """Engine and the options that differ from its defaults, for legends and tables."""
+        engine, _, options = self.parts()
+        default = asdict(engine.options())
+        told = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+                for name, value in asdict(options).items() if name == "r" or value != default[name]]
+        return f"{self.engine} {' '.join(told)}".strip()
+
+
+def make_spec(
+    train: Corpus, engine: str, n_topics=10, alpha=0.1, beta=0.1, n_iterations=300, seed=0, test: Corpus | None = None,
+    burn_in=10, options: dict | None = None, n_threads=1, record_every=1, snapshot_every=50, split: dict | None = None, name=None,
+) -> RunSpec:
+    """A checked spec with every default filled in.
+
+    Raises
+    ------
+    SpecError, ModelError, OptionError
+        One sentence each: what was wanted, what came, what to do.
+    """
+    if not isinstance(train, Corpus):
+        raise SpecError(f"the corpus must be a Corpus (workbench.load_corpus makes one); got {type(train).__name__}")
+    if test is not None:
+        if not isinstance(test, Corpus) or (test.n_documents, test.vocabulary) != (train.n_documents, train.vocabulary):
+            raise SpecError("the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair")
+        if test.n_tokens == 0:
+            test = None
+    if train.n_tokens == 0:
+        raise SpecError("the corpus has no token to learn from; hold out fewer or choose another corpus")
+    chosen = get_engine(engine)
+    model = chosen.model(n_topics=n_topics, alpha=alpha, beta=beta)
+    spec = RunSpec(
+        corpus=train.name,
+        train=train.content_hash,
+        test=None if test is None else test.content_hash,
+        engine=chosen.name,
+        model=_plain(asdict(model)),
+        options=_plain(asdict(make_options(chosen, dict(options or {})))),
+        seed=whole("seed", seed, 0, LARGEST_SEED),
+        burn_in=whole("burn-in", burn_in, 0),
+        n_iterations=whole("iterations", n_iterations, 1, 2**20),
+        record_every=whole("record_every", record_every, 1),
+        snapshot_every=whole("snapshot_every", snapshot_every, 1),
+        n_threads=whole("threads", n_threads, 1, 1024),
+        split=split,
+    )
+    if name is None:
+        stem = re.sub(r"[^A-Za-z0-9._+=-]+", "-", train.name).strip("-.") or "corpus"
+        name = f"{stem[:40]}-{spec.engine}-k{spec.model['n_topics']}-{spec.hash[:8]}"
+    if not NAME.fullmatch(name):
+        raise SpecError(f"a run's name begins with a letter or digit and has letters, digits and ._+=,- only; got {name!r}")
+    return replace(spec, name=name)
+
+
+def whole(what: str, value, low: int, high: int | None = None) -> int:
+    """The value as an int within its range, or a sentence."""
+    fits = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value) and value == int(value)
+    if not fits or value < low or (high is not None and value > high):
+        span = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise SpecError(f"{what} must be a whole number {span}; got {value!r}")
+    return int(value)
+
+
+def _plain(values: dict) -> dict:
+    """Values that JSON can hold: infinity as "inf", tuples as lists."""
+    return {
+        name: "inf" if isinstance(value, float) and math.isinf(value) else list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+    }
+
+
+def _restored(values: dict) -> dict:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _json(values: dict) -> str:
+    return json.dumps(values, sort_keys=True, allow_nan=False)

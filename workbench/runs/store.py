@@ -1,0 +1,202 @@
+"""The run store: a folder a run, an xarray Dataset at every moment, whatever is killed and when.
+
+::
+
+    <store>/.corpora/<hash>.npz        corpora and test sets, by content
+    <store>/<run>/data.zarr/               a Zarr v3 group with the spec in its attributes
+                    numbers (iteration, column)    iteration, scalars by name, n_k of each topic
+                    n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot
+                    snapshot_iteration (snapshot)  0: thinned out
+                    committed (2,)                 rows and snapshots that are valid; written LAST
+                  checkpoint.npz  control.json  status.json  end.json  lock  worker.log
+
+Arrays are preallocated (chunks that were never written take no room), so no array is ever resized.
+Every file is replaced whole. A reader reads `committed` first and looks at nothing beyond it; a writer
+that is killed leaves at most chunks and `*.partial` files beyond `committed`, which the next one
+overwrites or deletes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+import zarr
+
+from workbench.runs.archive import get_corpus, put_corpus
+from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, STOPPED, read_json, replace_json
+from workbench.runs.dataset import COUNTS, attributes, label_counts, label_rows, versions
+from workbench.runs.loop import columns, start
+from workbench.runs.spec import RunSpec
+
+SCHEMA = 1
+DATA = "data.zarr"
+CAPACITY = 2**20
+"""Rows and snapshots that a run has room for."""
+ROWS_PER_CHUNK = 256
+SNAPSHOT_BUDGET = 2 * 2**30
+"""Bytes of counts, before compression, above which every other old snapshot is thinned out."""
+
+WAITING, FINISHED, FAILED, LOST = "waiting", "finished", "failed", "interrupted"
+
+
+class StoreError(ValueError):
+    """What a store wanted, what came, and what to do, in one sentence."""
+
+
+def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_BUDGET) -> Path:
+    """The folder of a run, made if it is not there: it appears whole or not at all.
+
+    A run of the same name and the same hash is reopened, its end raised if the spec asks for more.
+
+    Raises
+    ------
+    StoreError
+        When another run has that name, or the store cannot be written or locked.
+    """
+    path = Path(store) / spec.name
+    if not path.exists():
+        _make_run(path, spec, train, test, budget)
+    known = read_spec(path)
+    if known.hash != spec.hash:
+        raise StoreError(f"a run named '{spec.name}' with other settings is in {store}; choose another name or remove it")
+    if spec.n_iterations > read_end(path):
+        set_end(path, spec.n_iterations)
+    return path
+
+
+def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
+    partial = path.with_name(f".{path.name}-{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        put_corpus(path.parent, train)
+        if test is not None:
+            put_corpus(path.parent, test)
+        shutil.rmtree(partial, ignore_errors=True)
+        _make_arrays(partial, spec, train, test, budget)
+        replace_json(partial / "control.json", {"wanted": RUNNING})
+        replace_json(partial / "status.json", {"state": STOPPED})
+        with contextlib.suppress(OSError):  # another process made the same run in the meantime
+            partial.rename(path)
+    except OSError as error:
+        raise StoreError(f"cannot write to the store {path.parent}: {error.strerror}; choose another with --store") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _make_arrays(path: Path, spec: RunSpec, train, test, budget: int) -> None:
+    engine, model, options = spec.parts()
+    counts = engine.counts(train, model, options, start(spec, train, test).state)
+    group = zarr.create_group(str(path / DATA), zarr_format=3)
+    names = columns(spec, engine)
+    n_columns = 1 + len(names) + model.n_topics
+
+    def array(name, shape, chunks, dtype, dims, fill):
+        group.create_array(name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill)
+
+    array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
+    for name, dims in (("n_kw", ("topic", "word")), ("n_dk", ("document", "topic"))):
+        shape = counts[name].shape
+        array(name, (CAPACITY, *shape), (1, *shape), counts[name].dtype, ("snapshot", *dims), 0)
+    array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
+    array("committed", (2,), (2,), "int64", ("committed_of",), 0)
+    snapshot_bytes = sum(value.nbytes for value in counts.values())
+    group.attrs.update({
+        "schema": SCHEMA, "spec": spec.to_json(), "columns": list(names), "versions": versions(),
+        "snapshots_kept": max(2, budget // max(snapshot_bytes, 1)),
+    })
+
+
+def open_group(path: Path, mode: str = "r"):
+    """The Zarr group of a run, or a sentence."""
+    try:
+        group = zarr.open_group(str(path / DATA), mode=mode, use_consolidated=False)
+        schema = group.attrs["schema"]
+    except (FileNotFoundError, KeyError, ValueError) as error:
+        raise StoreError(f"{path} is not a run; `workbench runs` lists the runs of a store") from error
+    if schema > SCHEMA:
+        raise StoreError(f"{path} was written by a newer version of workbench (schema {schema}, this one reads {SCHEMA}); upgrade")
+    return group
+
+
+def read_spec(path: Path) -> RunSpec:
+    """The spec a run was created with, lasting to its present end."""
+    group = open_group(path)
+    return RunSpec.from_json(group.attrs["spec"]).lasting(read_end(path, group))
+
+
+def read_end(path: Path, group=None) -> int:
+    """The iteration that the run is to reach."""
+    raised = read_json(path / "end.json").get("n_iterations")
+    return raised or RunSpec.from_json((group or open_group(path)).attrs["spec"]).n_iterations
+
+
+def set_end(path: Path, n_iterations: int) -> None:
+    """Raises the end of a run."""
+    replace_json(path / "end.json", {"n_iterations": n_iterations})
+
+
+def read_status(path: Path) -> dict:
+    """state, iteration, n_iterations, time_left (seconds or None), message of a run, as its last heartbeat said.
+
+    A run that claims to live but has no recent heartbeat is `interrupted`; it can be resumed.
+    """
+    status = {"iteration": 0, "time_left": None, "message": "", "state": LOST} | read_json(path / "status.json")
+    status["n_iterations"] = read_end(path)
+    if status["state"] in (RUNNING, PAUSED, WAITING) and time.time() - status.get("time", 0) > LOST_AFTER:
+        status |= {"state": LOST, "time_left": None}
+    if status["state"] == FINISHED and status["iteration"] < status["n_iterations"]:
+        status["state"] = STOPPED
+    return status
+
+
+def run_paths(store: Path) -> list[Path]:
+    """The folders of all runs of a store, oldest first."""
+    found = [path for path in Path(store).glob("*") if is_run(path)]
+    return sorted(found, key=lambda path: ((path / DATA / "zarr.json").stat().st_mtime_ns, path.name))
+
+
+def is_run(path: Path) -> bool:
+    """Is the folder a run (and not a half-made or half-removed one)?"""
+    return not path.name.startswith(".") and (path / DATA / "zarr.json").exists()
+
+
+class RunReader:
+    """What is committed of a run, read again and again while it is written."""
+
+    def __init__(self, path: Path):
+        self.path = Path(path)
+        group = open_group(self.path)
+        self.names = tuple(group.attrs["columns"])
+        self._made_with = dict(group.attrs["versions"])
+        self._committed, self._numbers, self._snapshot_iteration = (
+            group[name] for name in ("committed", "numbers", "snapshot_iteration")
+        )
+
+    def rows(self, after: int = 0) -> np.ndarray:
+        """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, n_k."""
+        n_rows = int(self._committed[0])
+        return self._numbers[after:n_rows] if n_rows > after else np.empty((0, self._numbers.shape[1]))
+
+    def progress(self) -> xr.Dataset:
+        """The per-iteration part of the Dataset; cheap."""
+        return label_rows(self.names, self.rows(), self._attributes())
+
+    def dataset(self) -> xr.Dataset:
+        """The whole Dataset; counts of snapshots are read from disk when they are used."""
+        n_rows, n_snapshots = (int(n) for n in self._committed[:])
+        spec = read_spec(self.path)
+        rows = self._numbers[:n_rows] if n_rows else np.empty((0, self._numbers.shape[1]))
+        iterations = self._snapshot_iteration[:n_snapshots]
+        kept = np.flatnonzero(iterations)
+        counts = xr.open_zarr(str(self.path / DATA), consolidated=False, chunks=None)[list(COUNTS)].isel(snapshot=kept)
+        corpus = get_corpus(self.path.parent, spec.train)
+        return label_counts(label_rows(self.names, rows, self._attributes()), counts, iterations[kept], corpus, spec.parts()[1])
+
+    def _attributes(self) -> dict:
+        return attributes(read_spec(self.path), self._made_with, read_status(self.path)["state"])

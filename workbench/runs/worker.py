@@ -1,0 +1,99 @@
+"""A run in its own process: ``python -m workbench.runs.worker RUN``.
+
+Whoever started it may go away; the run goes on, and is watched and steered through its folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from workbench.runs.archive import get_corpus
+from workbench.runs.control import RUNNING, STOPPED, StorePulse, ask, ending_cleanly, read_json, replace_json
+from workbench.runs.loop import Stopped, Watch, iterate
+from workbench.runs.store import FAILED, FINISHED, WAITING
+from workbench.runs.writer import RunWriter
+
+SLOTS = max(4, os.cpu_count() or 1)
+"""Workers of one store that run at a time; the others wait for their turn."""
+
+
+def carry_on(path: Path, watch: Watch | None = None) -> bool:
+    """Takes a run from its last checkpoint to its end, in this process; True when it got there.
+
+    Ctrl-C and SIGTERM end it cleanly after the step.
+
+    Raises
+    ------
+    StoreError, SpecError
+        When the run cannot be opened, is written by another process, or does not repeat itself.
+    """
+    path = Path(path)
+    with RunWriter(path) as writer:
+        spec = writer.spec
+        ask(path, RUNNING)
+        try:
+            train = get_corpus(path.parent, spec.train)
+            test = get_corpus(path.parent, spec.test) if spec.test else None
+            with StorePulse(path, writer.beat) as pulse, ending_cleanly(pulse), contextlib.suppress(Stopped):
+                iterate(spec, train, test, writer.position(train, test), writer, pulse, watch)
+        except Exception as error:
+            writer.beat(FAILED, f"{type(error).__name__}: {error}")
+            raise
+        finally:
+            writer.flush()
+        finished = writer.iteration >= spec.n_iterations
+        writer.beat(FINISHED if finished else STOPPED)
+        return finished
+
+
+def launch(path: Path) -> None:
+    """Starts a worker for a run and returns at once; what it prints goes to ``worker.log`` in the run."""
+    path = Path(path).resolve()
+    ask(path, RUNNING)
+    replace_json(path / "status.json", read_json(path / "status.json") | {"state": WAITING, "time": time.time()})
+    with open(path / "worker.log", "ab") as log:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "workbench.runs.worker", str(path)],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )
+    threading.Thread(target=worker.wait, daemon=True).start()  # leaves no zombie behind
+
+
+@contextlib.contextmanager
+def turn_to_work(path: Path):
+    """Waits until fewer than `SLOTS` workers of the store are at work, or until the run is to stop."""
+    folder = path.parent / ".slots"
+    folder.mkdir(exist_ok=True)
+    while True:
+        for slot in range(SLOTS):
+            lock = FileLock(str(folder / f"{slot}.lock"), timeout=0)
+            try:
+                with lock:
+                    yield
+                    return
+            except Timeout:
+                continue
+        replace_json(path / "status.json", read_json(path / "status.json") | {"state": WAITING, "time": time.time()})
+        if read_json(path / "control.json").get("wanted") == STOPPED:
+            replace_json(path / "status.json", read_json(path / "status.json") | {"state": STOPPED})
+            raise Stopped
+        time.sleep(0.5)
+
+
+def main() -> int:
+    path = Path(sys.argv[1])
+    with contextlib.suppress(Stopped), turn_to_work(path):
+        carry_on(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

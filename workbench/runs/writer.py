@@ -1,0 +1,182 @@
+"""Writing a run: rows, snapshots, checkpoints and the heartbeat, so that a kill at any moment loses nothing committed.
+
+See `workbench.runs.store` for the layout of the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from workbench.runs.checkpoint import read_checkpoint, write_checkpoint
+from workbench.runs.control import RUNNING, replace_json
+from workbench.runs.dataset import COUNTS
+from workbench.runs.loop import Position, Row, start
+from workbench.runs.store import DATA, ROWS_PER_CHUNK, StoreError, open_group, read_spec
+
+FLUSH_EVERY = 0.25
+CHECKPOINT_EVERY = 5.0
+LOCK_PATIENCE = 1.0
+"""Seconds between two commits, between two checkpoints, and to wait for the lock."""
+
+
+class RunWriter:
+    """The one writer of a run; a sink of the loop. Use it as a context.
+
+    Rows are buffered and flushed every 250 ms; the commit counter is written last. Rows and snapshots up
+    to the commit counter that come again, after a resume, are compared with what is there, bit for bit.
+
+    Raises
+    ------
+    StoreError
+        When another process writes the run, when the store's file system has no locks, or when a resumed
+        run gives other numbers than it did before.
+    """
+
+    def __init__(self, path: Path):
+        self.path = Path(path)
+        self._lock = FileLock(str(self.path / "lock"), timeout=LOCK_PATIENCE)
+
+    def __enter__(self) -> RunWriter:
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise StoreError(f"run '{self.path.name}' is being written by another process; pause or stop it there first") from None
+        except (NotImplementedError, OSError) as error:
+            raise StoreError(f"the file system of {self.path.parent} has no working locks; choose a store on a local disk") from error
+        try:
+            self._open()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._lock.release()
+
+    def _open(self) -> None:
+        for leftover in self.path.rglob("*.partial"):
+            leftover.unlink(missing_ok=True)
+        group = open_group(self.path, "r+")
+        self.spec = read_spec(self.path)
+        self.names, self._snapshots_kept = tuple(group.attrs["columns"]), group.attrs["snapshots_kept"]
+        self._numbers, self._counts = group["numbers"], {name: group[name] for name in COUNTS}
+        self._snapshot_iteration, self._committed = group["snapshot_iteration"], group["committed"]
+        self.n_rows, self._n_snapshots = (int(n) for n in self._committed[:])
+        self._known = self._numbers[: self.n_rows] if self.n_rows else np.empty((0, self._numbers.shape[1]))
+        first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
+        self._chunk_start, self._chunk = first, np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan)
+        self._chunk[: self.n_rows - first] = self._known[first:]
+        self._iterations = self._snapshot_iteration[: self._n_snapshots].tolist()
+        self._flushed = self._checkpointed = time.monotonic()
+        self._began, self._began_at = time.monotonic(), None
+        self.iteration = int(self._known[-1, 0]) if self.n_rows else 0
+        self._clocks = [1 + self.names.index(name) for name in ("elapsed", "cpu_time")]
+        self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(2)
+
+    def position(self, train, test) -> Position:
+        """Where to go on: the last checkpoint, or the beginning."""
+        engine, _, _ = self.spec.parts()
+        return read_checkpoint(self.path / "checkpoint.npz", engine.state) or start(self.spec, train, test)
+
+    # ------------------------------------------------------------------ the sink of the loop
+
+    def record(self, row: Row) -> None:
+        values = np.concatenate([[row.iteration], [row.numbers[name] for name in self.names], row.n_k])
+        if len(self._known) and row.iteration <= self._known[-1, 0]:
+            self._compare(row.iteration, values)
+            return
+        at = self.n_rows - self._chunk_start
+        self._chunk[at] = values
+        self._chunk[at, self._clocks] = self._latest = np.maximum(self._latest, values[self._clocks])
+        self.n_rows += 1
+        if at + 1 == ROWS_PER_CHUNK or time.monotonic() - self._flushed >= FLUSH_EVERY:
+            self.flush()
+
+    def _compare(self, iteration: int, values: np.ndarray) -> None:
+        """Checks a row that was recomputed against the one that was committed; clocks may differ."""
+        known = self._known[self._known[:, 0] == iteration]
+        timed = self._clocks
+        if len(known) and not np.array_equal(np.delete(known[0], timed), np.delete(values, timed), equal_nan=True):
+            raise StoreError(
+                f"run '{self.path.name}' does not repeat its own iteration {iteration}: its kernels or its machine have changed; "
+                "fit it anew under another name"
+            )
+
+    def snapshot(self, iteration: int, counts: dict) -> None:
+        if iteration in self._iterations:
+            return
+        for name, array in self._counts.items():
+            array[self._n_snapshots] = counts[name]
+        self._iterations.append(iteration)
+        self._snapshot_iteration[self._n_snapshots] = iteration
+        self._n_snapshots += 1
+        self._thin()
+        self.flush()
+
+    def _thin(self) -> None:
+        """Drops every other old snapshot once there are more than the budget allows."""
+        kept = np.flatnonzero(self._iterations)
+        if len(kept) <= self._snapshots_kept:
+            return
+        gone = kept[:-1][::2]
+        for slot in gone:
+            self._iterations[slot] = 0
+        self._snapshot_iteration[: self._n_snapshots] = self._iterations
+        for name in COUNTS:
+            for slot in gone:
+                shutil.rmtree(self.path / DATA / name / "c" / str(slot), ignore_errors=True)
+
+    def checkpoint(self, position: Position, now: bool = False) -> None:
+        self.iteration = max(self.iteration, position.iteration)
+        if self._began_at is None:
+            self._began, self._began_at = time.monotonic(), position.iteration
+        if now or time.monotonic() - self._checkpointed >= CHECKPOINT_EVERY:
+            self.flush()
+            write_checkpoint(self.path / "checkpoint.npz", position)
+            self._checkpointed = time.monotonic()
+
+    def flush(self) -> None:
+        """Writes what is buffered, the commit counter last."""
+        used = self.n_rows - self._chunk_start
+        if used:
+            self._numbers[self._chunk_start : self._chunk_start + ROWS_PER_CHUNK] = self._chunk
+        self._committed[:] = np.array([self.n_rows, self._n_snapshots])
+        self._flushed = time.monotonic()
+        if used == ROWS_PER_CHUNK:
+            self._chunk_start, self._chunk = self.n_rows, np.full_like(self._chunk, np.nan)
+
+    # ------------------------------------------------------------------ the heartbeat
+
+    def beat(self, state: str, message: str = "") -> None:
+        """Says what is the case: the state, how far, how long yet."""
+        replace_json(self.path / "status.json", {
+            "state": state, "iteration": self.iteration, "time_left": self._time_left(state), "message": message,
+            "time": time.time(), "pid": os.getpid(),
+        })
+
+    def _time_left(self, state: str) -> float | None:
+        done = self.iteration - (self._began_at or 0)
+        if state != RUNNING or self._began_at is None or done <= 0:
+            return None
+        return (time.monotonic() - self._began) / done * (self.spec.n_iterations - self.iteration)
+
+
+def remove_run(path: Path) -> None:
+    """Deletes a run that nobody writes; its corpus stays for the other runs.
+
+    Raises
+    ------
+    StoreError
+        While it is being written.
+    """
+    path = Path(path)
+    with RunWriter(path):
+        gone = path.with_name(f".{path.name}-{os.getpid()}.partial")
+        path.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
