@@ -1,6 +1,7 @@
 """Slices of a corpus: where they are cut, in which order their results come, who may interrupt."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -60,7 +61,11 @@ def test_a_pulse_that_raises_ends_the_pass(n_threads):
         if len(done) >= 3:
             raise Stop
 
+    def work(first, last):
+        time.sleep(0.001)
+        done.append(first)
+
     done = []
     with pytest.raises(Stop):
-        slices.each_slice(lambda first, last: done.append(first), [(i, i + 1) for i in range(1000)], n_threads, pulse)
+        slices.each_slice(work, [(i, i + 1) for i in range(1000)], n_threads, pulse)
     assert 3 <= len(done) < 1000

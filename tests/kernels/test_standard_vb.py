@@ -6,8 +6,9 @@ import twins
 from scipy.special import psi
 from toys import CORPORA, random_gamma, random_topics, simulated
 
+from workbench.engines.engine import Turn
 from workbench.kernels import standard_vb
-from workbench.kernels.uniforms import RESPONSIBILITIES, draw_key
+from workbench.kernels.uniforms import RESPONSIBILITIES
 
 SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
 RANDOM = np.random.default_rng(4)
@@ -22,13 +23,25 @@ def sampled_of(corpus, n_topics, n_chains):
 
 @pytest.mark.parametrize("n_chains", [0, 1, 3])
 def test_weights_are_averaged_over_chains_in_the_log_domain(n_chains):
-    prior, mean, scale = np.full(16, 0.3), RANDOM.gamma(1.0, 4.0, (5, 16)), RANDOM.uniform(0.5, 2.0, 16)
+    prior, mean = np.full(16, 0.3), RANDOM.gamma(1.0, 4.0, (5, 16))
+    shift, scale = -RANDOM.uniform(0.0, 2.0, 16), RANDOM.uniform(0.5, 2.0, 16)
     sampled = RANDOM.integers(0, 9, (n_chains, 5, 16)).astype(np.int32)
     weights = np.empty((5, 16))
-    standard_vb.weigh_rows(0, 5, prior, mean, sampled if n_chains else None, scale, weights)
+    standard_vb.weigh_rows(0, 5, prior, mean, sampled if n_chains else None, shift, scale, weights)
     chains = sampled if n_chains else np.zeros((1, 5, 16))
-    expected = np.exp(psi(prior + mean + chains).mean(axis=0)) * scale
+    expected = np.exp(psi(prior + mean + chains).mean(axis=0) + shift) * scale
     np.testing.assert_allclose(weights, expected, rtol=2 * SERIES_ERROR)
+
+
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+def test_inverse_weights_divide_by_the_size_even_of_an_empty_topic(n_chains):
+    """With W beta = 3e-8 exp(psi) of an empty topic is far below the smallest double, its ratio to itself is 1."""
+    prior, mean, live = np.full(16, 3e-8), np.repeat([0.0, 5.0], 8), np.repeat([1.0, 0.0, 1.0, 0.0], 4)
+    sampled = RANDOM.integers(0, 9, (n_chains, 1, 16)).astype(np.int64) if n_chains else None
+    shift, scale, weights = np.empty(16), np.empty(16), np.empty(16)
+    standard_vb.inverse_weights(prior, mean, sampled, live, shift, scale)
+    standard_vb.weigh_row(prior, mean, sampled, 0, shift, scale, weights)
+    np.testing.assert_allclose(weights, live, rtol=1e-8)  # psi of -1/3e-8 is rounded to about 4e-9
 
 
 @pytest.mark.parametrize("n_chains", [0, 1, 3])
@@ -70,7 +83,7 @@ def test_a_start_counts_its_responsibilities_once(name, threshold):
     n_kept = int(np.sum(corpus.counts > threshold))
     kept, counts = np.zeros((n_kept, 16)), [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
     standard_vb.start_responsibilities(
-        corpus.indptr, corpus.words, corpus.counts, threshold, draw_key(1, RESPONSIBILITIES, 0, 0), n_topics, kept, *counts
+        corpus.indptr, corpus.words, corpus.counts, threshold, Turn(1, 0).key(RESPONSIBILITIES), n_topics, kept, *counts
     )
     gamma = np.zeros((corpus.n_pairs, n_topics))
     gamma[corpus.counts > threshold] = kept[:, :n_topics]
@@ -81,7 +94,7 @@ def test_a_start_counts_its_responsibilities_once(name, threshold):
 
 
 def test_a_start_is_the_same_whether_gamma_is_kept_or_not():
-    corpus, key = simulated(), draw_key(1, RESPONSIBILITIES, 0, 0)
+    corpus, key = simulated(), Turn(1, 0).key(RESPONSIBILITIES)
     found = []
     for n_kept in (corpus.n_pairs, 0):
         counts = [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
@@ -96,7 +109,7 @@ def test_random_gamma_is_flat_on_the_simplex():
     """Moments of Dir(1, 1, 1): mean 1/3, E[x_i x_j] 1/12, E[x_i^2] 1/6; 4 standard errors of 20,000 draws."""
     draws = np.empty((20_000, 3))
     for pair in range(len(draws)):
-        standard_vb.random_gamma(draw_key(3, RESPONSIBILITIES, 0, 0), pair, 3, draws[pair])
+        standard_vb.random_gamma(Turn(3, 0).key(RESPONSIBILITIES), pair, 3, draws[pair])
     for sample, exact in [(draws[:, 0], 1 / 3), (draws[:, 1] * draws[:, 2], 1 / 12), (draws[:, 2] ** 2, 1 / 6)]:
         assert abs(sample.mean() - exact) < 4 * sample.std() / np.sqrt(len(draws))
 

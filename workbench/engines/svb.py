@@ -24,11 +24,11 @@ from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.slices import each_slice, slice_bounds
 from workbench.kernels.standard_vb import (
     expected_log_weights,
+    inverse_weights,
     start_responsibilities,
     update_documents,
     update_in_order,
     update_words,
-    weigh_row,
     weigh_rows,
     weighted_entropy,
 )
@@ -68,13 +68,14 @@ def step(corpus, model, options, state, turn):
 def start_mean(corpus, model, schedule, threshold, turn) -> State:
     """Expected counts of random responsibilities of the pairs that count more than the threshold."""
     lanes = padded(model.n_topics)
-    n_kept = int(np.sum(corpus.counts > threshold)) if schedule == "sequential" else 0
+    n_variational = int(np.sum(corpus.counts > threshold))
+    n_kept = n_variational if schedule == "sequential" else 0
     state = State(
         aligned_zeros((corpus.n_documents, lanes), np.float64),
         aligned_zeros((corpus.n_words, lanes), np.float64),
         aligned_zeros((lanes,), np.float64),
         aligned_zeros((n_kept, lanes), np.float64),
-        np.nan,
+        np.nan if n_variational else 0.0,
     )
     start_responsibilities(
         corpus.indptr, corpus.words, corpus.counts, threshold, turn.key(RESPONSIBILITIES), model.n_topics,
@@ -99,12 +100,11 @@ def update_in_parallel(corpus, model, threshold, state, sampled, turn) -> State:
     def by_slices(work, indptr):
         return each_slice(work, slice_bounds(indptr, lanes), turn.n_threads, turn.pulse)
 
-    size_weights = np.empty(lanes)
-    weigh_row(words_beta_row, mean_k, sampled_k, 0, np.ones(lanes), size_weights)
+    unshifted, shift, scale = np.zeros(lanes), np.empty(lanes), np.empty(lanes)
+    inverse_weights(words_beta_row, mean_k, sampled_k, live, shift, scale)
     document_weights, word_weights = np.empty_like(mean_dk), np.empty_like(mean_wk)
-    word_scale = live / size_weights
-    by_slices(lambda a, b: weigh_rows(a, b, alpha, mean_dk, sampled_dk, live, document_weights), corpus.indptr)
-    by_slices(lambda a, b: weigh_rows(a, b, beta_row, mean_wk, sampled_wk, word_scale, word_weights), by_word.indptr)
+    by_slices(lambda a, b: weigh_rows(a, b, alpha, mean_dk, sampled_dk, unshifted, live, document_weights), corpus.indptr)
+    by_slices(lambda a, b: weigh_rows(a, b, beta_row, mean_wk, sampled_wk, shift, scale, word_weights), by_word.indptr)
 
     ratios = np.empty(corpus.n_pairs)
     new_dk = aligned_zeros(mean_dk.shape, np.float64)
@@ -118,7 +118,8 @@ def update_in_parallel(corpus, model, threshold, state, sampled, turn) -> State:
     )
     by_slices(
         lambda a, b: update_words(
-            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, document_weights, word_weights, *given, new_wk
+            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts,
+            document_weights, word_weights, *given, new_wk,
         ),
         by_word.indptr,
     )

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.special import digamma, exp_digamma, exp_digamma_ratio, fast_exp
+from workbench.kernels.special import digamma, exp_digamma_ratio, fast_exp, shift_sum, shifted_exp_digamma
 from workbench.kernels.uniforms import uniform
 
 TINY = 1e-100
@@ -36,26 +36,45 @@ def mean_digamma(prior, mean, sampled, row, k):
 
 
 @kernel
-def weigh_row(prior, mean, sampled, row, scale, weights):
-    """weights[k] = exp<psi(prior_k + m_k + c^s_k)> * scale[k] for one row of counts."""
+def weigh_row(prior, mean, sampled, row, shift, scale, weights):
+    """weights[k] = exp(<psi(prior_k + m_k + c^s_k)> + shift[k]) * scale[k] for one row of counts.
+
+    The shift goes inside the exponential: exp(psi) of the size of a nearly empty topic may underflow where
+    its ratio to that of a word does not.
+    """
     n_padded = len(weights)
     if sampled is None:
         for k in range(n_padded):
-            weights[k] = exp_digamma(prior[k] + mean[k]) * scale[k]
+            x = prior[k] + mean[k]
+            weights[k] = shifted_exp_digamma(x) * fast_exp(shift[k] - shift_sum(x)) * scale[k]
     elif sampled.shape[0] == 1:
         for k in range(n_padded):
-            weights[k] = exp_digamma(prior[k] + (mean[k] + sampled[0, row, k])) * scale[k]
+            x = prior[k] + (mean[k] + sampled[0, row, k])
+            weights[k] = shifted_exp_digamma(x) * fast_exp(shift[k] - shift_sum(x)) * scale[k]
     else:
         for k in range(n_padded):
             log_weight = mean_digamma(prior[k], mean[k], sampled, row, k)
-            weights[k] = math.exp(log_weight) * scale[k]
+            weights[k] = math.exp(log_weight + shift[k]) * scale[k]
 
 
 @kernel
-def weigh_rows(first, last, prior, mean, sampled, scale, weights):
+def weigh_rows(first, last, prior, mean, sampled, shift, scale, weights):
     """`weigh_row` for rows first..last."""
     for row in range(first, last):
-        weigh_row(prior, mean[row], sampled, row, scale, weights[row])
+        weigh_row(prior, mean[row], sampled, row, shift, scale, weights[row])
+
+
+@kernel
+def inverse_weights(prior, mean, sampled, live, shift, scale):
+    """shift and scale that divide by exp<psi(prior_k + m_k + c^s_k)>; the scale of a padding topic is 0."""
+    for k in range(len(scale)):
+        n_chains = 1 if sampled is None else sampled.shape[0]
+        shift[k], log_scale = 0.0, 0.0
+        for s in range(n_chains):
+            x = prior[k] + (mean[k] if sampled is None else mean[k] + sampled[s, 0, k])
+            shift[k] += shift_sum(x) / n_chains
+            log_scale -= math.log(shifted_exp_digamma(x)) / n_chains
+        scale[k] = live[k] * math.exp(log_scale)
 
 
 @kernel

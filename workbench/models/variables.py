@@ -27,9 +27,13 @@ def _variables(*rows: Variable) -> dict[str, Variable]:
 
 
 VARIABLES = _variables(
-    Variable("test_perplexity", ("iteration",), "", "held-out perplexity: running average for sampling engines, plug-in otherwise"),
+    Variable(
+        "test_perplexity", ("iteration",), "", "held-out perplexity: running average for sampling engines, plug-in otherwise"
+    ),
     Variable("test_perplexity_state", ("iteration",), "", "held-out perplexity of the current state alone"),
-    Variable("test_perplexity_average", ("iteration",), "", "held-out perplexity of the running average of p(w|d) after burn-in"),
+    Variable(
+        "test_perplexity_average", ("iteration",), "", "held-out perplexity of the running average of p(w|d) after burn-in"
+    ),
     Variable("train_perplexity", ("iteration",), "", "perplexity of the training tokens given the current state"),
     Variable("log_joint", ("iteration",), "nats", "log p(words, topics) of the sampled state, all constants included"),
     Variable("bound", ("iteration",), "nats", "variational lower bound on log p(words), all constants included"),

@@ -46,7 +46,8 @@ def plan(
     known = {name: {field.name for field in fields(get_engine(name).options)} for name, _ in chosen}
     for option in options or {}:
         if not any(option in names for names in known.values()):
-            raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {', '.join(sorted(set().union(*known.values())))}")
+            there_are = ", ".join(sorted(set().union(*known.values())))
+            raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
     specs = []
     for name, own in chosen:
         shared = {option: value for option, value in (options or {}).items() if option in known[name]}
@@ -78,7 +79,8 @@ def compare(
     if store is None:
         datasets = [
             fit(
-                train, spec.engine, test=test, seed=spec.seed, options=spec.options, split=spec.split, progress=progress, **settings
+                train, spec.engine, test=test, seed=spec.seed, options=spec.options, split=spec.split, progress=progress,
+                **settings,
             )
             for spec in specs
         ]

@@ -20,8 +20,8 @@ from workbench.runs.worker import carry_on
 
 
 def fit(
-    corpus: Corpus, engine: str = "cgs", n_topics: int = 10, alpha=0.1, beta: float = 0.1, n_iterations: int = 300, seed: int = 0,
-    test: Corpus | None = None, burn_in: int = 10, options: dict | None = None, n_threads: int = 1, record_every: int = 1,
+    corpus: Corpus, engine: str = "cgs", n_topics: int = 10, alpha=0.1, beta: float = 0.1, n_iterations: int = 300,
+    seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None, n_threads: int = 1, record_every: int = 1,
     snapshot_every: int = 50, store=None, name: str | None = None, progress: bool = True, split: dict | None = None,
 ) -> xr.Dataset:
     """Runs an engine on a corpus and returns the run's Dataset.
@@ -105,6 +105,7 @@ def resume(run, n_iterations: int | None = None, store=None, progress: bool = Tr
             finished = carry_on(path, watch)
         if not finished:
             done = int(reader.rows()[-1, 0]) if len(reader.rows()) else 0
-            print(f"stopped after iteration {done} of {Run(path).spec.n_iterations}; go on with: workbench resume {path}", file=sys.stderr)
+            end = Run(path).spec.n_iterations
+            print(f"stopped after iteration {done} of {end}; go on with: workbench resume {path}", file=sys.stderr)
     return RunReader(path).dataset()
 

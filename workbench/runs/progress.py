@@ -18,7 +18,8 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
         yield None
         return
     with tqdm(
-        total=spec.n_iterations, initial=done, desc=spec.label(), unit="it", file=sys.stderr, dynamic_ncols=True, mininterval=0.2
+        total=spec.n_iterations, initial=done, desc=spec.label(), unit="it", file=sys.stderr, dynamic_ncols=True,
+        mininterval=0.2,
     ) as bar:
 
         def watch(position: Position, scores: dict) -> None:

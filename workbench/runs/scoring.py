@@ -26,7 +26,8 @@ def perplexity(pairs: Corpus, probability: np.ndarray) -> float:
     """exp of the mean negative log probability per token; NaN where there is no token."""
     if pairs.n_tokens == 0:
         return float("nan")
-    return float(np.exp(-np.dot(pairs.counts, np.log(probability)) / pairs.n_tokens))
+    log_likelihood = np.sum(pairs.counts * np.log(probability))  # no BLAS: its threads spin, and its bits depend on them
+    return float(np.exp(-log_likelihood / pairs.n_tokens))
 
 
 def start_average(test: Corpus | None) -> Average:

@@ -85,7 +85,8 @@ class RunSpec:
 
 def make_spec(
     train: Corpus, engine: str, n_topics=10, alpha=0.1, beta=0.1, n_iterations=300, seed=0, test: Corpus | None = None,
-    burn_in=10, options: dict | None = None, n_threads=1, record_every=1, snapshot_every=50, split: dict | None = None, name=None,
+    burn_in=10, options: dict | None = None, n_threads=1, record_every=1, snapshot_every=50, split: dict | None = None,
+    name=None,
 ) -> RunSpec:
     """A checked spec with every default filled in.
 
@@ -98,7 +99,9 @@ def make_spec(
         raise SpecError(f"the corpus must be a Corpus (workbench.load_corpus makes one); got {type(train).__name__}")
     if test is not None:
         if not isinstance(test, Corpus) or (test.n_documents, test.vocabulary) != (train.n_documents, train.vocabulary):
-            raise SpecError("the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair")
+            raise SpecError(
+                "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
+            )
         if test.n_tokens == 0:
             test = None
     if train.n_tokens == 0:

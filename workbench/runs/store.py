@@ -19,6 +19,7 @@ overwrites or deletes.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import time
@@ -28,10 +29,11 @@ import numpy as np
 import xarray as xr
 import zarr
 
+from workbench.models import VARIABLES
 from workbench.runs.archive import get_corpus, put_corpus
 from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, STOPPED, read_json, replace_json
 from workbench.runs.dataset import COUNTS, attributes, label_counts, label_rows, versions
-from workbench.runs.loop import columns, start
+from workbench.runs.loop import columns
 from workbench.runs.spec import RunSpec
 
 SCHEMA = 1
@@ -78,7 +80,7 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
         if test is not None:
             put_corpus(path.parent, test)
         shutil.rmtree(partial, ignore_errors=True)
-        _make_arrays(partial, spec, train, test, budget)
+        _make_arrays(partial, spec, train, budget)
         replace_json(partial / "control.json", {"wanted": RUNNING})
         replace_json(partial / "status.json", {"state": STOPPED})
         with contextlib.suppress(OSError):  # another process made the same run in the meantime
@@ -89,9 +91,8 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _make_arrays(path: Path, spec: RunSpec, train, test, budget: int) -> None:
-    engine, model, options = spec.parts()
-    counts = engine.counts(train, model, options, start(spec, train, test).state)
+def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
+    engine, model, _ = spec.parts()
     group = zarr.create_group(str(path / DATA), zarr_format=3)
     names = columns(spec, engine)
     n_columns = 1 + len(names) + model.n_topics
@@ -100,12 +101,15 @@ def _make_arrays(path: Path, spec: RunSpec, train, test, budget: int) -> None:
         group.create_array(name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill)
 
     array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
-    for name, dims in (("n_kw", ("topic", "word")), ("n_dk", ("document", "topic"))):
-        shape = counts[name].shape
-        array(name, (CAPACITY, *shape), (1, *shape), counts[name].dtype, ("snapshot", *dims), 0)
+    sizes = {"topic": model.n_topics, "word": train.n_words, "document": train.n_documents}
+    snapshot_bytes = 0
+    for name in COUNTS:
+        dims = VARIABLES[name].dims
+        shape = tuple(sizes[dim] for dim in dims[1:])
+        array(name, (CAPACITY, *shape), (1, *shape), "float64", dims, 0)
+        snapshot_bytes += 8 * math.prod(shape)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (2,), (2,), "int64", ("committed_of",), 0)
-    snapshot_bytes = sum(value.nbytes for value in counts.values())
     group.attrs.update({
         "schema": SCHEMA, "spec": spec.to_json(), "columns": list(names), "versions": versions(),
         "snapshots_kept": max(2, budget // max(snapshot_bytes, 1)),
@@ -120,7 +124,7 @@ def open_group(path: Path, mode: str = "r"):
     except (FileNotFoundError, KeyError, ValueError) as error:
         raise StoreError(f"{path} is not a run; `workbench runs` lists the runs of a store") from error
     if schema > SCHEMA:
-        raise StoreError(f"{path} was written by a newer version of workbench (schema {schema}, this one reads {SCHEMA}); upgrade")
+        raise StoreError(f"{path} was written by a newer workbench (schema {schema}, this one reads {SCHEMA}); upgrade")
     return group
 
 
@@ -141,13 +145,14 @@ def set_end(path: Path, n_iterations: int) -> None:
     replace_json(path / "end.json", {"n_iterations": n_iterations})
 
 
-def read_status(path: Path) -> dict:
+def read_status(path: Path, group=None) -> dict:
     """state, iteration, n_iterations, time_left (seconds or None), message of a run, as its last heartbeat said.
 
-    A run that claims to live but has no recent heartbeat is `interrupted`; it can be resumed.
+    A run that claims to live but has no recent heartbeat is `interrupted`; it can be resumed. With its
+    ``group`` already open, two small files are all that is read.
     """
     status = {"iteration": 0, "time_left": None, "message": "", "state": LOST} | read_json(path / "status.json")
-    status["n_iterations"] = read_end(path)
+    status["n_iterations"] = read_end(path, group)
     if status["state"] in (RUNNING, PAUSED, WAITING) and time.time() - status.get("time", 0) > LOST_AFTER:
         status |= {"state": LOST, "time_left": None}
     if status["state"] == FINISHED and status["iteration"] < status["n_iterations"]:
@@ -173,7 +178,7 @@ class RunReader:
         self.path = Path(path)
         group = open_group(self.path)
         self.names = tuple(group.attrs["columns"])
-        self._made_with = dict(group.attrs["versions"])
+        self._group, self._made_with = group, dict(group.attrs["versions"])
         self._committed, self._numbers, self._snapshot_iteration = (
             group[name] for name in ("committed", "numbers", "snapshot_iteration")
         )
@@ -182,6 +187,14 @@ class RunReader:
         """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, n_k."""
         n_rows = int(self._committed[0])
         return self._numbers[after:n_rows] if n_rows > after else np.empty((0, self._numbers.shape[1]))
+
+    def spec(self) -> RunSpec:
+        """The spec, lasting to the present end; cheap."""
+        return RunSpec.from_json(self._group.attrs["spec"]).lasting(read_end(self.path, self._group))
+
+    def status(self) -> dict:
+        """What `read_status` says; cheap enough to be asked every second."""
+        return read_status(self.path, self._group)
 
     def progress(self) -> xr.Dataset:
         """The per-iteration part of the Dataset; cheap."""

@@ -46,9 +46,10 @@ class RunWriter:
         try:
             self._lock.acquire()
         except Timeout:
-            raise StoreError(f"run '{self.path.name}' is being written by another process; pause or stop it there first") from None
+            raise StoreError(f"run '{self.path.name}' is being written by another process; stop it there first") from None
         except (NotImplementedError, OSError) as error:
-            raise StoreError(f"the file system of {self.path.parent} has no working locks; choose a store on a local disk") from error
+            where = self.path.parent
+            raise StoreError(f"the file system of {where} has no working locks; choose a store on a local disk") from error
         try:
             self._open()
         except BaseException:
@@ -104,8 +105,8 @@ class RunWriter:
         timed = self._clocks
         if len(known) and not np.array_equal(np.delete(known[0], timed), np.delete(values, timed), equal_nan=True):
             raise StoreError(
-                f"run '{self.path.name}' does not repeat its own iteration {iteration}: its kernels or its machine have changed; "
-                "fit it anew under another name"
+                f"run '{self.path.name}' does not repeat its own iteration {iteration}: its kernels or its machine have "
+                "changed; fit it anew under another name"
             )
 
     def snapshot(self, iteration: int, counts: dict) -> None:

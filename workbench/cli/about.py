@@ -1,0 +1,161 @@
+"""Commands about what there is: data, engines, serve, doctor."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench.cli.fitting import Json, Store
+from workbench.cli.printing import print_json, print_table, say, store_path
+
+data = typer.Typer(help="Corpora that have a name.", no_args_is_help=True)
+
+
+@data.command("list")
+def list_data(json: Json = False) -> None:
+    """List the named corpora and whether they are on this machine."""
+    from workbench.corpus import data_sets
+
+    sets = data_sets()
+    if json:
+        print_json({"corpora": [_about(name, entry) for name, entry in sets.items()]})
+        return
+    rows = [
+        (name, entry.title, f"{entry.n_documents:,}", f"{entry.n_words:,}", f"{entry.n_tokens:,}", _where(entry))
+        for name, entry in sets.items()
+    ]
+    print_table(("name", "title", "documents", "words", "tokens", "here"), rows, left=(0, 1, 5))
+
+
+@data.command("info")
+def info(name: Annotated[str, typer.Argument(metavar="NAME")], json: Json = False) -> None:
+    """Say what a named corpus is, where it comes from and under which licence."""
+    from workbench.corpus import CorpusError, data_sets
+
+    sets = data_sets()
+    if name not in sets:
+        raise CorpusError(f"no data set '{name}'; there are {', '.join(sets)}")
+    about = _about(name, sets[name])
+    if json:
+        print_json(about)
+        return
+    rows = [(key, f"{value:,}" if isinstance(value, int) else str(value)) for key, value in about.items()]
+    print_table(("", ""), rows, left=(0, 1))
+
+
+def _about(name: str, entry) -> dict:
+    from dataclasses import asdict
+
+    told = {key: value for key, value in asdict(entry).items() if key not in ("name", "files", "bundled")}
+    return {"name": name} | told | {"here": _where(entry)}
+
+
+def _where(entry) -> str:
+    return "yes" if entry.folder() else "no"
+
+
+def engines(json: Json = False) -> None:
+    """List the engines with their sources and options."""
+    import workbench
+
+    found = workbench.engines()
+    if json:
+        print_json({"engines": [{"name": name, **about} for name, about in found.items()]})
+        return
+    for name, about in found.items():
+        say(f"{name}: {about['title']}. {about['source']}")
+        for option, of in about["options"].items():
+            say(f"    --option {option}={of['default']}   {of['meaning']}")
+
+
+def serve(
+    port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 5006,
+    store: Store = None,
+    show: Annotated[bool, typer.Option("--show", help="Open a browser.")] = False,
+) -> None:
+    """Serve the dashboard on this machine only; runs of the store appear by themselves."""
+    from workbench.dashboard.serve import serve as serve_pages
+
+    serve_pages(port=port, store=store_path(store), show=show)
+
+
+def doctor(store: Store = None, json: Json = False) -> int:
+    """Check that everything a run needs works on this machine."""
+    checks = [_check(name, check) for name, check in (
+        ("python and packages", _packages), ("compiled kernels", _kernels), ("store", lambda: _store(store_path(store))),
+        ("bundled corpus", _bundled), ("data folders", _data_folders), ("browser for tests", _browser),
+    )]
+    if json:
+        print_json({"checks": checks})
+    else:
+        print_table(("", "", ""), [("ok" if c["ok"] else "WRONG", c["check"], c["finding"]) for c in checks], left=(0, 1, 2))
+    return 0 if all(c["ok"] for c in checks) else 1
+
+
+def _check(name: str, check) -> dict:
+    try:
+        return {"check": name, "ok": True, "finding": check()}
+    except Exception as error:
+        return {"check": name, "ok": False, "finding": f"{type(error).__name__}: {error}"}
+
+
+def _packages() -> str:
+    from workbench.runs.dataset import versions
+
+    return ", ".join(f"{name} {version}" for name, version in versions().items())
+
+
+def _kernels() -> str:
+    import numba
+
+    from workbench.models import LDA
+    from workbench.runs.fit import fit
+
+    corpus, _ = LDA(2).simulate(4, 6, 10)
+    fit(corpus, "cgs", n_topics=2, n_iterations=2, progress=False)
+    folder = numba.config.CACHE_DIR
+    return f"kept in {folder}" if folder else "compiled afresh in each process: no writable cache folder"
+
+
+def _store(store: Path) -> str:
+    from workbench.models import LDA
+    from workbench.runs.fit import fit
+
+    home = store if store.is_dir() else store.absolute().parent
+    with tempfile.TemporaryDirectory(dir=home, prefix=".doctor-") as folder:
+        corpus, _ = LDA(2).simulate(4, 6, 10)
+        fit(corpus, "cgs", n_topics=2, n_iterations=2, progress=False, store=folder)
+    return f"{store}: runs can be written and locked"
+
+
+def _bundled() -> str:
+    from workbench.corpus import load_corpus
+
+    return repr(load_corpus())
+
+
+def _data_folders() -> str:
+    named = os.environ.get("WORKBENCH_DATA")
+    if not named:
+        return "WORKBENCH_DATA is not set; only the bundled corpus is at hand"
+    missing = [folder for folder in named.split(os.pathsep) if folder and not Path(folder).is_dir()]
+    if missing:
+        raise FileNotFoundError(f"WORKBENCH_DATA names {', '.join(missing)}, which is no folder")
+    return "all folders of WORKBENCH_DATA are there"
+
+
+def _browser() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    return found or "no Chromium; only the browser tests need one"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.add_typer(data, name="data")
+    for command in (engines, serve, doctor):
+        app.command()(command)
+

@@ -1,0 +1,133 @@
+"""Commands that infer: fit, compare, resume."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench.cli.printing import describe, parse_alpha, parse_options, print_runs, say, store_path, summary
+
+CorpusName = Annotated[str, typer.Argument(metavar="CORPUS", help="A name of `workbench data list`, or a file or folder.")]
+Topics = Annotated[int, typer.Option("--topics", "-k", help="Number of topics K.")]
+Alpha = Annotated[str, typer.Option("--alpha", help="Dirichlet prior per topic: a number, or one per topic with commas.")]
+Beta = Annotated[float, typer.Option("--beta", help="Dirichlet prior per word type.")]
+Iterations = Annotated[int, typer.Option("--iterations", "-n", help="Iterations over the corpus.")]
+Seed = Annotated[int, typer.Option("--seed", help="Inference seed.")]
+Option = Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the engine, as r=1.")]
+Holdout = Annotated[float, typer.Option("--holdout", help="Share of the tokens held out for test perplexity; 0 for none.")]
+SplitSeed = Annotated[int, typer.Option("--split-seed", help="Seed of the held-out split.")]
+BurnIn = Annotated[int, typer.Option("--burn-in", help="Iterations before the running average begins.")]
+RecordEvery = Annotated[int, typer.Option("--record-every", help="Iterations between recorded rows.")]
+SnapshotEvery = Annotated[int, typer.Option("--snapshot-every", help="Iterations between snapshots of the counts.")]
+Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs [default: $WORKBENCH_STORE or ./runs].")]
+Threads = Annotated[int, typer.Option("--threads", help="Threads of one run; they never change a bit.")]
+Vocabulary = Annotated[Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+def fit(
+    corpus: CorpusName,
+    engine: Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")] = "cgs",
+    topics: Topics = 10, alpha: Alpha = "0.1", beta: Beta = 0.1, iterations: Iterations = 300, seed: Seed = 0,
+    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, burn_in: BurnIn = 10,
+    record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
+    threads: Threads = 1, vocabulary: Vocabulary = None, quiet: Quiet = False, json: Json = False,
+) -> int:
+    """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
+    from workbench.runs.compare import plan
+    from workbench.runs.fit import resume
+    from workbench.runs.run import Run
+    from workbench.runs.store import create_run
+
+    documents = _load(corpus, vocabulary)
+    (spec,), train, test = plan(
+        documents, [engine], 1, seed, holdout, split_seed, parse_options(option or []), n_topics=topics,
+        alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every,
+        n_threads=threads, name=name,
+    )
+    if not quiet:
+        say(describe(spec, documents))
+    run = Run(create_run(store_path(store), spec, train, test))
+    state = resume(run, progress=not quiet).attrs["state"]
+    print_runs([summary(run)], json)
+    return 0 if state == "finished" else 130
+
+
+def compare(
+    corpus: CorpusName,
+    engines: Annotated[str, typer.Option("--engines", "-e", help="Names with commas; svb-cgs:r=2 gives one its own options.")]
+    = "svb,cgs,svb-cgs",
+    topics: Topics = 10, alpha: Alpha = "0.1", beta: Beta = 0.1, iterations: Iterations = 300, seed: Seed = 0,
+    seeds: Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 1,
+    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, burn_in: BurnIn = 10,
+    record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None, threads: Threads = 1,
+    vocabulary: Vocabulary = None, quiet: Quiet = False, json: Json = False,
+) -> int:
+    """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
+    from workbench.runs.compare import plan, run_all
+    from workbench.runs.run import Run
+    from workbench.runs.store import create_run
+
+    documents = _load(corpus, vocabulary)
+    specs, train, test = plan(
+        documents, _engines(engines), seeds, seed, holdout, split_seed, parse_options(option or []), n_topics=topics,
+        alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in, record_every=record_every,
+        snapshot_every=snapshot_every, n_threads=threads,
+    )
+    if not quiet:
+        say(describe(specs[0], documents) + (f"; {len(specs)} runs" if len(specs) > 1 else ""))
+    runs = [Run(create_run(store_path(store), spec, train, test)) for spec in specs]
+    run_all(runs, jobs, progress=not quiet)
+    summaries = [summary(run) for run in runs]
+    print_runs(summaries, json)
+    return 0 if all(run["state"] == "finished" for run in summaries) else 130
+
+
+def resume(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")],
+    iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Raise the end of the run.")] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Go on in the background.")] = False,
+    store: Store = None, quiet: Quiet = False, json: Json = False,
+) -> int:
+    """Let a paused run go on, or take a stopped one from where it is to its end."""
+    from workbench.runs.fit import resume as go_on
+    from workbench.runs.run import Run, extend, find_run
+    from workbench.runs.store import FINISHED, PAUSED, RUNNING
+
+    found = Run(find_run(run, store))
+    extend(found.path, iterations)
+    state = found.state
+    if state == FINISHED:
+        say(f"{found.name} is finished ({found.spec.n_iterations} iterations); --iterations raises its end")
+    elif detach or state in (PAUSED, RUNNING):
+        found.resume()
+        say(f"{found.name} goes on in the background; `workbench show {found.name}` looks at it")
+    else:
+        state = go_on(found, progress=not quiet).attrs["state"]
+        print_runs([summary(found)], json)
+        return 0 if state == FINISHED else 130
+    if json:
+        print_runs([summary(found)], json)
+    return 0
+
+
+def _load(corpus: str, vocabulary: Path | None):
+    from workbench.corpus import load_corpus
+
+    return load_corpus(corpus, vocabulary=vocabulary) if vocabulary else load_corpus(corpus)
+
+
+def _engines(text: str) -> list[tuple[str, dict]]:
+    """``svb,svb-cgs:r=2:n_samples=3`` as (name, options) pairs."""
+    entries = [entry.strip().split(":") for entry in text.split(",") if entry.strip()]
+    return [(name.strip(), parse_options(pairs)) for name, *pairs in entries]
+
+
+def add_to(app: typer.Typer) -> None:
+    for command in (fit, compare, resume):
+        app.command()(command)

@@ -1,0 +1,139 @@
+"""What commands print: one JSON object for programs, tables for people, one line for a mistake."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.runs.run import Run
+    from workbench.runs.spec import RunSpec
+
+FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
+
+
+def wrong_input() -> tuple[type[Exception], ...]:
+    """The errors that are the user's to mend."""
+    from workbench.corpus import CorpusError
+    from workbench.engines.engine import OptionError
+    from workbench.models import ModelError
+    from workbench.runs.spec import SpecError
+    from workbench.runs.store import StoreError
+
+    return CorpusError, ModelError, OptionError, SpecError, StoreError
+
+
+def print_json(values: dict) -> None:
+    """One JSON object on stdout; what JSON cannot hold (NaN) becomes null."""
+    json.dump(_jsonable(values), sys.stdout, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def _jsonable(value):
+    if isinstance(value, dict):
+        return {name: _jsonable(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def summary(run: Run) -> dict:
+    """The final scalars of a run, null where there is none."""
+    progress, spec = run.progress(), run.spec
+    final = {
+        name: float(progress[name][-1]) if name in progress and progress.sizes["iteration"] else None for name in FINAL
+    }
+    return {
+        "name": run.name, "engine": spec.engine, "label": spec.label(), "options": spec.options,
+        "n_topics": spec.model["n_topics"], "seed": spec.seed, "state": run.state,
+        "n_iterations": int(progress["iteration"][-1]) if progress.sizes["iteration"] else 0,
+        **final, "path": str(run.path),
+    }
+
+
+def print_runs(summaries: list[dict], as_json: bool) -> None:
+    """The runs as JSON on stdout or as a table on stderr."""
+    if as_json:
+        print_json({"runs": summaries})
+        return
+    rows = [
+        (
+            run["name"], run["label"], str(run["seed"]), run["state"], f"{run['n_iterations']:,}",
+            number(run["test_perplexity"]), number(run["test_perplexity_state"]), number(run["test_perplexity_average"]),
+            number(run["cpu_time"], "s"),
+        )
+        for run in summaries
+    ]
+    heads = ("run", "engine", "seed", "state", "iterations", "perplexity", "state alone", "average", "CPU")
+    print_table(heads, rows, left=(0, 1, 3))
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """One decimal, or a dash."""
+    return "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
+
+
+def print_table(heads, rows, left=(0,)) -> None:
+    """A plain table on stderr, as wide as it needs to be."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for at, head in enumerate(heads):
+        table.add_column(head, justify="left" if at in left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(cell.replace("[", r"\[") for cell in row))
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        console = Console(stderr=True, width=200)
+    console.print(table)
+
+
+def say(message: str) -> None:
+    """A line for people."""
+    print(message, file=sys.stderr)
+
+
+def parse_options(pairs: list[str]) -> dict[str, str]:
+    """``name=value`` flags as a dict."""
+    from workbench.engines.engine import OptionError
+
+    options = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name or not value:
+            raise OptionError(f"an option is written name=value, as in --option r=1; got '{pair}'")
+        options[name.strip()] = value.strip()
+    return options
+
+
+def parse_alpha(text: str) -> float | tuple[float, ...]:
+    """One number, or one per topic separated by commas."""
+    from workbench.models import ModelError
+
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ModelError(f"--alpha must be a number, or one per topic separated by commas; got '{text}'") from None
+    return values[0] if len(values) == 1 else values
+
+
+def store_path(store: Path | None) -> Path:
+    """The store that was named, else the default one."""
+    from workbench.runs.run import default_store
+
+    return store if store is not None else default_store()
+
+
+def describe(spec: RunSpec, corpus) -> str:
+    """What is about to run, how long and how large, in one line."""
+    _, model, _ = spec.parts()
+    snapshots = -(-spec.n_iterations // spec.snapshot_every)
+    megabytes = snapshots * model.n_topics * (corpus.n_documents + corpus.n_words) * 8 / 2**20
+    return (
+        f"{spec.label()} on {corpus!r}: K={model.n_topics}, {spec.n_iterations} iterations, seed {spec.seed}; "
+        f"up to {snapshots} snapshots, {megabytes:,.0f} MB before compression"
+    )

@@ -1,0 +1,114 @@
+"""Commands about runs that are there: runs, show, pause, stop, remove, figures, report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench.cli.fitting import Json, Store
+from workbench.cli.printing import number, print_json, print_runs, print_table, say, store_path, summary
+
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
+RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
+
+
+def _find(run: str, store: Path | None):
+    from workbench.runs.run import Run, find_run
+
+    return Run(find_run(run, store))
+
+
+def runs(store: Store = None, json: Json = False) -> None:
+    """List the runs of a store."""
+    from workbench.runs.run import open_runs
+
+    found = [summary(run) for run in open_runs(store)]
+    print_runs(found, json)
+    if not found and not json:
+        say(f"no runs in {store_path(store)}; `workbench compare docstrings` makes some")
+
+
+def show(run: RunName, store: Store = None, json: Json = False) -> None:
+    """Show the settings of a run and where it is."""
+    found = _find(run, store)
+    status, spec = found.status(), found.spec
+    if json:
+        print_json(summary(found) | {"status": status, "spec": asdict(spec)})
+        return
+    left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
+    split = "no split recorded"
+    if spec.split:
+        split = f"{spec.split['fraction']:g} of the tokens held out, split seed {spec.split['seed']}"
+    rows = [
+        ("run", found.name), ("state", f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}"),
+        ("corpus", f"{spec.corpus}; {split}"), ("engine", spec.label()),
+        ("model", ", ".join(f"{name} {value}" for name, value in spec.model.items())),
+        ("seed", str(spec.seed)), ("hash", spec.hash), ("path", str(found.path)),
+    ]
+    if status["message"]:
+        rows.append(("message", status["message"]))
+    print_table(("", ""), rows, left=(0, 1))
+    print_runs([summary(found)], False)
+
+
+def pause(run: RunName, store: Store = None) -> None:
+    """Hold a run after its present step."""
+    _ask(run, store, "pause")
+
+
+def stop(run: RunName, store: Store = None) -> None:
+    """End a run after its present step; it can be resumed."""
+    _ask(run, store, "stop")
+
+
+def _ask(name: str, store: Path | None, what: str) -> None:
+    from workbench.runs.run import ENDED
+
+    run = _find(name, store)
+    state = run.state
+    if state in ENDED:
+        say(f"{run.name} is {state} at iteration {run.status()['iteration']}; there is nothing to {what}")
+        return
+    getattr(run, what)()
+    say(f"asked {run.name} to {what}")
+
+
+def remove(
+    run: RunNames, store: Store = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete runs that nobody writes."""
+    found = [_find(name, store) for name in run]
+    if not yes:
+        typer.confirm(f"delete {', '.join(each.name for each in found)}?", abort=True, err=True)
+    for each in found:
+        each.remove()
+        say(f"removed {each.name}")
+
+
+def figures(
+    run: RunNames, out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("figures"),
+    formats: Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.")] = "svg,pdf,png", store: Store = None,
+) -> None:
+    """Write the comparison of runs as figures, the same bytes every time."""
+    from workbench.report import save_figures
+
+    for path in save_figures([_find(name, store) for name in run], out, tuple(formats.split(","))):
+        say(str(path))
+
+
+def report(
+    run: RunNames, out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("report.html"), store: Store = None
+) -> None:
+    """Write one self-contained HTML page about runs."""
+    from workbench.report import write_report
+
+    say(str(write_report([_find(name, store) for name in run], out)))
+
+
+def add_to(app: typer.Typer) -> None:
+    for command in (runs, show, pause, stop, remove, figures, report):
+        app.command()(command)
