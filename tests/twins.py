@@ -158,7 +158,8 @@ def interleaved_sweep(corpus, gamma, topics, alpha, beta, r, uniform):
 
 def entropy(corpus, gamma, r=0):
     """- sum n_dw gamma log gamma over the pairs that count more than r; 0 log 0 = 0."""
-    return -sum(n * x * np.log(x) for (_, _, n), row in zip(pairs_of(corpus), gamma, strict=True) for x in row if n > r and x > 0)
+    rows = zip(pairs_of(corpus), gamma, strict=True)
+    return -sum(n * x * np.log(x) for (_, _, n), row in rows for x in row if n > r and x > 0)
 
 
 def bound(corpus, gamma, alpha, beta):

@@ -13,7 +13,7 @@ from toys import CORPORA, every_pair, simulated
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
 from workbench.kernels import slices
-from workbench.models import VARIABLES, LDA
+from workbench.models import LDA, VARIABLES
 
 ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (spec A.13, 1)
 NAMES = [*ENGINES, "toy"]

@@ -13,8 +13,8 @@ from workbench.models import LDA
 ENGINE = get_engine("svb")
 SCHEDULES = ("parallel", "sequential")
 # exp(digamma) has a relative error of 3e-10 (spec A.11); three of them in a responsibility and three in its
-# normaliser, times the tokens of the toys, and a few sweeps that may enlarge a difference:
-FAST = 1e-7
+# normaliser, times the tokens of a toy (9 to 180), over a few sweeps. Seen: 2e-9 in counts, 1.3e-8 in bounds.
+COUNTS, NATS = 1e-8, 1e-7
 ORACLE = 1e-9  # float64 trajectories, spec E.5
 CONVERGED = 1e-7  # fixed points, spec E.5
 
@@ -43,12 +43,12 @@ def test_twin_and_engine_follow_the_printed_trajectory(oracles, toy, schedule):
     for sweep in range(1, 6):
         gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
         state = step(corpus, model, schedule, state)
-        assert_same_counts(state, twins.expected_counts(corpus, gamma), FAST)
+        assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
         if str(sweep) in printed["F_after"]:
             np.testing.assert_allclose(gamma, printed["gamma_after"][str(sweep)], rtol=0, atol=ORACLE)
             published = printed["F_after"][str(sweep)]
             assert twins.bound(corpus, gamma, model.alphas, model.beta) == pytest.approx(published, abs=ORACLE)
-            assert bound(corpus, model, schedule, state) == pytest.approx(published, abs=FAST)
+            assert bound(corpus, model, schedule, state) == pytest.approx(published, abs=NATS)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -102,24 +102,25 @@ def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, schedule):
     for _ in range(3):
         gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
         state = step(corpus, model, schedule, state)
-    assert_same_counts(state, twins.expected_counts(corpus, gamma), FAST)
-    assert bound(corpus, model, schedule, state) == pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=FAST)
+    assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
+    expected = twins.bound(corpus, gamma, model.alphas, model.beta)
+    assert bound(corpus, model, schedule, state) == pytest.approx(expected, abs=NATS)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("n_words_prior", [(20, 1e-4), (20, 1e-8), (1, 1e-4), (2, 1e-8)])
 def test_tiny_priors_meet_their_twin_in_the_log_domain(n_words_prior, schedule):
-    """psi is of order 1/prior here; differences of such numbers lose 1e-16 / prior, and exp(psi) underflows."""
+    """psi is of order 1/prior here; exp(psi) underflows, and a bound that sums such numbers is rounded more."""
     n_words, prior = n_words_prior
     corpus, model = simulated(8, n_words, 12), LDA(6, prior, prior)
     gamma = random_gamma(corpus, 6)
     state = svb_state(corpus, gamma, schedule)
-    for _ in range(4):
+    for _ in range(12):
         gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
         state = step(corpus, model, schedule, state)
-        assert_same_counts(state, twins.expected_counts(corpus, gamma), max(FAST, 1e-14 / prior))
+        assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
     assert bound(corpus, model, schedule, state) == pytest.approx(
-        twins.bound(corpus, gamma, model.alphas, model.beta), abs=max(FAST, 1e-14 / prior)
+        twins.bound(corpus, gamma, model.alphas, model.beta), abs=max(NATS, 1e-14 / prior)
     )
 
 

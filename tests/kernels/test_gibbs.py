@@ -33,6 +33,11 @@ def sweep(draw_topics, corpus, model, arrays, key, mean=(None, None, None), thre
     )
 
 
+def uniforms_of(key):
+    """The very uniforms that the kernel uses, as a function of the token."""
+    return lambda token: uniform(key, token)
+
+
 def mean_part(corpus, gamma, r):
     """(document, topic), (word, topic), (topic,) expected counts, padded."""
     counts = twins.expected_counts(corpus, gamma, r)
@@ -64,7 +69,7 @@ def test_the_conditional_is_the_ratio_of_joints_in_every_state(toy):
     probability_of = dict(zip(map(tuple, exact.topics), exact.probability, strict=True))
     for state in exact.topics[:: max(1, len(exact.topics) // 512)]:
         for pair, token in enumerate(corpus.tokens_before[:-1]):
-            neighbours = [tuple([*state[:token], k, *state[token + 1 :]]) for k in range(model.n_topics)]
+            neighbours = [(*state[:token], k, *state[token + 1 :]) for k in range(model.n_topics)]
             expected = np.array([probability_of[z] for z in neighbours])
             found = probabilities_drawn_from(gibbs, corpus, model, state, pair)
             np.testing.assert_allclose(found, expected / expected.sum(), rtol=1e-11)
@@ -72,7 +77,7 @@ def test_the_conditional_is_the_ratio_of_joints_in_every_state(toy):
 
 def test_the_twin_follows_the_printed_trajectory(oracles):
     toy, printed = oracles["toyA"], oracles["toyA"]["cgs_trajectory"]
-    corpus, model = toy_a()
+    corpus, _ = toy_a()
     topics, stream = printed["z0"], iter(printed["uniforms"])
     for expected in printed["z_after_each_sweep"]:
         topics = twins.gibbs_sweep(corpus, topics, np.array(toy["alpha"]), toy["beta"], lambda token: next(stream))
@@ -87,7 +92,7 @@ def test_kernel_and_twin_draw_the_same_topics_from_the_same_uniforms(n_topics):
     for step in range(2):
         key = Turn(5, step).key(GIBBS)
         n_moved = sweep(gibbs.draw_topics, corpus, model, arrays, key)
-        before, topics = topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, lambda token: uniform(key, token))
+        before, topics = topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(key))
         assert np.array_equal(arrays[0], topics)
         assert n_moved == np.sum(before != topics)
     for array, counts in zip(arrays[1:], twins.sampled_counts(corpus, topics, n_topics), strict=True):
@@ -106,7 +111,7 @@ def test_kernel_and_twin_agree_beside_a_mean_part(n_topics):
         arrays = arrays_of(corpus, topics, n_topics, np.int64(r))
         sweep(gibbs.draw_topics, corpus, model, arrays, key, mean, np.int64(r))
         expected = twins.gibbs_sweep(
-            corpus, topics, model.alphas, model.beta, lambda token: uniform(key, token), r,
+            corpus, topics, model.alphas, model.beta, uniforms_of(key), r,
             twins.expected_counts(corpus, gamma, r),
         )
         assert np.array_equal(arrays[0], expected)

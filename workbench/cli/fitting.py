@@ -46,8 +46,8 @@ def fit(
     documents = _load(corpus, vocabulary)
     (spec,), train, test = plan(
         documents, [engine], 1, seed, holdout, split_seed, parse_options(option or []), n_topics=topics,
-        alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every,
-        n_threads=threads, name=name,
+        alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in, record_every=record_every,
+        snapshot_every=snapshot_every, n_threads=threads, name=name,
     )
     if not quiet:
         say(describe(spec, documents))
@@ -82,7 +82,10 @@ def compare(
     if not quiet:
         say(describe(specs[0], documents) + (f"; {len(specs)} runs" if len(specs) > 1 else ""))
     runs = [Run(create_run(store_path(store), spec, train, test)) for spec in specs]
-    run_all(runs, jobs, progress=not quiet)
+    try:
+        run_all(runs, jobs, progress=not quiet)
+    except KeyboardInterrupt:
+        say("interrupted; what was committed is kept, and the same command goes on from there")
     summaries = [summary(run) for run in runs]
     print_runs(summaries, json)
     return 0 if all(run["state"] == "finished" for run in summaries) else 130

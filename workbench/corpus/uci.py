@@ -123,7 +123,7 @@ def _numbered_rows(data: bytes):
 
 def _first_wrong_header_line(data: bytes) -> int:
     """Number of the first of the three header lines that is not one whole number."""
-    lines = (data.split(b"\n", 3) + [b"", b""])[:3]
+    lines = [*data.split(b"\n", 3), b"", b""][:3]
     return next((number for number, line in enumerate(lines, start=1) if not line.strip().isdigit()), 3)
 
 

@@ -102,7 +102,8 @@ def _checked(engine: str, about, value):
         if value not in choices:
             raise OptionError(f"{where} must be one of {', '.join(map(str, choices))}; got {value!r}")
         return value
-    wanted = ("a whole number" if about.metadata["whole"] else "a number") + (f" of at least {low:g}" if low is not None else "")
+    wanted = "a whole number" if about.metadata["whole"] else "a number"
+    wanted += f" of at least {low:g}" if low is not None else ""
     wanted += " or inf" if about.metadata["infinite"] else ""
     try:
         number = float(value) if isinstance(value, (str, numbers.Real)) and not isinstance(value, bool) else math.nan

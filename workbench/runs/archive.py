@@ -43,7 +43,7 @@ def get_corpus(store: Path, content_hash: str) -> Corpus:
     """
     path = store / FOLDER / f"{content_hash}.npz"
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             about = json.loads(file["about"].tobytes())
             corpus = Corpus(file["indptr"], file["words"], file["counts"], **about)
     except FileNotFoundError:

@@ -27,7 +27,7 @@ def write_checkpoint(path: Path, position: Position) -> None:
 def read_checkpoint(path: Path, state_type: type) -> Position | None:
     """The position in the file; None where there is no whole one."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             state = state_type(*(_restored(file[f"state_{name}"]) for name in state_type._fields))
             average = Average(file["probability"], int(file["n_averaged"]))
             clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])

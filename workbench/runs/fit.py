@@ -21,8 +21,9 @@ from workbench.runs.worker import carry_on
 
 def fit(
     corpus: Corpus, engine: str = "cgs", n_topics: int = 10, alpha=0.1, beta: float = 0.1, n_iterations: int = 300,
-    seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None, n_threads: int = 1, record_every: int = 1,
-    snapshot_every: int = 50, store=None, name: str | None = None, progress: bool = True, split: dict | None = None,
+    seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None, n_threads: int = 1,
+    record_every: int = 1, snapshot_every: int = 50, store=None, name: str | None = None, progress: bool = True,
+    split: dict | None = None,
 ) -> xr.Dataset:
     """Runs an engine on a corpus and returns the run's Dataset.
 
@@ -79,13 +80,13 @@ def fit(
     return sink.dataset(FINISHED if position.iteration == spec.n_iterations else STOPPED)
 
 
-def start(corpus: Corpus, *args, store=None, test: Corpus | None = None, n_iterations: int = 300, **settings) -> Run:
+def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, store=None, **settings) -> Run:
     """`fit` in a process of its own: returns at once with a `Run` to look at, pause, resume and stop.
 
-    Takes what `fit` takes; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.
+    Takes the settings of `fit`, by name; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.
     """
     settings.pop("progress", None)
-    spec = make_spec(corpus, *args, test=test, n_iterations=n_iterations, **settings)
+    spec = make_spec(corpus, engine, test=test, **settings)
     run = Run(create_run(default_store() if store is None else Path(store), spec, corpus, test))
     run.resume()
     return run

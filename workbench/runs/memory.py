@@ -24,7 +24,7 @@ class MemorySink:
         self._rows.append(np.concatenate([[row.iteration], [row.numbers[name] for name in self._names], row.n_k]))
 
     def snapshot(self, iteration: int, counts: dict) -> None:
-        self._snapshots[iteration] = {name: values.astype(float) for name, values in counts.items()}
+        self._snapshots[iteration] = {name: np.array(values, float, order="C") for name, values in counts.items()}
 
     def checkpoint(self, position: Position, now: bool) -> None:
         return

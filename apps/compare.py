@@ -1,0 +1,5 @@
+"""The Compare page, for ``panel serve apps/compare.py``; `workbench serve` serves the same page."""
+
+from workbench.dashboard.pages.compare import page
+
+page().servable()

@@ -1,0 +1,32 @@
+"""Writes the golden store of the present schema, once: ``python tests/golden/make.py``. Never rewrite an old one."""
+
+import json
+import sys
+from pathlib import Path
+
+import workbench as wb
+from workbench.models import LDA
+from workbench.runs.store import SCHEMA
+
+home = Path(__file__).parent / f"schema-{SCHEMA}"
+if home.exists():
+    sys.exit(f"{home.name} exists already; golden stores are never rewritten")
+corpus, _ = LDA(2, 0.3, 0.3).simulate(5, 8, 20, seed=3)
+train, test = wb.hold_out_tokens(corpus, fraction=0.2, seed=0)
+expected = {}
+for engine, options in (("svb", {}), ("cgs", {}), ("svb-cgs", {"n_samples": 2})):
+    settings = dict(n_topics=2, n_iterations=12, snapshot_every=5, options=options)
+    ds = wb.fit(train, engine, test=test, store=home, progress=False, **settings)
+    scalars = [name for name, variable in ds.data_vars.items() if variable.dims == ("iteration",)]
+    expected[ds.attrs["name"]] = {
+        "spec_hash": ds.attrs["spec_hash"],
+        "final": {name: float(ds[name][-1]) for name in scalars},
+        "phi": ds.phi.values[0, :5].tolist(),
+        "words": list(ds.word.values[:3]),
+    }
+for run in wb.open_runs(home):
+    for name in ("lock", "control.json"):
+        (run.path / name).unlink(missing_ok=True)
+    status = json.loads((run.path / "status.json").read_text())
+    (run.path / "status.json").write_text(json.dumps(status | {"pid": 0}))
+(home / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")

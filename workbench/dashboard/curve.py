@@ -1,0 +1,208 @@
+"""The live figure: perplexity of up to eight runs against iterations, updates or seconds.
+
+Every glyph, legend item and tooltip is made before the page is sent: adding one to a live figure can
+hang the tab. Afterwards only data, names of columns, visibility and labels change, and a tick streams
+nothing but the new rows.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from bokeh.core.properties import value
+from bokeh.events import Reset
+from bokeh.models import ColumnDataSource, CustomJSTickFormatter, HoverTool, Legend, LegendItem, Range1d
+from bokeh.plotting import figure
+
+from workbench.dashboard.readings import COLUMNS, Reading
+from workbench.dashboard.shell import FIGURE_CSS, LEGEND_CSS
+
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f8400", "#7f7f7f")
+"""Okabe & Ito (2008), told apart by colour-blind people; yellow darkened and black greyed, to be seen on light and dark."""
+N_SLOTS = len(COLOURS)
+AXES = {"iterations": ("iteration", "iteration"), "updates": ("updates", "site updates"), "seconds": ("elapsed", "seconds of inference")}
+"""Axis → (column, label)."""
+HELD_OUT = "held-out perplexity"
+MEASURES = {
+    "headline": (("test_perplexity",), HELD_OUT),
+    "state": (("test_perplexity_state",), f"{HELD_OUT} of the state"),
+    "average": (("test_perplexity_average",), f"{HELD_OUT} of the running average"),
+    "both": (("test_perplexity_state", "test_perplexity_average"), f"{HELD_OUT}: state solid, average dashed"),
+    "training": (("train_perplexity",), "training perplexity"),
+}
+"""Measure → (columns: solid, dashed; label)."""
+SPANS = ("whole", "close-up")
+CLOSE_UP = 0.1
+"""Share of a run's points, from its beginning, that the close-up leaves out of the vertical range."""
+FORMAT = """
+const size = Math.abs(tick)
+if (size >= 1e6) return (tick / 1e6).toLocaleString('en', {maximumFractionDigits: 3}) + ' M'
+return tick.toLocaleString('en', {maximumFractionDigits: 3})
+"""
+TOOLTIP = """
+<div class="wb-tip"><b>$name</b><br>iteration @iteration{0,0} · @updates{0.0a} updates · @elapsed{0.0} s<br>
+headline @test_perplexity{0.0} · state @test_perplexity_state{0.0}<br>average @test_perplexity_average{0.0} · training @train_perplexity{0.0}</div>
+"""
+
+
+class Curve:
+    """The figure and its slots; `show` assigns runs to slots, `axis`, `measure` and `span` choose what is seen."""
+
+    def __init__(self):
+        self.axis, self.measure, self.span = "iterations", "headline", "whole"
+        self.drawn: list[str | None] = [None] * N_SLOTS
+        self._strides = [0] * N_SLOTS
+        self._moved_by_hand = self._moving = False
+        self.figure = figure(
+            height=420, sizing_mode="stretch_width", tools="pan,box_zoom,wheel_zoom,reset", x_range=Range1d(0, 1), y_range=Range1d(0, 1),
+            toolbar_location="right", min_border_right=12, name="curve",
+        )
+        self.sources = [ColumnDataSource(_columns(np.empty((0, len(COLUMNS)))), name=f"slot-{slot}") for slot in range(N_SLOTS)]
+        self._solid = [self._line(slot, "solid") for slot in range(N_SLOTS)]
+        self._dashed = [self._line(slot, [6, 4]) for slot in range(N_SLOTS)]
+        self._points = [
+            self.figure.scatter("iteration", "test_perplexity", source=source, size=16, fill_alpha=0, line_alpha=0, visible=False)
+            for source in self.sources
+        ]
+        self._items = [LegendItem(label="–", renderers=[line], visible=False) for line in self._solid]
+        self._dress()
+        self.draw()
+        for bounds in (self.figure.x_range, self.figure.y_range):
+            bounds.on_change("end", self._moved)
+        self.figure.on_event(Reset, self._reset)
+
+    def _line(self, slot: int, dash):
+        return self.figure.line(
+            "iteration", "test_perplexity", source=self.sources[slot], color=COLOURS[slot], line_width=2.2, line_dash=dash, line_join="round", visible=False
+        )
+
+    def _dress(self) -> None:
+        """Everything about looks; colours come from the page's style sheet."""
+        plot = self.figure
+        plot.toolbar.logo, plot.toolbar.autohide = None, True
+        plot.outline_line_color = plot.border_fill_color = plot.background_fill_color = None
+        plot.stylesheets = [FIGURE_CSS]
+        plot.xgrid.visible = False
+        for axis in (plot.xaxis[0], plot.yaxis[0]):
+            axis.formatter = CustomJSTickFormatter(code=FORMAT)
+            axis.axis_label_text_font_style, axis.axis_label_text_font_size, axis.major_label_text_font_size = "normal", "13px", "12px"
+            axis.minor_tick_line_color = axis.major_tick_line_color = None
+            axis.axis_label_standoff = 10
+        plot.yaxis[0].axis_line_color = None
+        plot.add_layout(Legend(
+            items=self._items, location="top_right", click_policy="none", stylesheets=[LEGEND_CSS], label_text_font_size="12px",
+            padding=6, spacing=2,
+        ))
+        plot.add_tools(HoverTool(renderers=self._points, tooltips=TOOLTIP, limit=1, point_policy="snap_to_data"))
+
+    # ------------------------------------------------------------------ what is seen
+
+    def assign(self, names: list[str]) -> None:
+        """Gives every run of ``names`` (at most eight) a slot; a run that has one keeps it and its colour."""
+        wanted = names[:N_SLOTS]
+        self.drawn = [name if name in wanted else None for name in self.drawn]
+        for name in wanted:
+            if name not in self.drawn:
+                self.drawn[self.drawn.index(None)] = name
+
+    def colours(self) -> dict[str, str]:
+        """Colour of each run that is drawn."""
+        return {name: COLOURS[slot] for slot, name in enumerate(self.drawn) if name is not None}
+
+    def show(self, readings: dict[str, Reading]) -> None:
+        """Brings the figure to what was read: new rows are streamed, a slot with another run is filled anew."""
+        labels = telling_labels([readings[name] for name in self.drawn if name in readings])
+        for slot, (source, name) in enumerate(zip(self.sources, self.drawn, strict=True)):
+            reading = readings.get(name)
+            self._fill(slot, source, name, reading)
+            if reading is not None:
+                _set(self._points[slot], name=labels[name])
+                _set(self._items[slot], label=value(labels[name]))
+            _set(self._items[slot], visible=reading is not None)
+        self.draw()
+
+    def _fill(self, slot: int, source: ColumnDataSource, name: str | None, reading: Reading | None) -> None:
+        numbers = reading.numbers if reading is not None else np.empty((0, len(COLUMNS)))
+        stride = reading.stride if reading is not None else 0
+        known = len(source.data["iteration"])
+        anew = source.tags != [name] or stride != self._strides[slot] or known > len(numbers)
+        if anew:
+            source.tags, self._strides[slot] = [name], stride
+            if known or len(numbers):
+                source.data = _columns(numbers)
+        elif known < len(numbers):
+            source.stream(_columns(numbers[known:]))
+
+    def draw(self) -> None:
+        """Points the lines at the chosen columns, and the ranges at what they show."""
+        x, x_label = AXES[self.axis]
+        columns, y_label = MEASURES[self.measure]
+        for lines, y in ((self._solid, columns[0]), (self._dashed, columns[-1]), (self._points, columns[0])):
+            for slot, line in enumerate(lines):
+                _set(line.glyph, x=x, y=y)
+                _set(line, visible=self.drawn[slot] is not None and (lines is not self._dashed or len(columns) == 2))
+        _set(self.figure.xaxis[0], axis_label=x_label)
+        _set(self.figure.yaxis[0], axis_label=y_label)
+        if not self._moved_by_hand:
+            self._fit(x, columns)
+
+    def _fit(self, x: str, columns: tuple[str, ...]) -> None:
+        """Sets the ranges around what is drawn."""
+        right, seen = 0.0, []
+        for name, source in zip(self.drawn, self.sources, strict=True):
+            n_points = len(source.data["iteration"])
+            if name is None or not n_points:
+                continue
+            right = max(right, float(source.data[x][-1]))
+            first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
+            for column in columns:
+                values = np.asarray(source.data[column][first:], float)
+                seen.append(values[np.isfinite(values)])
+        values = np.concatenate(seen) if seen else np.empty(0)
+        low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
+        room = 0.04 * (high - low or abs(high) or 1.0)
+        self._moving = True
+        _set(self.figure.x_range, start=0.0, end=right * 1.02 or 1.0)
+        _set(self.figure.y_range, start=float(low - room), end=float(high + room))
+        self._moving = False
+
+    def _moved(self, attribute, old, new) -> None:
+        """A range changed: by hand, unless we did it; then it stays until it is reset."""
+        self._moved_by_hand = self._moved_by_hand or not self._moving
+
+    def _reset(self, event) -> None:
+        self.follow()
+
+    def follow(self) -> None:
+        """Lets the ranges follow the curves again."""
+        self._moved_by_hand = False
+        self.draw()
+
+
+def telling_labels(readings: list[Reading]) -> dict[str, str]:
+    """Name → the shortest label that tells the runs apart: engine and options, then K, seed, corpus, hash as needed."""
+    labels = {reading.name: [reading.label] for reading in readings}
+    told = (
+        lambda spec: f"K={spec.model['n_topics']}", lambda spec: f"seed {spec.seed}", lambda spec: spec.corpus,
+        lambda spec: f"α={spec.model['alpha']} β={spec.model['beta']}",
+    )
+    for tell in told:
+        values = {reading.name: tell(reading.spec) for reading in readings if reading.spec is not None}
+        if any(one != other for one, other in pairwise(values.values())):
+            for name, word in values.items():
+                labels[name].append(word)
+    joined = {name: " · ".join(parts) for name, parts in labels.items()}
+    twice = {label for label in joined.values() if list(joined.values()).count(label) > 1}
+    return {name: f"{label} · {name}" if label in twice else label for name, label in joined.items()}
+
+
+def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: numbers[:, at] for at, name in enumerate(COLUMNS)}
+
+
+def _set(model, **values) -> None:
+    """Changes properties that differ, so that nothing is sent for the others."""
+    for name, wanted in values.items():
+        if getattr(model, name) != wanted:
+            setattr(model, name, wanted)

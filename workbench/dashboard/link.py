@@ -1,0 +1,78 @@
+"""The view's link: what is chosen on the page, in its address, and back.
+
+An address is written by anybody, so every value is checked on its way in; what does not fit is left as
+it was. What is as it always is stays out of the address.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+import panel as pn
+
+LONGEST = 500
+"""Characters that a value may have."""
+
+
+class Part(NamedTuple):
+    """One thing of the view: its present text, its usual text, and how a text is taken in (False: it does not fit)."""
+
+    now: Callable[[], str]
+    usual: str
+    take: Callable[[str], bool]
+
+
+def widget_part(widget) -> Part:
+    """A widget as a part of the link; its present value is the usual one."""
+    return Part(lambda: written(widget.value), written(widget.value), lambda text: take(widget, text))
+
+
+def written(value) -> str:
+    """A widget's value as text."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def take(widget, text: str) -> bool:
+    """Gives the widget the value that the text says, if it is one that the widget can have."""
+    try:
+        value = _value(widget, text[:LONGEST])
+    except ValueError:
+        return False
+    widget.value = value
+    return True
+
+
+def _value(widget, text: str):
+    if isinstance(widget, (pn.widgets.CheckBoxGroup, pn.widgets.CheckButtonGroup)):
+        value = [name for name in text.split(",") if name]
+        if not set(value) <= set(widget.options):
+            raise ValueError(text)
+        return value
+    if isinstance(widget, (pn.widgets.Select, pn.widgets.RadioButtonGroup)):
+        if text not in widget.options:
+            raise ValueError(text)
+        return text
+    if isinstance(widget, pn.widgets.IntInput):
+        return int(text)
+    if isinstance(widget, pn.widgets.FloatInput):
+        if not math.isfinite(number := float(text)):
+            raise ValueError(text)
+        return number
+    return text
+
+
+def to_query(parts: dict[str, Part]) -> str:
+    """The address' query for what is unusual: ``?axis=seconds&n_topics=20``, or nothing."""
+    told = {name: part.now() for name, part in parts.items() if part.now() != part.usual}
+    return "?" + urlencode(told, safe=",") if told else ""
+
+
+def from_query(search: str, parts: dict[str, Part]) -> list[str]:
+    """Takes in what a query says; returns the names whose values do not fit."""
+    given = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
+    return [name for name, text in given.items() if name in parts and not parts[name].take(text)]

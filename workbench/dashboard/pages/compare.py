@@ -1,0 +1,165 @@
+"""The Compare page: settings beside the live curves and the table of every run of the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import panel as pn
+
+from workbench.dashboard.curve import AXES, MEASURES, N_SLOTS, SPANS, Curve
+from workbench.dashboard.link import Part, from_query, to_query, widget_part
+from workbench.dashboard.readings import UNREADABLE, readings_of
+from workbench.dashboard.settings import Settings, sentence_of
+from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text
+from workbench.dashboard.starting import in_background, start_runs, told
+from workbench.dashboard.steering import Steering
+from workbench.dashboard.table import RunTable
+from workbench.models import VARIABLES
+from workbench.runs.run import default_store
+
+TITLE = "workbench · Compare"
+FIRST_LOOK = 0.5
+"""Seconds that the first visitor waits for the first look at the store."""
+
+
+class ComparePage:
+    """One visitor's desk: settings, curve and table, brought to what the store says every second."""
+
+    def __init__(self, store: Path):
+        self.store, self._readings = Path(store), readings_of(store)
+        self.settings = Settings(on_start=self.start)
+        self.curve = Curve()
+        self.table = RunTable(on_draw=self.draw, empty=_empty(self.store))
+        self.steering = Steering(self.table, self._readings.nudge)
+        self.axis = _choice("Axis", AXES, self.curve.axis)
+        self.measure = _choice("Perplexity", MEASURES, self.curve.measure)
+        self.span = _choice("Range", SPANS, self.curve.span)
+        self.newest = dressed(pn.widgets.Button(name="Newest eight", disabled=True))
+        self.meaning = text(sizing_mode="stretch_width")
+        self._picked: list[str] | None = None     # drawn by hand; None: the newest eight
+        self._version, self._document = -1, pn.state.curdoc
+        for widget in (self.axis, self.measure, self.span):
+            widget.param.watch(self._look_changed, "value")
+        self.newest.on_click(self._follow_newest)
+        self._parts = {"axis": widget_part(self.axis), "measure": widget_part(self.measure), "range": widget_part(self.span)}
+        self._parts |= {name: widget_part(widget) for name, widget in self.settings.widgets().items()}
+        self._parts["runs"] = Part(lambda: ",".join(self._picked or ()), "", self._take_runs)
+        self._read_link()
+        self._look_changed()
+        self.tick(FIRST_LOOK)
+        for widget in self.settings.widgets().values():
+            widget.param.watch(self._write_link, "value")
+
+    # ------------------------------------------------------------------ every second
+
+    def tick(self, patience: float = 0.0) -> None:
+        """Brings the page to the latest listing of the store."""
+        listing = self._readings.latest(patience)
+        if listing.version == self._version:
+            return
+        self._version = listing.version
+        self.table.show(listing.readings)
+        self.steering.show(listing.readings)
+        self._show_curves(listing)
+
+    def _show_curves(self, listing) -> None:
+        readable = {reading.name: reading for reading in listing.readings if reading.state != UNREADABLE}
+        wanted = list(readable) if self._picked is None else [name for name in self._picked if name in readable]
+        self.curve.assign(wanted[:N_SLOTS])
+        self.curve.show(readable)
+        colours = self.curve.colours()
+        if colours != self.table.colours:
+            self.table.colours = colours
+        if self.newest.disabled != (self._picked is None):
+            self.newest.disabled = self._picked is None
+
+    # ------------------------------------------------------------------ what the visitor does
+
+    def start(self, values: dict) -> None:
+        """Starts the runs of the form; the page goes on while the corpus is read."""
+        self.settings.busy("Reading the corpus and making the runs …")
+
+        def then(result, error) -> None:
+            if error is not None:
+                self.settings.ready(sentence_of(error), "bad")
+                return
+            started, finished = result
+            self.settings.ready(told(started, finished), "good" if started else "muted")
+            if self._picked is not None:
+                self._pick([*(run.name for run in started), *self._picked][:N_SLOTS])
+            self._readings.nudge()
+
+        in_background(self._document, lambda: start_runs(self.store, values), then)
+
+    def draw(self, name: str) -> None:
+        """Draws the run, or draws it no more; the oldest choice makes room."""
+        drawn = list(self.curve.colours())
+        self._pick([other for other in drawn if other != name] if name in drawn else [*drawn, name][-N_SLOTS:])
+
+    def _follow_newest(self, event) -> None:
+        self._pick(None)
+
+    def _pick(self, names: list[str] | None) -> None:
+        self._picked = names
+        self._show_curves(self._readings.latest())
+        self._write_link()
+
+    def _look_changed(self, event=None) -> None:
+        self.curve.axis, self.curve.measure, self.curve.span = self.axis.value, self.measure.value, self.span.value
+        self.curve.follow()
+        meanings = [VARIABLES[name].meaning for name in MEASURES[self.measure.value][0]]
+        self.meaning.object = message(sentence_of(ValueError("; ".join(meanings))) + ".")
+        if event is not None:
+            self._write_link()
+
+    # ------------------------------------------------------------------ the link
+
+    def _take_runs(self, names: str) -> bool:
+        self._picked = [name for name in names.split(",") if name][:N_SLOTS] or None
+        return True
+
+    def _read_link(self) -> None:
+        if pn.state.location is not None:
+            refused = from_query(pn.state.location.search or "", self._parts)
+            if refused:
+                self.settings.say(f"The link's {', '.join(refused)} could not be used; the usual values stand instead.")
+
+    def _write_link(self, event=None) -> None:
+        if pn.state.location is not None:
+            pn.state.location.search = to_query(self._parts)
+
+    # ------------------------------------------------------------------ the page
+
+    def view(self) -> pn.Column:
+        """The whole page; ties it to the session."""
+        figures = [self.curve.figure]
+        controls = column(
+            column(self.measure, self.axis, self.span, kind="wb-bar"),
+            pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.meaning, kind="wb-card",
+        )
+        runs = column(
+            column(text("<h2>Runs</h2>"), *self.steering.parts, self.newest, kind="wb-bar"), self.steering.said, self.table,
+            kind="wb-card",
+        )
+        body = column(self.settings.view(), column(controls, runs, kind="wb-main"), kind="wb-body")
+        begin_session(self, TITLE, figures, self.tick, self._end)
+        return lay_out("workbench", "compare engines, live", [body], figures)
+
+    def _end(self) -> None:
+        self.curve.sources.clear()
+
+
+def page() -> pn.Column:
+    """The page for one visitor, of the store that WORKBENCH_STORE names."""
+    return ComparePage(default_store()).view()
+
+
+def _choice(name: str, options, value: str):
+    return dressed(pn.widgets.RadioButtonGroup(name=name, options=list(options), value=value))
+
+
+def _empty(store: Path) -> str:
+    return (
+        "No run yet.\nChoose a corpus and engines and press Start, or type in a terminal:\n"
+        f"workbench compare docstrings --store {store}"
+    )

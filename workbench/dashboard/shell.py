@@ -1,0 +1,126 @@
+"""The page around the parts: title, theme, style sheets, and how a session begins and ends.
+
+A plain Panel layout with style sheets of our own. Why, and what was measured: docs/decisions/page_shell.md.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from weakref import WeakSet
+
+import panel as pn
+from bokeh.events import ConnectionLost, DocumentReady
+from bokeh.models import CustomJS
+from panel.io.resources import BASE_TEMPLATE
+
+STYLE = Path(__file__).parent / "style"
+TICK = 1000
+"""Milliseconds between two ticks of a session."""
+VIEWS: WeakSet = WeakSet()
+"""The pages that are alive; a test of churn counts them."""
+
+
+def _read(name: str) -> str:
+    return (STYLE / name).read_text(encoding="utf-8")
+
+
+LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS = map(
+    _read, ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css")
+)
+STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
+REPAINT = "for (const figure of figures) figure.change.emit();"
+ON_READY = f"matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {{ {REPAINT} }});"
+TOGGLE = f"""
+const page = document.documentElement
+const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+page.dataset.wbTheme = (page.dataset.wbTheme || system) === 'dark' ? 'light' : 'dark'
+localStorage.setItem('wb-theme', page.dataset.wbTheme)
+{REPAINT}
+"""
+COPY_LINK = """
+const done = () => { button.label = 'Copied'; setTimeout(() => { button.label = 'Copy link' }, 1500) }
+const by_hand = () => {
+  const field = document.createElement('textarea')
+  field.value = location.href
+  document.body.append(field); field.select(); document.execCommand('copy'); field.remove(); done()
+}
+if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(done, by_hand)
+else by_hand()
+"""
+
+
+def column(*parts, kind: str, **settings) -> pn.Column:
+    """Parts in a container whose looks layout.css gives to ``kind``."""
+    return pn.Column(
+        *parts, css_classes=kind.split(), stylesheets=[LAYOUT_CSS], margin=0, **{"sizing_mode": "stretch_width"} | settings
+    )
+
+
+def text(html: str = "", **settings) -> pn.pane.HTML:
+    """A sentence; escape what others wrote."""
+    return pn.pane.HTML(html, stylesheets=[TEXT_CSS], margin=0, **settings)
+
+
+def message(sentence: str, kind: str = "muted") -> str:
+    """A sentence as HTML, whatever is in it; ``kind``: muted, good or bad."""
+    return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
+
+
+def dressed(widget):
+    """The widget in the page's style."""
+    widget.stylesheets, widget.margin = [WIDGET_CSS], 0
+    return widget
+
+
+def button(name: str, **settings) -> pn.widgets.Button:
+    """A button in the page's style."""
+    return dressed(pn.widgets.Button(name=name, **settings))
+
+
+@lru_cache
+def _template():
+    """Panel's base page with our style sheet, and the stored theme set before anything is painted."""
+    return BASE_TEMPLATE.environment.from_string(
+        "{% extends 'base.html' %}{% block postamble %}"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{_read('page.css')}</style><script>{STORED_THEME}</script>{{% endblock %}}"
+    )
+
+
+def lay_out(title: str, subtitle: str, parts: list, figures: list) -> pn.Column:
+    """The page: a head with title, link and theme, and the parts below."""
+    theme = button("Light / dark", description=None)
+    theme.js_on_click(args={"figures": figures}, code=TOGGLE)
+    link = button("Copy link")
+    link.js_on_click(args={"button": link}, code=COPY_LINK)
+    heading = text(f"<h1>{escape(title)}<small>{escape(subtitle)}</small></h1>", css_classes=["wb-grow"])
+    heading.stylesheets = [TEXT_CSS, ":host(.wb-grow){flex:1 1 auto!important}"]
+    return column(column(heading, link, theme, kind="wb-head"), *parts, kind="wb-page")
+
+
+def begin_session(view, title: str, figures: list, tick: Callable[[], None], end: Callable[[], None]) -> None:
+    """Ties a view to the session that is being made: theme, ticks, and an end that leaves nothing behind.
+
+    Without a session (a bare import, a test) nothing happens.
+    """
+    document = pn.state.curdoc
+    if document is None or document.session_context is None:
+        return
+    VIEWS.add(view)
+    # Panel makes one task for the whole process in the context of the first event, and that context
+    # holds the first visitor's session for ever; made here, in an empty context, it holds nothing.
+    contextvars.Context().run(pn.state._schedule_busy_cleanup)
+    document.title, document.template = title, _template()
+    document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
+    document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
+    document.add_periodic_callback(tick, TICK)
+
+    def destroyed(context) -> None:
+        end()
+        document.remove_periodic_callback(tick)
+
+    pn.state.on_session_destroyed(destroyed)

@@ -1,0 +1,95 @@
+"""The buttons that act on the chosen runs: pause, resume, stop, remove."""
+
+from __future__ import annotations
+
+import panel as pn
+
+from workbench.dashboard.readings import Reading
+from workbench.dashboard.settings import sentence_of
+from workbench.dashboard.shell import button, message, text
+from workbench.dashboard.starting import in_background
+from workbench.dashboard.table import RunTable
+from workbench.runs.control import PAUSED, RUNNING, STOPPED
+from workbench.runs.run import Run
+from workbench.runs.store import FAILED, FINISHED, LOST, WAITING
+
+APPLIES = {
+    "pause": (RUNNING, WAITING),
+    "resume": (PAUSED, STOPPED, LOST, FAILED),
+    "stop": (RUNNING, PAUSED, WAITING),
+    "remove": (STOPPED, FINISHED, LOST, FAILED),
+}
+"""Action → the states of a run that it makes sense for."""
+DONE = {"pause": "asked to pause", "resume": "asked to go on", "stop": "asked to stop", "remove": "removed"}
+
+
+class Steering:
+    """Four buttons and a sentence. Removing asks for a second click."""
+
+    def __init__(self, table: RunTable, nudge):
+        self._table, self._nudge = table, nudge
+        self._states: dict[str, tuple] = {}      # name → (state, path)
+        self._document, self._sure = pn.state.curdoc, ()
+        self.buttons = {action: button(action.capitalize(), disabled=True) for action in APPLIES}
+        self.said = text(sizing_mode="stretch_width")
+        for action, made in self.buttons.items():
+            made.on_click(lambda event, action=action: self.press(action))
+        table.param.watch(lambda event: self._update(), "chosen")
+
+    @property
+    def parts(self) -> list:
+        """The buttons, in order."""
+        return list(self.buttons.values())
+
+    def show(self, readings: tuple[Reading, ...]) -> None:
+        """Takes in what the runs are doing."""
+        self._states = {reading.name: (reading.state, reading.path) for reading in readings}
+        self._update()
+
+    def targets(self, action: str) -> tuple[str, ...]:
+        """The chosen runs that the action makes sense for."""
+        return tuple(name for name in self._table.chosen if self._states.get(name, ("",))[0] in APPLIES[action])
+
+    def press(self, action: str) -> None:
+        """Asks the runs; a removal first asks the visitor."""
+        names = self.targets(action)
+        if not names:
+            return
+        if action == "remove" and self._sure != names:
+            self._sure = names
+            self._update()
+            self._say(f"Removing deletes {_counted(names)} from the store; press again to do it.", "bad")
+            return
+        self._sure = ()
+        paths = [self._states[name][1] for name in names]
+
+        def work() -> None:
+            for path in paths:
+                getattr(Run(path), action)()
+
+        def then(result, error) -> None:
+            self._say(*((sentence_of(error), "bad") if error else (f"{_counted(names)} {DONE[action]}.", "muted")))
+            self._nudge()
+
+        in_background(self._document, work, then)
+
+    def _say(self, sentence: str, kind: str) -> None:
+        self.said.object = message(sentence, kind)
+
+    def _update(self) -> None:
+        for action, made in self.buttons.items():
+            names = self.targets(action)
+            if action == "remove" and self._sure and self._sure != names:
+                self._sure = ()
+                self._say("", "muted")
+            sure = action == "remove" and bool(self._sure)
+            label = "Really remove" if sure else action.capitalize()
+            label += f" {len(names)}" if len(names) > 1 else ""
+            if made.name != label:
+                made.name = label
+            if made.disabled != (not names):
+                made.disabled = not names
+
+
+def _counted(names) -> str:
+    return "1 run" if len(names) == 1 else f"{len(names)} runs"

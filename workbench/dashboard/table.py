@@ -1,0 +1,80 @@
+"""Every run of the store as text: which are drawn, which are chosen, how far they are.
+
+The browser updates the cells in place (`table.js`) and takes every value as text.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import panel as pn
+import param
+
+from workbench.dashboard.readings import COLUMNS, Reading
+from workbench.dashboard.shell import STYLE
+
+HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
+DASH = "–"
+
+
+class RunTable(pn.custom.JSComponent):
+    """The table. ``chosen`` are the runs that the buttons act on; a click on a swatch comes out at `on_draw`."""
+
+    rows = param.List(doc="What `row` makes of each run, newest first.")
+    chosen = param.List(doc="Names of the runs that are ticked.")
+    colours = param.Dict(default={}, doc="Name → colour of the runs that are drawn.")
+    empty = param.String(doc="What to do next, when there is no run.")
+
+    _esm = Path(__file__).with_name("table.js")
+    _stylesheets = [(STYLE / "table.css").read_text(encoding="utf-8")]  # noqa: RUF012 (Panel's own way)
+
+    def __init__(self, on_draw=lambda name: None, **settings):
+        super().__init__(sizing_mode="stretch_width", margin=0, **settings)
+        self._on_draw = on_draw
+
+    def _handle_msg(self, said) -> None:
+        name = said.get("draw") if isinstance(said, dict) else None
+        if isinstance(name, str):
+            self._on_draw(name)
+
+    def show(self, readings: tuple[Reading, ...]) -> None:
+        """Brings the rows to what was read; nothing is sent when nothing has changed."""
+        rows = [row(reading) for reading in readings]
+        if rows != self.rows:
+            self.rows = rows
+        names = {reading.name for reading in readings}
+        if not names.issuperset(self.chosen):
+            self.chosen = [name for name in self.chosen if name in names]
+
+
+def row(reading: Reading) -> dict:
+    """The cells of a run, as text."""
+    spec, status, latest = reading.spec, reading.status, reading.latest
+    held_out = spec is None or spec.test is not None
+    perplexity = latest[HEADLINE] if held_out else latest[TRAINING]
+    n_iterations = status["n_iterations"]
+    iteration = min(max(status["iteration"], int(latest[0]) if math.isfinite(latest[0]) else 0), n_iterations)
+    return {
+        "name": reading.name,
+        "label": reading.label,
+        "K": str(spec.model["n_topics"]) if spec else DASH,
+        "seed": str(spec.seed) if spec else DASH,
+        "state": status["state"],
+        "message": str(status["message"]),
+        "share": round(100 * iteration / n_iterations, 1) if n_iterations else 0,
+        "progress": f"{iteration} / {n_iterations}" if n_iterations else DASH,
+        "perplexity": (f"{perplexity:,.1f}" + ("" if held_out else " (training)")) if math.isfinite(perplexity) else DASH,
+        "time": duration(latest[ELAPSED]),
+        "left": duration(status["time_left"]),
+    }
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds for people: 3.2 s, 1 min 05 s, 2 h 10 min."""
+    if seconds is None or not math.isfinite(seconds):
+        return DASH
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -1,0 +1,189 @@
+"""Runs side by side as small tables: final numbers, means over seeds, paired differences, time to a perplexity."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures.selection import MeasureError, each_run, labels_of, replicate_of, spec_of
+from workbench.models import VARIABLES
+
+PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
+COSTS = ("elapsed", "cpu_time", "updates")
+
+
+def final(runs) -> xr.Dataset:
+    """The last committed numbers of each run.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dim ``run`` (names), coordinates ``label`` and ``seed``; the three test perplexities (NaN where
+        nothing is held out), ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
+        ``cpu_time`` (s) and ``updates``.
+
+    Raises
+    ------
+    MeasureError
+    """
+    runs = each_run(runs)
+    specs = [spec_of(run) for run in runs]
+    data = {
+        name: ("run", np.array([float(run[name].values[-1]) if name in run else np.nan for run in runs]), VARIABLES[name].attrs)
+        for name in (*PERPLEXITIES, *COSTS)
+    }
+    reached = np.array([int(run["iteration"].values[-1]) for run in runs])
+    data["iteration"] = ("run", reached, {"long_name": "last committed iteration", "units": ""})
+    data["n_iterations"] = ("run", [max(spec.n_iterations, n) for spec, n in zip(specs, reached, strict=True)],
+                            {"long_name": "iteration that the run is to reach", "units": ""})
+    coords = {
+        "run": np.array([run.attrs["name"] for run in runs], dtype=object),
+        "label": ("run", np.array(labels_of(runs), dtype=object)),
+        "seed": ("run", np.array([spec.seed for spec in specs])),
+    }
+    return xr.Dataset(data, coords)
+
+
+def summary(runs, reference: str | None = None) -> xr.Dataset:
+    """Means over seeds and splits, and paired differences from a reference; `Dataset.to_pandas` shows it as a table.
+
+    Parameters
+    ----------
+    runs : Dataset or list of Datasets
+    reference : str, optional
+        A label, or the name of an engine that only one label has. By default ``cgs`` if it is there,
+        otherwise the first label.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as
+        ``…_se`` (NaN for a single run); ``difference``, ``difference_se``, ``n_pairs`` as in
+        `paired_differences`. The reference's label is in ``attrs["reference"]``.
+
+    Raises
+    ------
+    MeasureError
+    """
+    runs = each_run(runs)
+    last = final(runs)
+    by_label = _rows_by_label(last)
+    data = {"n_runs": ("label", [len(rows) for rows in by_label.values()], {"long_name": "runs: seeds and splits", "units": ""})}
+    for name in (*PERPLEXITIES, "iteration", *COSTS):
+        stats = [_mean_and_error(last[name].values[rows]) for rows in by_label.values()]
+        attrs = last[name].attrs
+        data[name] = ("label", [mean for mean, _ in stats], attrs)
+        data[f"{name}_se"] = ("label", [error for _, error in stats], attrs | {"long_name": f"standard error of {name}"})
+    table = xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})
+    return table.merge(paired_differences(runs, reference), combine_attrs="override").assign_attrs(
+        reference=_reference(runs, list(by_label), reference)
+    )
+
+
+def paired_differences(runs, reference: str | None = None, measure: str = "test_perplexity") -> xr.Dataset:
+    """How much higher a number is than the reference's, at the end, on the same split with the same seed.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dim ``label``: ``difference`` (mean over pairs; 0 for the reference itself, NaN without a pair),
+        ``difference_se`` (standard error over pairs; NaN for a single pair) and ``n_pairs``.
+
+    Raises
+    ------
+    MeasureError
+        An unknown or ambiguous reference, or an unknown measure.
+    """
+    runs = each_run(runs)
+    last = final(runs)
+    if measure not in last:
+        raise MeasureError(f"no measure '{measure}'; there are {', '.join(map(str, last.data_vars))}")
+    by_label = _rows_by_label(last)
+    chosen = _reference(runs, list(by_label), reference)
+    values, replicates = last[measure].values, [replicate_of(run) for run in runs]
+    opposite = {replicates[row]: values[row] for row in by_label[chosen]}
+    found = {
+        label: np.array([values[row] - opposite[replicates[row]] for row in rows if replicates[row] in opposite])
+        for label, rows in by_label.items()
+    }
+    stats = [_mean_and_error(differences) for differences in found.values()]
+    about = f"paired difference of {measure} from {chosen}"
+    return xr.Dataset(
+        {
+            "difference": ("label", [mean for mean, _ in stats], {"long_name": about, "units": last[measure].attrs["units"]}),
+            "difference_se": ("label", [error for _, error in stats], {"long_name": "standard error of difference", "units": ""}),
+            "n_pairs": ("label", [len(pairs) for pairs in found.values()], {"long_name": "pairs: same split, same seed", "units": ""}),
+        },
+        {"label": np.array(list(by_label), dtype=object)},
+        {"reference": chosen, "measure": measure},
+    )
+
+
+def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity") -> xr.DataArray:
+    """What each run had spent when its perplexity was first recorded at or below the given one.
+
+    Parameters
+    ----------
+    clock : {"elapsed", "cpu_time", "updates", "iteration"}
+
+    Returns
+    -------
+    xarray.DataArray
+        Dim ``run``; NaN where that perplexity was not reached. Not interpolated between records.
+
+    Raises
+    ------
+    MeasureError
+        An unknown clock.
+    """
+    if clock not in (*COSTS, "iteration"):
+        raise MeasureError(f"no clock '{clock}'; there are {', '.join((*COSTS, 'iteration'))}")
+    last = final(runs := each_run(runs))
+    spent = []
+    for run in runs:
+        reached = np.flatnonzero(run[measure].values <= perplexity) if measure in run else []
+        spent.append(float(run[clock].values[reached[0]]) if len(reached) else np.nan)
+    unit = VARIABLES[clock].unit if clock in VARIABLES else ""
+    about = {"long_name": f"{clock} until {measure} is at most {perplexity:g}", "units": unit}
+    return xr.DataArray(spent, last["elapsed"].coords, ("run",), f"{clock}_to", about)
+
+
+def reached_by_all(runs, measure: str = "test_perplexity") -> float:
+    """The lowest perplexity that every run came down to, rounded up to three digits; NaN where a run has none."""
+    best = [float(run[measure].min()) if measure in run else np.nan for run in each_run(runs)]
+    worst = max(best) if np.isfinite(best).all() else np.nan
+    if not np.isfinite(worst):
+        return float("nan")
+    step = 10.0 ** (np.floor(np.log10(worst)) - 2)
+    return float(f"{np.ceil(worst / step) * step:.12g}")
+
+
+def _rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
+    rows: dict[str, list[int]] = {}
+    for row, label in enumerate(last["label"].values):
+        rows.setdefault(str(label), []).append(row)
+    return rows
+
+
+def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard error; NaN where there is nothing to take them of."""
+    n = len(values)
+    return (float(np.mean(values)) if n else np.nan), (float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.nan)
+
+
+def _reference(runs: list[xr.Dataset], labels: list[str], wanted: str | None) -> str:
+    """The label that is meant: named in full, or by its engine where that is unambiguous."""
+    if wanted in labels:
+        return wanted
+    engines = dict(zip(labels_of(runs), (spec_of(run).engine for run in runs), strict=True))
+    of_engine = [label for label in labels if engines[label] == (wanted or "cgs")]
+    if wanted is None:
+        return of_engine[0] if of_engine else labels[0]
+    if len(of_engine) == 1:
+        return of_engine[0]
+    near = get_close_matches(wanted, labels, 1, 0.4)
+    hint = f"several labels have that engine: {'; '.join(of_engine)}" if of_engine else (
+        f"did you mean '{near[0]}'?" if near else f"there are {'; '.join(labels)}")
+    raise MeasureError(f"no reference '{wanted}'; {hint}")

@@ -1,0 +1,129 @@
+"""Whatever holds runs → one Dataset a run, and the labels that tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import xarray as xr
+
+from workbench.runs.spec import RunSpec
+
+
+class MeasureError(ValueError):
+    """What a measure wanted, what came, and what to do, in one sentence."""
+
+
+def each_run(runs) -> list[xr.Dataset]:
+    """One Dataset a run, each with its own iterations and variables, in the order given.
+
+    Parameters
+    ----------
+    runs : Dataset or list of Datasets
+        Of a run each (`workbench.fit`, `workbench.open_run`), or side by side with a dim ``run``
+        (`workbench.compare`). A run that comes twice is taken once, the longer of the two.
+
+    Raises
+    ------
+    MeasureError
+        No run, something else than a run, or a run of which nothing is committed yet.
+    """
+    given = [runs] if isinstance(runs, xr.Dataset) else list(runs) if isinstance(runs, Iterable) else [runs]
+    found: dict[tuple, xr.Dataset] = {}
+    for dataset in given:
+        if not isinstance(dataset, xr.Dataset):
+            raise MeasureError(f"wanted the Datasets of runs (workbench.fit, compare or open_run); got {type(dataset).__name__}")
+        for one in _parts(dataset):
+            if one.sizes.get("iteration", 0) == 0:
+                raise MeasureError(f"run '{one.attrs['name']}' has no committed iteration yet; wait for its first, or leave it out")
+            spec = spec_of(one)
+            key = spec.hash, spec.n_threads
+            if key not in found or found[key].sizes["iteration"] < one.sizes["iteration"]:
+                found[key] = one
+    if not found:
+        raise MeasureError("there is no run to look at; give at least one")
+    return list(found.values())
+
+
+def spec_of(run: xr.Dataset) -> RunSpec:
+    """The settings of a run."""
+    return RunSpec.from_json(run.attrs["spec"])
+
+
+def replicate_of(run: xr.Dataset) -> tuple:
+    """What two runs must share to be a pair: training and test tokens, and the seed."""
+    spec = spec_of(run)
+    return spec.train, spec.test, spec.seed
+
+
+def labels_of(runs: list[xr.Dataset]) -> list[str]:
+    """Engine and options of each run, with every other setting in which the runs differ; seeds and splits are left out.
+
+    Runs of one label are repetitions of each other.
+    """
+    specs = [spec_of(run) for run in runs]
+    settings = [_settings(spec, data) for spec, data in zip(specs, _corpora(specs), strict=True)]
+    names = list(dict.fromkeys(name for each in settings for name in each))
+    differing = [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
+    return [
+        ", ".join([spec.label(), *(_told(name, each[name]) for name in differing if each.get(name) is not None)])
+        for spec, each in zip(specs, settings, strict=True)
+    ]
+
+
+def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
+    """The runs of a Dataset: itself, or the slices along ``run`` without what is not theirs."""
+    if "run" not in dataset.dims:
+        if "spec" not in dataset.attrs:
+            raise MeasureError("wanted the Dataset of a run, with its settings in attrs['spec']; got another Dataset")
+        return [dataset]
+    parts = []
+    for at in range(dataset.sizes["run"]):
+        part = dataset.isel(run=at)
+        part = part.isel(iteration=np.flatnonzero(part["elapsed"].notnull().values))
+        part = part.drop_vars([name for name, values in part.data_vars.items() if not values.notnull().any()])
+        if "n_k" in part:
+            part = part.isel(topic=np.flatnonzero(part["n_k"].notnull().any("iteration").values))
+        attrs = {"name": str(part["run"].item()), "spec": str(part["spec"].item()), "engine": str(part["engine"].item())}
+        own = [name for name in ("run", "spec", "engine", "label", "seed") if name in part.coords]
+        parts.append(part.drop_vars(own).assign_attrs(attrs))
+    return parts
+
+
+def _corpora(specs: list[RunSpec]) -> list[str]:
+    """A name of each run's documents that does not depend on the seed of the split.
+
+    That is the corpus' name, unless one name stands for different documents here.
+    """
+    seen: dict[tuple, set] = {}
+    drawn = [(spec.corpus, _plain(spec.split)) for spec in specs]
+    for spec, key in zip(specs, drawn, strict=True):
+        seen.setdefault(key, set()).add(spec.train)
+    unclear = {corpus for (corpus, _), trains in seen.items() if len(trains) > 1}
+    return [f"{spec.corpus} {spec.train[:6]}" if spec.corpus in unclear else spec.corpus for spec in specs]
+
+
+def _settings(spec: RunSpec, data: str) -> dict:
+    """Everything beside engine, options, seed and split seed that may tell two labels apart."""
+    split = {name: value for name, value in (spec.split or {}).items() if name != "seed"}
+    return {
+        "on": data, "K": spec.model.get("n_topics"),
+        **{name: value for name, value in spec.model.items() if name != "n_topics"},
+        "burn-in": spec.burn_in, "threads": spec.n_threads,
+        "held out": "nothing" if spec.test is None else split.get("fraction"),
+        "per": split.get("per"),
+    }
+
+
+def _told(name: str, value) -> str:
+    if name == "on":
+        return f"on {value}"
+    if name in ("held out", "per"):
+        return f"{name} {value}"
+    if name == "threads":
+        return f"{value} threads" if value > 1 else "1 thread"
+    return f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+
+
+def _plain(split: dict | None) -> str:
+    return repr(sorted((split or {}).items()))

@@ -1,0 +1,119 @@
+"""The command lines that make a set of runs again."""
+
+from __future__ import annotations
+
+import shlex
+from typing import NamedTuple
+
+from workbench.engines import get_engine
+from workbench.runs.spec import RunSpec
+
+DEFAULT_BURN_IN = 10
+
+
+class _Plan(NamedTuple):
+    """One `workbench compare`: engines with options that do not contradict each other."""
+
+    engines: list[str]
+    options: dict   # by name: what differs from the default, for every engine that has it
+    known: dict     # by engine: all its options
+
+
+def commands(specs: list[RunSpec]) -> list[str]:
+    """`workbench compare …` for the runs: one command where one can say it, else as few as it takes.
+
+    Runs of one command share corpus, model, length, split and seeds, and no two of their engines want
+    different values of one option.
+    """
+    families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
+    for spec in specs:
+        shared = (spec.corpus, _items(spec.model), spec.n_iterations, spec.burn_in, spec.test is None, _items(spec.split or {}))
+        families.setdefault(shared, {}).setdefault((spec.engine, _items(spec.options)), []).append(spec)
+    found = []
+    for members in families.values():
+        by_seeds: dict[tuple, list[RunSpec]] = {}
+        for alike in members.values():
+            for start, length in _spans(sorted({spec.seed for spec in alike})):
+                by_seeds.setdefault((start, length), []).append(alike[0])
+        for (start, length), chosen in by_seeds.items():
+            found += [_command(chosen[0], plan, start, length) for plan in _plans(chosen)]
+    return found
+
+
+def unsaid(specs: list[RunSpec]) -> list[str]:
+    """What the commands cannot say about these runs, one sentence each."""
+    notes = []
+    if any(spec.test is not None and not spec.split for spec in specs):
+        notes.append("A test set was handed over ready-made; the command draws one of its own.")
+    return notes
+
+
+def _plans(specs: list[RunSpec]) -> list[_Plan]:
+    """Engines gathered greedily into commands without contradicting options."""
+    plans: list[_Plan] = []
+    for spec in specs:
+        engine = get_engine(spec.engine)
+        default = vars(engine.options())
+        own = {name: value for name, value in spec.options.items() if _value(value) != _value(default.get(name))}
+        for plan in plans:
+            if spec.engine not in plan.engines and _agree(plan, spec.options, own):
+                break
+        else:
+            plan = _Plan([], {}, {})
+            plans.append(plan)
+        plan.engines.append(spec.engine)
+        plan.options.update(own)
+        plan.known[spec.engine] = spec.options
+    return plans
+
+
+def _agree(plan: _Plan, options: dict, own: dict) -> bool:
+    """Would the plan's options leave the new engine as it is, and the new one's leave the plan's engines so?"""
+    theirs = all(_value(options[name]) == _value(value) for name, value in plan.options.items() if name in options)
+    ours = all(_value(known[name]) == _value(value) for name, value in own.items() for known in plan.known.values() if name in known)
+    return theirs and ours
+
+
+def _command(spec: RunSpec, plan: _Plan, seed: int, n_seeds: int) -> str:
+    model = spec.model
+    words = ["workbench", "compare", spec.corpus, "--engines", ",".join(plan.engines), "--topics", _value(model.get("n_topics"))]
+    for name in ("alpha", "beta"):
+        if name in model:
+            words += [f"--{name}", _value(model[name])]
+    words += ["--iterations", str(spec.n_iterations), "--seed", str(seed)]
+    if n_seeds > 1:
+        words += ["--seeds", str(n_seeds)]
+    split = spec.split or {}
+    if spec.test is None:
+        words += ["--holdout", "0"]
+    elif split:
+        words += ["--holdout", _value(split.get("fraction", 0.1))]
+        if split.get("seed"):
+            words += ["--split-seed", str(split["seed"])]
+    if spec.burn_in != DEFAULT_BURN_IN:
+        words += ["--burn-in", str(spec.burn_in)]
+    for name, value in plan.options.items():
+        words += ["--option", f"{name}={_value(value)}"]
+    return shlex.join(words)
+
+
+def _spans(seeds: list[int]) -> list[tuple[int, int]]:
+    """Runs of consecutive numbers as (first, length)."""
+    spans: list[tuple[int, int]] = []
+    for seed in seeds:
+        if spans and seed == sum(spans[-1]):
+            spans[-1] = (spans[-1][0], spans[-1][1] + 1)
+        else:
+            spans.append((seed, 1))
+    return spans
+
+
+def _items(values: dict) -> tuple:
+    return tuple(sorted((name, repr(value)) for name, value in values.items()))
+
+
+def _value(value) -> str:
+    """A number, word or list as the command line takes it."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(_value(one) for one in value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

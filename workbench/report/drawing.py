@@ -1,0 +1,102 @@
+"""HoloViews elements → matplotlib figure → bytes: no browser, no window, the same bytes every time.
+
+Figures are made without pyplot, so nothing is left behind in a server; a lock keeps threads apart,
+because matplotlib's settings belong to the whole process.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import threading
+
+from workbench.views.style import ONE_COLUMN, RC, TWO_COLUMNS
+
+FORMATS = ("svg", "pdf", "png")
+WIDTHS = {1: ONE_COLUMN, 2: TWO_COLUMNS}
+METADATA = {
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "png": {"Software": None},
+}
+MOST_ACROSS = 3
+_drawing = threading.RLock()
+
+
+def draw(panels: list, columns: int = 2, formats=FORMATS, legend: bool = True) -> dict[str, bytes]:
+    """One figure of several panels that share a legend.
+
+    Parameters
+    ----------
+    panels : list of holoviews.Overlay
+        Drawn side by side on two columns (7 in), one below the other on one column (3.4 in).
+    columns : {1, 2}
+        Width: one or two columns of a journal page.
+    formats : of "svg", "pdf", "png"
+
+    Returns
+    -------
+    dict
+        Bytes by format. Letters are outlines in SVG and embedded TrueType in PDF; PNG has 300 dpi.
+    """
+    import matplotlib
+
+    with _drawing, matplotlib.rc_context():
+        matplotlib.rcParams.update(RC)
+        figure = _figure(panels, columns, legend)
+        drawn = {}
+        for extension in formats:
+            file = io.BytesIO()
+            figure.savefig(file, format=extension, metadata=METADATA[extension])
+            drawn[extension] = file.getvalue()
+        return drawn
+
+
+def _figure(panels: list, columns: int, legend: bool):
+    import holoviews as hv
+    import holoviews.plotting.mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    across = 1 if columns == 1 else min(len(panels), MOST_ACROSS)
+    down = math.ceil(len(panels) / across)
+    width = WIDTHS[columns] if columns == 1 or len(panels) > 1 else 0.65 * WIDTHS[columns]
+    height = {1: 0.62, 2: 0.72, 3: 0.78}[across] * width / across
+    figure = Figure((width, down * height + 0.25), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(down, across, squeeze=False)
+    renderer = hv.renderer("matplotlib").instance()
+    entries: dict[str, object] = {}
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        shown = panel.opts(show_legend=False, clone=True, backend="matplotlib")
+        plot = renderer.get_plot(shown, fig=figure, axis=axes)
+        axes.set_aspect("auto")  # the layout decides, not the element
+        lines = plot.traverse(lambda part: part.handles["artist"], [lambda part: "artist" in part.handles])
+        for element, line in zip(shown, lines, strict=True):
+            if isinstance(element, hv.Curve):
+                entries.setdefault(element.label, line)
+    for axes in list(grid.flat)[len(panels):]:
+        axes.remove()
+    _share_heights(grid)
+    if legend and entries:
+        across = max(1, int(WIDTHS[columns] // (0.55 + 0.075 * max(map(len, entries)))))
+        figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=min(len(entries), across))
+    return figure
+
+
+def _share_heights(grid) -> None:
+    """Panels of one quantity get one range, and its name once a row."""
+    by_name: dict[str, list] = {}
+    for axes in grid.flat:
+        if axes.figure is not None:
+            by_name.setdefault(axes.get_ylabel(), []).append(axes)
+    for alike in by_name.values():
+        limits = [axes.get_ylim() for axes in alike]
+        for axes in alike:
+            axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    for row in grid:
+        names = [axes.get_ylabel() if axes.figure is not None else "" for axes in row]
+        for left, name, axes in zip(names, names[1:], row[1:], strict=False):
+            if name and name == left:
+                axes.set_ylabel("")
+                axes.tick_params(labelleft=False)

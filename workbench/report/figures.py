@@ -1,0 +1,68 @@
+"""Every figure of a set of runs as files: SVG, PDF, PNG, a caption and the data behind it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+
+from workbench.report.captions import caption
+from workbench.report.drawing import FORMATS, WIDTHS, draw
+from workbench.report.files import ReportError, put_file
+from workbench.report.gathering import gather
+from workbench.report.pictures import pictures
+
+
+def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) -> list[Path]:
+    """Draws every figure that the runs make and writes it with its caption and its data.
+
+    Parameters
+    ----------
+    runs
+        One or several of: `Run`, path, name in ``store``, Dataset of a run, Dataset of `workbench.compare`;
+        finished or not.
+    folder : path
+        Made if it is not there; files of the same name are replaced.
+    formats : of "svg", "pdf", "png"
+        All three by default. The same runs give the same bytes.
+    columns : {1, 2}, default 2
+        Width: one column (3.4 in) or two (7 in) of a journal page.
+    store : path, optional
+        Where names are looked up.
+
+    Returns
+    -------
+    list of Path
+        For each figure its pictures in the order of ``formats``, then ``.txt`` (caption: settings, split, seeds
+        and the command that makes it again) and ``.csv`` (every record, nothing thinned).
+
+    Raises
+    ------
+    MeasureError, StoreError, ReportError
+        No run, an unknown run or one without a committed iteration; an unknown format; a folder that
+        cannot be written.
+    """
+    formats = [str(name).lower().lstrip(".") for name in ([formats] if isinstance(formats, str) else formats)]
+    unknown = [name for name in formats if name not in FORMATS]
+    if unknown or not formats:
+        raise ReportError(f"figures are written as {', '.join(FORMATS)}; got {', '.join(unknown) or 'no format'}")
+    if columns not in WIDTHS:
+        raise ReportError(f"a figure is 1 or 2 columns wide; got {columns!r}")
+    if not isinstance(folder, (str, os.PathLike)):
+        raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
+    found, folder, written = gather(runs, store), Path(folder), []
+    for picture in pictures([each.dataset for each in found]):
+        for extension, content in draw(picture.panels, columns, formats, picture.legend).items():
+            written.append(put_file(folder / f"{picture.name}.{extension}", content))
+        written.append(put_file(folder / f"{picture.name}.txt", caption(picture.caption, found).encode()))
+        written.append(put_file(folder / f"{picture.name}.csv", _csv(picture.header, picture.rows)))
+    return written
+
+
+def _csv(header: list[str], rows: list[list]) -> bytes:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(["" if value != value else value for value in row] for row in rows)
+    return file.getvalue().encode()

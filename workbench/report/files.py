@@ -1,0 +1,29 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+class ReportError(ValueError):
+    """What a report wanted, what came, and what to do, in one sentence."""
+
+
+def put_file(path: Path, content: bytes) -> Path:
+    """Writes under a temporary name beside it and renames.
+
+    Raises
+    ------
+    ReportError
+        When the place cannot be written.
+    """
+    partial = path.with_name(f".{path.name}-{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True) if path.parent.is_dir() else None
+        raise ReportError(f"cannot write {path}: {error.strerror}; choose another place") from error
+    return path

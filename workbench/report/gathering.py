@@ -1,0 +1,65 @@
+"""Whatever names runs → one Dataset a run, with what its store knows of the corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import xarray as xr
+
+from workbench.corpus import Corpus
+from workbench.measures import MeasureError, each_run, spec_of
+from workbench.runs.archive import get_corpus
+from workbench.runs.run import Run, find_run
+from workbench.runs.spec import RunSpec, SpecError
+
+
+class Gathered(NamedTuple):
+    """A run to report on."""
+
+    dataset: xr.Dataset
+    spec: RunSpec
+    corpora: tuple[Corpus | None, Corpus | None]  # training and test tokens, as far as a store holds them
+
+
+def gather(runs, store=None) -> list[Gathered]:
+    """The runs, each once, in the order given.
+
+    Parameters
+    ----------
+    runs
+        One or several of: `Run`, path, name in ``store``, Dataset of a run, Dataset of `workbench.compare`.
+    store : path, optional
+        Where names are looked up: by default ``WORKBENCH_STORE`` or ``./runs``.
+
+    Raises
+    ------
+    MeasureError, StoreError
+        No run, an unknown run, or one of which nothing is committed yet.
+    """
+    datasets, homes = [], {}
+    for run in [runs] if isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable) else list(runs):
+        if isinstance(run, xr.Dataset):
+            datasets.append(run)
+        elif isinstance(run, (str, os.PathLike, Run)):
+            path = find_run(run, store)
+            datasets.append(Run(path).dataset())
+            homes[datasets[-1].attrs["spec"]] = path.parent
+        else:
+            raise MeasureError(f"wanted runs: handles, paths, names or Datasets; got {type(run).__name__}")
+    found = []
+    for dataset in each_run(datasets):
+        spec = spec_of(dataset)
+        found.append(Gathered(dataset, spec, _corpora(homes.get(dataset.attrs["spec"]), spec)))
+    return found
+
+
+def _corpora(home: Path | None, spec: RunSpec) -> tuple[Corpus | None, Corpus | None]:
+    if home is None:
+        return None, None
+    try:
+        return get_corpus(home, spec.train), get_corpus(home, spec.test) if spec.test else None
+    except SpecError:  # the numbers of a run can be shown without its corpus
+        return None, None

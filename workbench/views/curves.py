@@ -1,0 +1,70 @@
+"""Mean curves → HoloViews elements: a line for each label, with a band of one standard error."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import numpy as np
+
+from workbench.measures import Curve
+from workbench.models import VARIABLES
+from workbench.views.style import RC, Look
+
+MOST_POINTS = 1000
+"""Points of a drawn line; longer runs are thinned evenly, first and last kept. Tables are never thinned."""
+MARKERS_ACROSS = 0.17
+"""Distance of markers along a line, as a share of the diagonal of the picture."""
+
+
+SHORT = {
+    "test_perplexity": "held-out perplexity", "test_perplexity_state": "held-out perplexity",
+    "test_perplexity_average": "held-out perplexity", "train_perplexity": "training perplexity", "log_joint": "log joint",
+    "bound": "bound", "objective": "objective", "elapsed": "inference time", "cpu_time": "CPU time", "updates": "site updates",
+    "n_k": "topic size",
+}
+"""Names that fit an axis; the sentences of VARIABLES stand in the captions."""
+
+
+def dimension(name: str):
+    """The HoloViews dimension of a variable: its short name (or its sentence up to the first comma) and its unit."""
+    import holoviews as hv
+
+    if name not in VARIABLES:
+        return hv.Dimension(name)
+    label = SHORT.get(name) or re.split(r"[,:;] (?![^(]*\))", VARIABLES[name].meaning)[0]
+    return hv.Dimension(name, label=label, unit=VARIABLES[name].unit or None)
+
+
+def overlay(curves: list[Curve], measure: str, against: str, looks: dict[str, Look], title: str = ""):
+    """An overlay of `hv.Curve` (one a label) over `hv.Area` (mean ± one standard error, where there are several runs)."""
+    import holoviews as hv
+    import holoviews.plotting.mpl
+
+    x, y = dimension(against), dimension(measure)
+    bands, lines = [], []
+    for at, curve in enumerate(curves):
+        look, kept = looks[curve.group], _thinned(len(curve.x))
+        where, mean, error = curve.x[kept], curve.y[kept], curve.error[kept]
+        if np.isfinite(error).any():
+            band = hv.Area((where, mean - error, mean + error), x, [y, f"{measure}_high"], label=curve.label)
+            bands.append(band.opts(color=look.colour, alpha=0.18, linewidth=0, show_legend=False, show_grid=True, backend="matplotlib"))
+        line = hv.Curve((where, mean), x, y, label=curve.label)
+        lines.append(line.opts(
+            color=look.colour, linestyle=look.line, linewidth=1.3, hooks=[partial(_mark, marker=look.marker, at=at)],
+            show_grid=True, backend="matplotlib",
+        ))
+    return hv.Overlay(bands + lines).opts(
+        aspect=1.5, fig_inches=3.4, title=title, legend_position="best", fig_rcparams=RC, show_legend=True,
+        padding=0.02, backend="matplotlib",
+    )
+
+
+def _thinned(n: int) -> np.ndarray:
+    return np.arange(n) if n <= MOST_POINTS else np.unique(np.linspace(0, n - 1, MOST_POINTS).round().astype(int))
+
+
+def _mark(plot, element, marker: str, at: int) -> None:
+    """A few markers along a line, shifted from line to line so that they do not hide each other."""
+    line = plot.handles["artist"]
+    line.set(marker=marker, markersize=3.5, markeredgewidth=0, markevery=(MARKERS_ACROSS * (0.3 + at % 5 / 6), MARKERS_ACROSS))
