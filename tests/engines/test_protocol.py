@@ -25,8 +25,11 @@ def toy_registered(monkeypatch):
 
 
 def every_choice(engine):
-    """Options with every combination of the choices that the engine allows, defaults elsewhere."""
-    several = [[(f.name, choice) for choice in f.metadata["choices"]] for f in fields(engine.options) if f.metadata["choices"]]
+    """Options with every choice, and whole numbers at their default and one above, in every combination that is allowed."""
+    several = []
+    for f in fields(engine.options):
+        values = f.metadata["choices"] or ((f.default, f.default + 1) if f.metadata["whole"] else (f.default,))
+        several.append([(f.name, value) for value in values])
     for chosen in itertools.product(*several):
         try:
             yield make_options(engine, dict(chosen))

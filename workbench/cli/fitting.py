@@ -25,6 +25,7 @@ Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs 
 Threads = Annotated[int, typer.Option("--threads", help="Threads of one run; they never change a bit.")]
 Vocabulary = Annotated[Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+Detach = Annotated[bool, typer.Option("--detach", help="Run in the background and return at once.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 
@@ -35,7 +36,7 @@ def fit(
     option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, burn_in: BurnIn = 10,
     record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
-    threads: Threads = 1, vocabulary: Vocabulary = None, quiet: Quiet = False, json: Json = False,
+    threads: Threads = 1, vocabulary: Vocabulary = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.compare import plan
@@ -52,6 +53,8 @@ def fit(
     if not quiet:
         say(describe(spec, documents))
     run = Run(create_run(store_path(store), spec, train, test))
+    if detach:
+        return _in_background([run], json)
     state = resume(run, progress=not quiet).attrs["state"]
     print_runs([summary(run)], json)
     return 0 if state == "finished" else 130
@@ -66,13 +69,15 @@ def compare(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 1,
     option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, burn_in: BurnIn = 10,
     record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None, threads: Threads = 1,
-    vocabulary: Vocabulary = None, quiet: Quiet = False, json: Json = False,
+    vocabulary: Vocabulary = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
     from workbench.runs.compare import plan, run_all
     from workbench.runs.run import Run
+    from workbench.runs.spec import whole
     from workbench.runs.store import create_run
 
+    whole("jobs", jobs, 1)
     documents = _load(corpus, vocabulary)
     specs, train, test = plan(
         documents, _engines(engines), seeds, seed, holdout, split_seed, parse_options(option or []), n_topics=topics,
@@ -82,6 +87,8 @@ def compare(
     if not quiet:
         say(describe(specs[0], documents) + (f"; {len(specs)} runs" if len(specs) > 1 else ""))
     runs = [Run(create_run(store_path(store), spec, train, test)) for spec in specs]
+    if detach:
+        return _in_background(runs, json)
     try:
         run_all(runs, jobs, progress=not quiet)
     except KeyboardInterrupt:
@@ -94,8 +101,7 @@ def compare(
 def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")],
     iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Raise the end of the run.")] = None,
-    detach: Annotated[bool, typer.Option("--detach", help="Go on in the background.")] = False,
-    store: Store = None, quiet: Quiet = False, json: Json = False,
+    detach: Detach = False, store: Store = None, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Let a paused run go on, or take a stopped one from where it is to its end."""
     from workbench.runs.fit import resume as go_on
@@ -116,6 +122,17 @@ def resume(
         return 0 if state == FINISHED else 130
     if json:
         print_runs([summary(found)], json)
+    return 0
+
+
+def _in_background(runs, json: bool) -> int:
+    """Starts a worker for every run and says where to look."""
+    for run in runs:
+        run.resume()
+        say(f"{run.name} runs in the background")
+    say("look at them with `workbench runs` or `workbench serve`")
+    if json:
+        print_runs([summary(run) for run in runs], json)
     return 0
 
 

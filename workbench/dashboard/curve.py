@@ -19,9 +19,13 @@ from workbench.dashboard.readings import COLUMNS, Reading
 from workbench.dashboard.shell import FIGURE_CSS, LEGEND_CSS
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f8400", "#7f7f7f")
-"""Okabe & Ito (2008), told apart by colour-blind people; yellow darkened and black greyed, to be seen on light and dark."""
+"""Okabe & Ito (2008), told apart by colour-blind people; yellow darker and black grey, to be seen on light and dark."""
 N_SLOTS = len(COLOURS)
-AXES = {"iterations": ("iteration", "iteration"), "updates": ("updates", "site updates"), "seconds": ("elapsed", "seconds of inference")}
+AXES = {
+    "iterations": ("iteration", "iteration"),
+    "updates": ("updates", "site updates"),
+    "seconds": ("elapsed", "seconds of inference"),
+}
 """Axis → (column, label)."""
 HELD_OUT = "held-out perplexity"
 MEASURES = {
@@ -32,6 +36,8 @@ MEASURES = {
     "training": (("train_perplexity",), "training perplexity"),
 }
 """Measure → (columns: solid, dashed; label)."""
+FIRST = ("iteration", "test_perplexity")
+"""The columns that are seen first."""
 SPANS = ("whole", "close-up")
 CLOSE_UP = 0.1
 """Share of a run's points, from its beginning, that the close-up leaves out of the vertical range."""
@@ -42,7 +48,8 @@ return tick.toLocaleString('en', {maximumFractionDigits: 3})
 """
 TOOLTIP = """
 <div class="wb-tip"><b>$name</b><br>iteration @iteration{0,0} · @updates{0.0a} updates · @elapsed{0.0} s<br>
-headline @test_perplexity{0.0} · state @test_perplexity_state{0.0}<br>average @test_perplexity_average{0.0} · training @train_perplexity{0.0}</div>
+headline @test_perplexity{0.0} · state @test_perplexity_state{0.0}<br>
+average @test_perplexity_average{0.0} · training @train_perplexity{0.0}</div>
 """
 
 
@@ -55,14 +62,14 @@ class Curve:
         self._strides = [0] * N_SLOTS
         self._moved_by_hand = self._moving = False
         self.figure = figure(
-            height=420, sizing_mode="stretch_width", tools="pan,box_zoom,wheel_zoom,reset", x_range=Range1d(0, 1), y_range=Range1d(0, 1),
-            toolbar_location="right", min_border_right=12, name="curve",
+            height=420, sizing_mode="stretch_width", tools="pan,box_zoom,wheel_zoom,reset", toolbar_location="right",
+            x_range=Range1d(0, 1), y_range=Range1d(0, 1), min_border_right=12, name="curve",
         )
         self.sources = [ColumnDataSource(_columns(np.empty((0, len(COLUMNS)))), name=f"slot-{slot}") for slot in range(N_SLOTS)]
         self._solid = [self._line(slot, "solid") for slot in range(N_SLOTS)]
         self._dashed = [self._line(slot, [6, 4]) for slot in range(N_SLOTS)]
         self._points = [
-            self.figure.scatter("iteration", "test_perplexity", source=source, size=16, fill_alpha=0, line_alpha=0, visible=False)
+            self.figure.scatter(*FIRST, source=source, size=16, fill_alpha=0, line_alpha=0, visible=False)
             for source in self.sources
         ]
         self._items = [LegendItem(label="–", renderers=[line], visible=False) for line in self._solid]
@@ -74,7 +81,8 @@ class Curve:
 
     def _line(self, slot: int, dash):
         return self.figure.line(
-            "iteration", "test_perplexity", source=self.sources[slot], color=COLOURS[slot], line_width=2.2, line_dash=dash, line_join="round", visible=False
+            *FIRST, source=self.sources[slot], color=COLOURS[slot], line_width=2.2, line_dash=dash, line_join="round",
+            visible=False,
         )
 
     def _dress(self) -> None:
@@ -86,7 +94,8 @@ class Curve:
         plot.xgrid.visible = False
         for axis in (plot.xaxis[0], plot.yaxis[0]):
             axis.formatter = CustomJSTickFormatter(code=FORMAT)
-            axis.axis_label_text_font_style, axis.axis_label_text_font_size, axis.major_label_text_font_size = "normal", "13px", "12px"
+            axis.axis_label_text_font_style, axis.axis_label_text_font_size = "normal", "13px"
+            axis.major_label_text_font_size = "12px"
             axis.minor_tick_line_color = axis.major_tick_line_color = None
             axis.axis_label_standoff = 10
         plot.yaxis[0].axis_line_color = None

@@ -19,8 +19,8 @@ LIFETIME = 10.0
 
 
 def serve(
-    port: int = PORT, address: str = "127.0.0.1", store: str | Path | None = None, show: bool = False, lifetime: float = LIFETIME,
-    origins: list[str] | None = None,
+    port: int = PORT, address: str = "127.0.0.1", store: str | Path | None = None, show: bool = False,
+    lifetime: float = LIFETIME, origins: list[str] | None = None,
 ) -> None:
     """Serves the pages until it is interrupted; ``/`` leads to ``/compare``.
 

@@ -14,7 +14,7 @@ import panel as pn
 
 from workbench.corpus import data_sets
 from workbench.corpus.catalog import DEFAULT
-from workbench.dashboard.shell import button, column, dressed, message, text
+from workbench.dashboard.shell import button, column, in_form, message, text
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import make_options
 from workbench.models import LDA
@@ -23,8 +23,8 @@ from workbench.runs.spec import LARGEST_SEED, SpecError, make_spec, whole
 
 FILE = "a file or folder …"
 LABELS = {
-    "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed", "seeds": "Number of seeds",
-    "holdout": "Test share", "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
+    "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
+    "seeds": "Number of seeds", "holdout": "Test share", "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
 }
 MEANINGS = {
     "n_topics": "topics of the model",
@@ -43,19 +43,19 @@ class Settings:
     def __init__(self, on_start=lambda values: None):
         self._on_start = on_start
         present = [name for name, data_set in data_sets().items() if data_set.folder() is not None]
-        self.corpus = dressed(pn.widgets.Select(
+        self.corpus = in_form(pn.widgets.Select(
             name="Corpus", options=[*present, FILE], value=DEFAULT if DEFAULT in present else FILE, css_classes=["wb-wide"],
         ))
-        self.path = dressed(pn.widgets.TextInput(
+        self.path = in_form(pn.widgets.TextInput(
             name="Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", css_classes=["wb-wide"]
         ))
-        self.engines = dressed(pn.widgets.CheckBoxGroup(
+        self.engines = in_form(pn.widgets.CheckBoxGroup(
             name="Engines", options=list(ENGINES), value=list(DEFAULT_ENGINES), inline=True, css_classes=["wb-wide"]
         ))
         self.numbers = {name: _number(name, default) for name, default in _defaults().items()}
         self.options = {field.name: _option(field) for field in _option_fields(ENGINES)}
-        self.start = button("Start", button_type="primary", css_classes=["wb-wide"], sizing_mode="stretch_width")
-        self.said = text(css_classes=["wb-wide"], sizing_mode="stretch_width")
+        self.start = button("Start", button_type="primary", sizing_mode="stretch_width")
+        self.said = text(sizing_mode="stretch_width", visible=False)
         self.start.on_click(self._start)
         self.corpus.param.watch(self._show_fields, "value")
         self.engines.param.watch(self._show_fields, "value")
@@ -76,7 +76,7 @@ class Settings:
 
     def say(self, sentence: str, kind: str = "muted") -> None:
         """Shows one sentence under the button."""
-        self.said.object = message(sentence, kind)
+        self.said.object, self.said.visible = message(sentence, kind), bool(sentence)
 
     def busy(self, sentence: str) -> None:
         """Says that something is under way; Start rests until `ready`."""
@@ -107,11 +107,9 @@ class Settings:
     def view(self) -> pn.Column:
         """The form as a card."""
         engines = column(text('<p class="muted">Engines</p>'), self.engines, kind="wb-wide")
-        engines.stylesheets = [*engines.stylesheets, ":host(.wb-wide){grid-column:1/-1}"]
-        for part in (self.start, self.said, self.path, self.corpus):
-            part.stylesheets = [*part.stylesheets, ":host(.wb-wide){grid-column:1/-1}"]
         grid = column(self.corpus, self.path, engines, *self.options.values(), *self.numbers.values(), kind="wb-fields")
-        return column(text("<h2>New runs</h2>"), grid, self.start, self.said, kind="wb-card wb-form", sizing_mode="fixed")
+        sizes = {"width": 316, "sizing_mode": None}
+        return column(text("<h2>New runs</h2>"), grid, self.start, self.said, kind="wb-card wb-form", **sizes)
 
 
 def check(values: dict) -> None:
@@ -168,7 +166,7 @@ def _number(name: str, default):
     """A field for a number; its range is checked at the start, with a sentence."""
     kind = pn.widgets.IntInput if isinstance(default, int) else pn.widgets.FloatInput
     step = 1 if isinstance(default, int) else 0.05
-    return dressed(kind(name=LABELS[name], value=default, step=step, description=MEANINGS[name]))
+    return in_form(kind(name=LABELS[name], value=default, step=step, description=MEANINGS[name]))
 
 
 def _option(field: Field):
@@ -176,10 +174,10 @@ def _option(field: Field):
     label, about = LABELS.get(field.name, field.name), field.metadata
     described = {"name": label, "value": field.default, "description": about["meaning"]}
     if about["choices"]:
-        return dressed(pn.widgets.Select(options=list(about["choices"]), **described))
+        return in_form(pn.widgets.Select(options=list(about["choices"]), **described))
     if about["infinite"]:
-        return dressed(pn.widgets.TextInput(**described | {"value": f"{field.default:g}", "placeholder": "a number or inf"}))
+        return in_form(pn.widgets.TextInput(**described | {"value": f"{field.default:g}", "placeholder": "a number or inf"}))
     if about["whole"]:
-        return dressed(pn.widgets.IntInput(**described))
-    return dressed(pn.widgets.FloatInput(**described))
+        return in_form(pn.widgets.IntInput(**described))
+    return in_form(pn.widgets.FloatInput(**described))
 

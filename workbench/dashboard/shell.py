@@ -70,10 +70,15 @@ def message(sentence: str, kind: str = "muted") -> str:
     return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
 
 
-def dressed(widget):
+def dressed(widget, **settings):
     """The widget in the page's style."""
-    widget.stylesheets, widget.margin = [WIDGET_CSS], 0
+    widget.param.update(stylesheets=[WIDGET_CSS], margin=0, **settings)
     return widget
+
+
+def in_form(widget):
+    """The widget as a field of a form: as wide as its place."""
+    return dressed(widget, sizing_mode="stretch_width", width=None, min_width=0)
 
 
 def button(name: str, **settings) -> pn.widgets.Button:

@@ -31,7 +31,7 @@ class Steering:
         self._states: dict[str, tuple] = {}      # name → (state, path)
         self._document, self._sure = pn.state.curdoc, ()
         self.buttons = {action: button(action.capitalize(), disabled=True) for action in APPLIES}
-        self.said = text(sizing_mode="stretch_width")
+        self.said = text(sizing_mode="stretch_width", visible=False)
         for action, made in self.buttons.items():
             made.on_click(lambda event, action=action: self.press(action))
         table.param.watch(lambda event: self._update(), "chosen")
@@ -74,7 +74,7 @@ class Steering:
         in_background(self._document, work, then)
 
     def _say(self, sentence: str, kind: str) -> None:
-        self.said.object = message(sentence, kind)
+        self.said.object, self.said.visible = message(sentence, kind), bool(sentence)
 
     def _update(self) -> None:
         for action, made in self.buttons.items():

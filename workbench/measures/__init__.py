@@ -6,6 +6,6 @@ from workbench.measures.selection import MeasureError, each_run, labels_of, repl
 from workbench.measures.topics import top_words, topic_sizes, topic_words
 
 __all__ = [
-    "Curve", "MeasureError", "each_run", "final", "labels_of", "mean_curves", "paired_differences", "reached_by_all", "replicate_of",
-    "spec_of", "summary", "time_to", "top_words", "topic_sizes", "topic_words",
+    "Curve", "MeasureError", "each_run", "final", "labels_of", "mean_curves", "paired_differences", "reached_by_all",
+    "replicate_of", "spec_of", "summary", "time_to", "top_words", "topic_sizes", "topic_words",
 ]

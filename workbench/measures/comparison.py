@@ -70,7 +70,8 @@ def summary(runs, reference: str | None = None) -> xr.Dataset:
     runs = each_run(runs)
     last = final(runs)
     by_label = _rows_by_label(last)
-    data = {"n_runs": ("label", [len(rows) for rows in by_label.values()], {"long_name": "runs: seeds and splits", "units": ""})}
+    n_runs = [len(rows) for rows in by_label.values()]
+    data = {"n_runs": ("label", n_runs, {"long_name": "runs: seeds and splits", "units": ""})}
     for name in (*PERPLEXITIES, "iteration", *COSTS):
         stats = [_mean_and_error(last[name].values[rows]) for rows in by_label.values()]
         attrs = last[name].attrs
@@ -109,12 +110,12 @@ def paired_differences(runs, reference: str | None = None, measure: str = "test_
         for label, rows in by_label.items()
     }
     stats = [_mean_and_error(differences) for differences in found.values()]
-    about = f"paired difference of {measure} from {chosen}"
+    about, unit = f"paired difference of {measure} from {chosen}", last[measure].attrs["units"]
     return xr.Dataset(
         {
-            "difference": ("label", [mean for mean, _ in stats], {"long_name": about, "units": last[measure].attrs["units"]}),
-            "difference_se": ("label", [error for _, error in stats], {"long_name": "standard error of difference", "units": ""}),
-            "n_pairs": ("label", [len(pairs) for pairs in found.values()], {"long_name": "pairs: same split, same seed", "units": ""}),
+            "difference": ("label", [mean for mean, _ in stats], {"long_name": about, "units": unit}),
+            "difference_se": ("label", [error for _, error in stats], {"long_name": "its standard error", "units": unit}),
+            "n_pairs": ("label", list(map(len, found.values())), {"long_name": "pairs: same split, same seed", "units": ""}),
         },
         {"label": np.array(list(by_label), dtype=object)},
         {"reference": chosen, "measure": measure},

@@ -48,7 +48,11 @@ def mean_curves(runs, measure: str, against: str = "iteration") -> list[Curve]:
 def _curves(label: str, runs: list[xr.Dataset], measure: str, against: str) -> list[Curve]:
     shared = reduce(np.intersect1d, [run["iteration"].values for run in runs])
     if not len(shared):
-        return [_curve(f"{label}, seed {spec_of(run).seed}", label, [run], run["iteration"].values, measure, against) for run in runs]
+        seeds = [spec_of(run).seed for run in runs]
+        return [
+            _curve(f"{label}, seed {seed}", label, [run], run["iteration"].values, measure, against)
+            for run, seed in zip(runs, seeds, strict=True)
+        ]
     return [_curve(label, label, runs, shared, measure, against)]
 
 

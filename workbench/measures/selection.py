@@ -32,10 +32,12 @@ def each_run(runs) -> list[xr.Dataset]:
     found: dict[tuple, xr.Dataset] = {}
     for dataset in given:
         if not isinstance(dataset, xr.Dataset):
-            raise MeasureError(f"wanted the Datasets of runs (workbench.fit, compare or open_run); got {type(dataset).__name__}")
+            kind = type(dataset).__name__
+            raise MeasureError(f"wanted the Datasets of runs (workbench.fit, compare or open_run); got {kind}")
         for one in _parts(dataset):
             if one.sizes.get("iteration", 0) == 0:
-                raise MeasureError(f"run '{one.attrs['name']}' has no committed iteration yet; wait for its first, or leave it out")
+                name = one.attrs["name"]
+                raise MeasureError(f"run '{name}' has no committed iteration yet; wait for its first, or leave it out")
             spec = spec_of(one)
             key = spec.hash, spec.n_threads
             if key not in found or found[key].sizes["iteration"] < one.sizes["iteration"]:

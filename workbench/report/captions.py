@@ -6,11 +6,11 @@ from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
 
 PERPLEXITY = {
-    "test_perplexity_state": "State: exp of the mean negative log p(w|d) over the held-out tokens, with p(w|d) from the current "
-    "state (sampled or variational) alone.",
-    "test_perplexity_average": "Running average: the same, with p(w|d) of each held-out token averaged over all iterations after "
+    "test_perplexity_state": "The exponential of the mean negative log p(w|d) of the held-out tokens, with p(w|d) from the "
+    "current state (sampled or variational) alone; lower is better.",
+    "test_perplexity_average": "The same, with p(w|d) of each held-out token averaged over all iterations after "
     "burn-in; until burn-in is over it is that of the state.",
-    "test_perplexity": "Headline: the running average for engines that sample, the state for those that do not.",
+    "test_perplexity": "The headline: the running average for engines that sample, the state for those that do not.",
 }
 
 
@@ -63,7 +63,8 @@ def remarks(found: list[Gathered]) -> list[str]:
     notes = []
     reached = {int(each.dataset["iteration"].values[-1]) for each in found}
     if len(reached) > 1:
-        notes.append(f"The runs have different lengths ({min(reached)} to {max(reached)} iterations); each counts as far as it got.")
+        span = f"{min(reached)} to {max(reached)} iterations"
+        notes.append(f"The runs have different lengths ({span}); each counts as far as it got.")
     if any(int(each.dataset["iteration"].values[-1]) < each.spec.n_iterations for each in found):
         notes.append("Some runs are not finished; the numbers are those committed so far.")
     if len({each.spec.corpus for each in found}) > 1:
@@ -91,8 +92,10 @@ def _split(each: Gathered) -> str:
     split = each.spec.split
     if not split:
         return "a test set handed over ready-made"
-    fraction, per = split.get("fraction"), split.get("per", "corpus")
-    return f"{100 * fraction:g} % of the tokens of {'the corpus' if per == 'corpus' else f'each {per}'}, split seed {split.get('seed')}"
+    per = split.get("per", "corpus")
+    whose = "the corpus" if per == "corpus" else f"each {per}"
+    share = f"{100 * split['fraction']:g} % of the tokens of {whose}" if "fraction" in split else f"some tokens of {whose}"
+    return f"{share}, split seed {split.get('seed', 'unknown')}"
 
 
 def _number(value) -> str:

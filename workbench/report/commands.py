@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import NamedTuple
 
@@ -48,6 +49,17 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     return notes
 
 
+def wrapped(command: str, width: int = 84) -> str:
+    """The command over several lines, as a shell reads it."""
+    lines = [""]
+    for word in re.split(r" (?=--)", command):
+        if lines[-1] and len(lines[-1]) + len(word) > width:
+            lines.append("    " + word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip() if len(lines) == 1 else f"{lines[-1]} {word}"
+    return " \\\n".join(lines)
+
+
 def _plans(specs: list[RunSpec]) -> list[_Plan]:
     """Engines gathered greedily into commands without contradicting options."""
     plans: list[_Plan] = []
@@ -70,13 +82,16 @@ def _plans(specs: list[RunSpec]) -> list[_Plan]:
 def _agree(plan: _Plan, options: dict, own: dict) -> bool:
     """Would the plan's options leave the new engine as it is, and the new one's leave the plan's engines so?"""
     theirs = all(_value(options[name]) == _value(value) for name, value in plan.options.items() if name in options)
-    ours = all(_value(known[name]) == _value(value) for name, value in own.items() for known in plan.known.values() if name in known)
+    ours = all(
+        _value(known[name]) == _value(value) for name, value in own.items() for known in plan.known.values() if name in known
+    )
     return theirs and ours
 
 
 def _command(spec: RunSpec, plan: _Plan, seed: int, n_seeds: int) -> str:
     model = spec.model
-    words = ["workbench", "compare", spec.corpus, "--engines", ",".join(plan.engines), "--topics", _value(model.get("n_topics"))]
+    words = ["workbench", "compare", spec.corpus, "--engines", ",".join(plan.engines)]
+    words += ["--topics", _value(model.get("n_topics"))]
     for name in ("alpha", "beta"):
         if name in model:
             words += [f"--{name}", _value(model[name])]

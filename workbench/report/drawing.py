@@ -57,6 +57,7 @@ def _figure(panels: list, columns: int, legend: bool):
     import holoviews.plotting.mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     across = 1 if columns == 1 else min(len(panels), MOST_ACROSS)
     down = math.ceil(len(panels) / across)
@@ -71,10 +72,9 @@ def _figure(panels: list, columns: int, legend: bool):
         shown = panel.opts(show_legend=False, clone=True, backend="matplotlib")
         plot = renderer.get_plot(shown, fig=figure, axis=axes)
         axes.set_aspect("auto")  # the layout decides, not the element
-        lines = plot.traverse(lambda part: part.handles["artist"], [lambda part: "artist" in part.handles])
-        for element, line in zip(shown, lines, strict=True):
-            if isinstance(element, hv.Curve):
-                entries.setdefault(element.label, line)
+        for part in plot.subplots.values():
+            if isinstance(part.handles["artist"], Line2D):
+                entries.setdefault(part.current_frame.label, part.handles["artist"])
     for axes in list(grid.flat)[len(panels):]:
         axes.remove()
     _share_heights(grid)

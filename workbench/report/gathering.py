@@ -40,7 +40,8 @@ def gather(runs, store=None) -> list[Gathered]:
         No run, an unknown run, or one of which nothing is committed yet.
     """
     datasets, homes = [], {}
-    for run in [runs] if isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable) else list(runs):
+    single = isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable)
+    for run in [runs] if single else list(runs):
         if isinstance(run, xr.Dataset):
             datasets.append(run)
         elif isinstance(run, (str, os.PathLike, Run)):

@@ -1,1 +1,123 @@
-def write_report(): ...
+"""One page about a set of runs: self-contained, without scripts, readable in light, dark and on paper."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from workbench.engines import describe
+from workbench.measures import labels_of
+from workbench.report.captions import PERPLEXITY, remarks, settings, statistics
+from workbench.report.commands import commands, wrapped
+from workbench.report.drawing import draw
+from workbench.report.files import ReportError, put_file
+from workbench.report.gathering import gather
+from workbench.report.pictures import pictures
+from workbench.report.tables import label_rows, run_rows, topic_tables, version_rows
+
+TEMPLATE = "report.html.jinja"
+NAMES = {
+    "test_perplexity": "held-out perplexity",
+    "test_perplexity_state": "of the state",
+    "test_perplexity_average": "running average",
+}
+LEFT_OUT = ("perplexity-by-updates",)
+"""Figures that `save_figures` writes and the page does without."""
+
+
+def write_report(runs, path="report.html", reference: str | None = None, title: str | None = None, store=None) -> Path:
+    """Writes one HTML file: numbers, figures, topics, settings, and the command that makes it again.
+
+    Parameters
+    ----------
+    runs
+        One or several of: `Run`, path, name in ``store``, Dataset of a run, Dataset of `workbench.compare`;
+        finished or not. The words of topics are there for runs that come with their counts.
+    path : path, default "report.html"
+        Replaced whole if it is there.
+    reference : str, optional
+        What paired differences are taken from; see `workbench.measures.summary`.
+    title : str, optional
+    store : path, optional
+        Where names are looked up.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    MeasureError, StoreError, ReportError
+        No run, an unknown run or one without a committed iteration; an unknown reference; a path that
+        cannot be written.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise ReportError(f"wanted a path to write to; got {type(path).__name__}")
+    path = Path(path)
+    if path.is_dir():
+        raise ReportError(f"{path} is a folder; give the name of a file, such as {path / 'report.html'}")
+    found = gather(runs, store)
+    return put_file(path, _page(found, reference, title).encode())
+
+
+def _page(found, reference: str | None, title: str | None) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    datasets = [each.dataset for each in found]
+    labels = labels_of(datasets)
+    rows, against, target = label_rows(found, reference)
+    figures = [
+        {"svg": Markup(inline(draw(one.panels, 2, ("svg",), one.legend)["svg"].decode(), one.name, one.title)),
+         "title": one.title, "caption": one.caption}
+        for one in pictures(datasets) if one.name not in LEFT_OUT
+    ]
+    scored = any(each.spec.test is not None for each in found)
+    engines, known = list(dict.fromkeys(each.spec.engine for each in found)), describe()
+    corpora = list(dict.fromkeys(each.spec.corpus for each in found))
+    template = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    ).get_template(TEMPLATE)
+    return template.render(
+        title=title or f"{_listed(engines)} on {_listed(corpora)}",
+        lead=f"{len(found)} {'run' if len(found) == 1 else 'runs'}: {'; '.join(dict.fromkeys(labels))}",
+        remarks=remarks(found), labels=rows, reference=against, target=target, footnotes=_footnotes(rows, scored, target),
+        scored=scored, engines=[(name, known[name]["title"], known[name]["source"]) for name in engines],
+        definitions=[(NAMES[name], PERPLEXITY[name]) for name in NAMES],
+        settings=settings(found), statistics=statistics(found), versions=version_rows(found),
+        commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
+        figures=figures, topics=topic_tables(found, labels), runs=run_rows(found),
+    )
+
+
+def _footnotes(rows: list[dict], scored: bool, target: str) -> list[str]:
+    """What the numbers of the tables are, a sentence each."""
+    repeated = any(row["n_runs"] > 1 for row in rows)
+    notes = ["Means over runs ± standard error, at the last iteration." if repeated else "One run each, at its last iteration."]
+    if scored and len(rows) > 1:
+        notes.append("The difference is that of the held-out perplexity, paired: same split, same seed.")
+    if target:
+        notes.append(f"Seconds to {target}: inference time until the held-out perplexity was first at or below {target}, "
+                     "which every run reached.")
+    notes.append("Seconds are those of inference alone, without measuring and storing; a site update is one sampled token or "
+                 "one updated pair, times samples.")
+    return notes
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
+
+
+def inline(svg: str, prefix: str, title: str) -> str:
+    """An SVG file of matplotlib's as an element of a page: ids made its own, ink in the page's colour, no ground."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
+    svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
+    svg = svg.replace("url(#", f"url(#{prefix}-")
+    svg = svg.replace("fill: #ffffff", "fill: none").replace("#000000", "currentColor")
+    svg = re.sub(r'<svg ([^>]*?)\s*width="[^"]*"', r"<svg \1", svg, count=1)
+    svg = re.sub(r'<svg ([^>]*?)\s*height="[^"]*"', r"<svg \1", svg, count=1)
+    return re.sub(r"<svg ([^>]*)>", lambda found: f'<svg {found[1]} role="img" aria-label="{title}">', svg, count=1)

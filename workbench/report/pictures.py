@@ -48,8 +48,8 @@ def _perplexity(runs: list[xr.Dataset], clock: str) -> Picture:
     return Picture(
         f"perplexity-by-{against}",
         f"Held-out perplexity against {against}",
-        f"Held-out perplexity of the current state (first panel) and of the running average of p(w|d) after burn-in (second panel) "
-        f"against {against}.{how}{_band(runs)}",
+        "Held-out perplexity of the current state (first panel) and of the running average of p(w|d) after burn-in (second "
+        f"panel) against {against}.{how}{_band(runs)}",
         [perplexity_curves(runs, which, clock) for which in ("state", "average")],
         *_table(runs, PERPLEXITIES),
     )
@@ -82,7 +82,7 @@ def _sizes(runs: list[xr.Dataset]) -> Picture:
     left_out = f" {len(first) - len(shown)} further labels are in the table only." if len(first) > len(shown) else ""
     return Picture(
         "topic-sizes", "Topic sizes",
-        f"(Expected) training tokens of each topic over the iterations, a line for each topic, the finally largest darkest; "
+        f"(Expected) training tokens of each topic over the iterations, a line for each topic, the finally largest strongest; "
         f"one run of each label.{left_out}",
         [topic_size_curves(run, style[label].colour, label) for label, run in shown.items()],
         ["label", "run", "seed", "iteration", "topic", "n_k"], rows, legend=False,

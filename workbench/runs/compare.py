@@ -74,6 +74,7 @@ def compare(
     With a ``store`` the runs are kept and reopened when the same comparison is asked for again, up to
     ``jobs`` of them side by side. See `plan` for engines, seeds, split and options.
     """
+    whole("jobs", jobs, 1)
     settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta, "n_iterations": n_iterations}
     specs, train, test = plan(corpus, engines, seeds, seed, holdout, split_seed, options, **settings)
     if store is None:
@@ -120,7 +121,6 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
     SpecError
         When a worker failed, with its message.
     """
-    whole("jobs", jobs, 1)
     waiting, at_work = list(runs), []
     with contextlib.ExitStack() as stack:
         bars = {run: stack.enter_context(_bar(run, progress, at)) for at, run in enumerate(runs)}

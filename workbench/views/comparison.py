@@ -11,7 +11,7 @@ MEASURES = {
     "train": "train_perplexity",
 }
 TITLES = {
-    "headline": "", "state": "current state", "average": "running average after burn-in", "train": "training tokens, current state",
+    "headline": "", "state": "current state", "average": "running average after burn-in", "train": "current state",
 }
 
 

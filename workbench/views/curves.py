@@ -48,7 +48,10 @@ def overlay(curves: list[Curve], measure: str, against: str, looks: dict[str, Lo
         where, mean, error = curve.x[kept], curve.y[kept], curve.error[kept]
         if np.isfinite(error).any():
             band = hv.Area((where, mean - error, mean + error), x, [y, f"{measure}_high"], label=curve.label)
-            bands.append(band.opts(color=look.colour, alpha=0.18, linewidth=0, show_legend=False, show_grid=True, backend="matplotlib"))
+            bands.append(band.opts(
+                facecolor=look.colour, edgecolor="none", alpha=0.18, linewidth=0, show_legend=False, show_grid=True,
+                backend="matplotlib",
+            ))
         line = hv.Curve((where, mean), x, y, label=curve.label)
         lines.append(line.opts(
             color=look.colour, linestyle=look.line, linewidth=1.3, hooks=[partial(_mark, marker=look.marker, at=at)],

@@ -134,12 +134,12 @@ class ComparePage:
         """The whole page; ties it to the session."""
         figures = [self.curve.figure]
         controls = column(
-            column(self.measure, self.axis, self.span, kind="wb-bar"),
+            column(*(_labelled(widget) for widget in (self.measure, self.axis, self.span)), kind="wb-bar"),
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.meaning, kind="wb-card",
         )
         runs = column(
-            column(text("<h2>Runs</h2>"), *self.steering.parts, self.newest, kind="wb-bar"), self.steering.said, self.table,
-            kind="wb-card",
+            column(text("<h2>Runs</h2>", css_classes=["wb-mid"]), *self.steering.parts, self.newest, kind="wb-bar"),
+            self.steering.said, self.table, kind="wb-card",
         )
         body = column(self.settings.view(), column(controls, runs, kind="wb-main"), kind="wb-body")
         begin_session(self, TITLE, figures, self.tick, self._end)
@@ -152,6 +152,10 @@ class ComparePage:
 def page() -> pn.Column:
     """The page for one visitor, of the store that WORKBENCH_STORE names."""
     return ComparePage(default_store()).view()
+
+
+def _labelled(widget) -> pn.Column:
+    return column(text(message(widget.name), css_classes=["wb-mid"]), widget, kind="wb-pair", sizing_mode=None)
 
 
 def _choice(name: str, options, value: str):

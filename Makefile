@@ -1,0 +1,60 @@
+# Bare `make` prints every target. PYTHON chooses the interpreter of the virtual environment (3.11 or later).
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+ENGINES := svb,cgs,svb-cgs
+.DEFAULT_GOAL := help
+.PHONY: help demo serve lab test test-all check bench figures browser clean
+
+help:  ## print this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1|/' | awk -F'|' '{printf "make %-9s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("workbench needs Python 3.11 or later; this is " + sys.version.split()[0] + "; try make PYTHON=python3.12") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# One marker file per set of extras; reinstalled when pyproject.toml changes.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+$(VENV)/.installed-%: pyproject.toml $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+demo: $(VENV)/.installed  ## compare the engines on the bundled corpus; table, figures and report in out/demo
+	$(BIN)/workbench compare docstrings --engines $(ENGINES) --iterations 100 --jobs 2 --store out/demo/runs
+	$(BIN)/workbench figures out/demo/runs/* --out out/demo/figures
+	$(BIN)/workbench report out/demo/runs/* --out out/demo/report.html
+
+serve: $(VENV)/.installed  ## open the dashboard and start a fresh comparison that streams live
+	$(BIN)/workbench compare docstrings --engines $(ENGINES) --iterations 300 --seed $$(date +%s) --detach
+	$(BIN)/workbench serve --show
+
+lab: $(VENV)/.installed-lab  ## open JupyterLab on the notebooks
+	$(BIN)/jupyter lab notebooks
+
+test: $(VENV)/.installed-test browser  ## run the tests (installs what they need, the browser included, or says how)
+	$(BIN)/python -m pytest -m 'not long'
+
+test-all: $(VENV)/.installed-test browser  ## run the tests and the long campaigns
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.installed-test  ## check style and layers
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-bench  ## measure the kernels beside their peers
+	$(BIN)/python benchmarks/sweeps.py
+
+figures: $(VENV)/.installed-test browser  ## take the screenshots of docs/screenshots again
+	$(BIN)/python docs/screenshots/take.py
+
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium; \
+	  else echo "the browser tests will be skipped: install Chromium (Debian and Ubuntu: sudo apt-get install chromium)"; fi
+
+clean:  ## remove what make made (runs/ is kept)
+	rm -rf $(VENV) out build dist .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,154 @@
+"""The command line in one process: what it prints, where, and with which exit status."""
+
+import json
+
+import pytest
+
+import workbench as wb
+from workbench.cli import main
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
+
+
+@pytest.fixture
+def six_documents(tmp_path):
+    """A UCI bag of words of six documents in the working folder; its name."""
+    (tmp_path / "docword.six.txt").write_text("6\n4\n9\n1 1 3\n1 2 2\n2 1 4\n3 3 2\n3 4 5\n4 3 3\n5 2 1\n5 4 2\n6 1 6\n")
+    (tmp_path / "vocab.six.txt").write_text("ant\nbee\ncat\ndog\n")
+    return "docword.six.txt"
+
+
+def run(capsys, *arguments):
+    """(exit status, stdout, stderr) of a command."""
+    status = main([str(argument) for argument in arguments])
+    return status, *capsys.readouterr()
+
+
+def test_fit_prints_one_json_object_and_nothing_else_on_stdout(capsys, six_documents):
+    status, out, _ = run(capsys, "fit", six_documents, "-e", "svb-cgs", "-k", 2, "-n", 12, "-o", "r=inf", "--json")
+    (told,) = json.loads(out)["runs"]
+    assert status == 0 and out.count("\n") == 1
+    assert told["engine"] == "svb-cgs" and told["options"]["r"] == "inf" and told["n_iterations"] == 12
+    ds = wb.open_run(told["path"])
+    assert told["test_perplexity"] == float(ds.test_perplexity[-1])
+    assert {"name", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time"} <= set(told)
+
+
+def test_without_a_test_set_json_says_null(capsys, six_documents):
+    _, out, _ = run(capsys, "fit", six_documents, "-k", 2, "-n", 3, "--holdout", 0, "--json")
+    (told,) = json.loads(out)["runs"]
+    assert told["test_perplexity"] is None and told["test_perplexity_average"] is None and told["elapsed"] > 0
+
+
+def test_without_json_stdout_stays_empty(capsys, six_documents):
+    status, out, err = run(capsys, "fit", six_documents, "-k", 2, "-n", 3, "--name", "mine")
+    assert (status, out) == (0, "") and "mine" in err and "finished" in err
+
+
+@pytest.mark.slow
+def test_compare_reopens_the_runs_and_varies_the_inference_seed_alone(capsys, six_documents):
+    command = ("compare", six_documents, "-e", "svb,svb-cgs:r=2", "-k", 2, "-n", 12, "--seeds", 2, "--jobs", 2, "-q", "--json")
+    first, second = (json.loads(run(capsys, *command)[1])["runs"] for _ in range(2))
+    assert first == second and [told["label"] for told in first] == ["svb", "svb", "svb-cgs r=2", "svb-cgs r=2"]
+    assert [told["seed"] for told in first] == [0, 1, 0, 1] and len(wb.open_runs()) == 4
+    assert len({run.spec.test for run in wb.open_runs()}) == 1
+
+
+def test_a_finished_run_says_so_and_is_extended_on_request(capsys, six_documents):
+    run(capsys, "fit", six_documents, "-k", 2, "-n", 5, "--name", "mine")
+    status, _, err = run(capsys, "resume", "mine")
+    assert status == 0 and "mine is finished (5 iterations); --iterations raises its end" in err
+    status, out, _ = run(capsys, "resume", "mine", "--iterations", 9, "--json")
+    assert status == 0 and json.loads(out)["runs"][0]["n_iterations"] == 9
+    assert run(capsys, "resume", "mine", "--iterations", 4)[0] == 0 and wb.open_run("mine").sizes["iteration"] == 9
+
+
+def test_runs_show_pause_stop_and_remove(capsys, six_documents):
+    run(capsys, "fit", six_documents, "-k", 2, "-n", 5, "--name", "mine")
+    assert [told["name"] for told in json.loads(run(capsys, "runs", "--json")[1])["runs"]] == ["mine"]
+    assert "mine" in run(capsys, "runs")[2]
+    told = json.loads(run(capsys, "show", "mine", "--json")[1])
+    assert told["status"]["state"] == "finished" and told["spec"]["split"] == {"fraction": 0.1, "per": "corpus", "seed": 0}
+    assert "split seed 0" in run(capsys, "show", "mine")[2]
+    for verb in ("pause", "stop"):
+        status, _, err = run(capsys, verb, "mine")
+        assert status == 0 and f"mine is finished at iteration 5; there is nothing to {verb}" in err
+    assert run(capsys, "remove", "mine", "--yes")[0] == 0
+    assert json.loads(run(capsys, "runs", "--json")[1]) == {"runs": []}
+    assert "no runs in runs; `workbench compare docstrings` makes some" in run(capsys, "runs")[2]
+
+
+def test_the_store_is_the_one_of_the_flag_or_the_environment(capsys, six_documents, monkeypatch, tmp_path):
+    run(capsys, "fit", six_documents, "-k", 2, "-n", 2, "--name", "a", "--store", tmp_path / "one")
+    monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path / "two"))
+    run(capsys, "fit", six_documents, "-k", 2, "-n", 2, "--name", "b")
+    assert (tmp_path / "one" / "a").is_dir() and (tmp_path / "two" / "b").is_dir()
+
+
+@pytest.mark.slow
+def test_figures_and_report_are_written(capsys, six_documents, tmp_path):
+    run(capsys, "fit", six_documents, "-k", 2, "-n", 12, "--name", "a")
+    run(capsys, "fit", six_documents, "-e", "svb", "-k", 2, "-n", 12, "--name", "b")
+    assert run(capsys, "figures", "a", "b", "--out", "figures", "--format", "svg,png")[0] == 0
+    assert list((tmp_path / "figures").glob("*.svg")) and list((tmp_path / "figures").glob("*.png"))
+    assert run(capsys, "report", "a", "b", "--out", "report.html")[0] == 0
+    assert "<svg" in (tmp_path / "report.html").read_text()
+
+
+def test_data_and_engines_say_what_there_is(capsys):
+    assert [entry["name"] for entry in json.loads(run(capsys, "data", "list", "--json")[1])["corpora"]] == ["docstrings", "kos"]
+    assert json.loads(run(capsys, "data", "info", "kos", "--json")[1])["n_tokens"] == 467_714
+    assert "docstrings" in run(capsys, "data", "list")[2] and "licence" in run(capsys, "data", "info", "docstrings")[2]
+    assert {entry["name"] for entry in json.loads(run(capsys, "engines", "--json")[1])["engines"]} >= {"svb", "cgs", "svb-cgs"}
+    assert "--option r=1" in run(capsys, "engines")[2]
+
+
+@pytest.mark.slow
+def test_the_doctor_finds_this_machine_well(capsys):
+    status, out, _ = run(capsys, "doctor", "--json")
+    assert status == 0, out
+    assert [check["ok"] for check in json.loads(out)["checks"]] == [True] * 6
+
+
+WRONG = [
+    ("frobnicate", "No such command 'frobnicate'."),
+    ("fit nowhere.txt", "no data set and no file 'nowhere.txt'"),
+    ("fit SIX --engine lda-gibs", "no engine 'lda-gibs'; there are svb, cgs, svb-cgs"),
+    ("fit SIX --topics 0", "topics must be a whole number from 1 to 65535; got 0"),
+    ("fit SIX --topics abc", "Invalid value for '--topics' / '-k'"),
+    ("fit SIX --alpha -1", "alpha must be a number greater than 0"),
+    ("fit SIX --alpha a,b", "--alpha must be a number, or one per topic separated by commas; got 'a,b'"),
+    ("fit SIX --alpha .1,.2,.3 -k 2", "alpha must be one number or one per topic (2); got 3 numbers"),
+    ("fit SIX --beta 0", "beta must be a number greater than 0"),
+    ("fit SIX --option r", "an option is written name=value, as in --option r=1; got 'r'"),
+    ("fit SIX --option r=1", "none of cgs has an option 'r'"),
+    ("fit SIX -e svb-cgs --option r=-2", "option 'r' of svb-cgs must be a number of at least 0 or inf; got '-2'"),
+    ("fit SIX --holdout 1.5", "1.5"),
+    ("fit SIX --iterations 0", "iterations must be a whole number from 1 to 1048576; got 0"),
+    ("fit SIX --name a/b", "a run's name begins with a letter or digit"),
+    ("compare SIX --engines ,", "a comparison needs at least one engine; got none"),
+    ("compare SIX --seeds 0", "seeds must be a whole number of at least 1; got 0"),
+    ("compare SIX --jobs 0", "jobs must be a whole number of at least 1; got 0"),
+    ("show nobody", "no run 'nobody' in runs"),
+    ("resume nobody", "no run 'nobody' in runs"),
+    ("report nobody", "no run 'nobody' in runs"),
+    ("data info kosmos", "no data set 'kosmos'; there are docstrings, kos"),
+]
+
+
+@pytest.mark.parametrize(("command", "sentence"), WRONG, ids=[row[0] for row in WRONG])
+def test_wrong_input_gets_one_line_and_status_2(capsys, six_documents, command, sentence):
+    status, out, err = run(capsys, *command.replace("SIX", six_documents).split())
+    lines = [line for line in err.splitlines() if line.startswith("workbench:")]
+    assert status == 2 and out == "" and len(lines) == 1 and sentence in lines[0], err
+    assert not wb.open_runs(), "a run was left behind"
+
+
+def test_a_mistake_of_ours_is_told_in_one_line_with_status_1(capsys, six_documents, monkeypatch):
+    monkeypatch.setattr("workbench.corpus.load_corpus", lambda *a, **k: 1 / 0)
+    status, _, err = run(capsys, "fit", six_documents)
+    assert status == 1 and err == "workbench: ZeroDivisionError: division by zero (WORKBENCH_DEBUG=1 shows where)\n"

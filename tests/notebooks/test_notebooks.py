@@ -1,0 +1,60 @@
+"""Every notebook: committed clean, plain to read, and it runs without asking anybody outside."""
+
+import ast
+import json
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+STRUCTURE = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp,
+    ast.DictComp, ast.GeneratorExp,
+)
+NAMES_OF_FORMATS = ("http://www.w3.org/",)
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def code_of(notebook: dict) -> list[str]:
+    return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def test_there_is_a_first_notebook():
+    assert NOTEBOOKS and NOTEBOOKS[0].name == "01_compare_engines.ipynb"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_is_committed_without_outputs(path):
+    cells = [cell for cell in read(path)["cells"] if cell["cell_type"] == "code"]
+    assert cells and all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_has_no_def_no_class_and_no_loop(path):
+    found = [type(node).__name__ for code in code_of(read(path)) for node in ast.walk(ast.parse(code)) if isinstance(node, STRUCTURE)]
+    assert found == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_runs_from_top_to_bottom_and_asks_no_other_host(path, tmp_path, monkeypatch):
+    nbformat = pytest.importorskip("nbformat")
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    notebook = nbformat.read(path, as_version=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # event loops and paths of jupyter_client
+        warnings.simplefilter("ignore", ResourceWarning)     # sockets of the kernel that is shut down
+        NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
+    addresses = [found for found in re.findall(r"(?:https?:)?//[\w.-]+\.[a-z]{2,}/?", outputs) if not found.startswith(NAMES_OF_FORMATS)]
+    assert addresses == []
+    assert outputs.count('"image/png"') >= 4, "the pictures are in the page itself"
+    assert (tmp_path / "out" / "report.html").stat().st_size > 100_000
+    assert list((tmp_path / "out" / "figures").glob("*.pdf"))
