@@ -73,9 +73,9 @@ def fast_exp(x):
 
 
 @kernel
-def exp_digamma(x):
-    """exp(psi(x)) for x > 0."""
-    return shifted_exp_digamma(x) * fast_exp(-shift_sum(x))
+def exp_digamma(x, log_factor=0.0):
+    """exp(psi(x) + log_factor) for x > 0; the factor goes inside, where psi alone would underflow."""
+    return shifted_exp_digamma(x) * fast_exp(log_factor - shift_sum(x))
 
 
 @kernel

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.special import digamma, exp_digamma_ratio, fast_exp, shift_sum, shifted_exp_digamma
+from workbench.kernels.special import digamma, exp_digamma, exp_digamma_ratio, fast_exp, shift_sum, shifted_exp_digamma
 from workbench.kernels.uniforms import uniform
 
 TINY = 1e-100
@@ -45,12 +45,10 @@ def weigh_row(prior, mean, sampled, row, shift, scale, weights):
     n_padded = len(weights)
     if sampled is None:
         for k in range(n_padded):
-            x = prior[k] + mean[k]
-            weights[k] = shifted_exp_digamma(x) * fast_exp(shift[k] - shift_sum(x)) * scale[k]
+            weights[k] = exp_digamma(prior[k] + mean[k], shift[k]) * scale[k]
     elif sampled.shape[0] == 1:
         for k in range(n_padded):
-            x = prior[k] + (mean[k] + sampled[0, row, k])
-            weights[k] = shifted_exp_digamma(x) * fast_exp(shift[k] - shift_sum(x)) * scale[k]
+            weights[k] = exp_digamma(prior[k] + (mean[k] + sampled[0, row, k]), shift[k]) * scale[k]
     else:
         for k in range(n_padded):
             log_weight = mean_digamma(prior[k], mean[k], sampled, row, k)
