@@ -19,11 +19,13 @@ def wrong_input() -> tuple[type[Exception], ...]:
     """The errors that are the user's to mend."""
     from workbench.corpus import CorpusError
     from workbench.engines.engine import OptionError
+    from workbench.measures import MeasureError
     from workbench.models import ModelError
+    from workbench.report.files import ReportError
     from workbench.runs.spec import SpecError
     from workbench.runs.store import StoreError
 
-    return CorpusError, ModelError, OptionError, SpecError, StoreError
+    return CorpusError, ModelError, OptionError, SpecError, StoreError, MeasureError, ReportError
 
 
 def print_json(values: dict) -> None:

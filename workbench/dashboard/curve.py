@@ -7,7 +7,7 @@ nothing but the new rows.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections import Counter
 
 import numpy as np
 from bokeh.core.properties import value
@@ -190,20 +190,22 @@ class Curve:
 
 
 def telling_labels(readings: list[Reading]) -> dict[str, str]:
-    """Name → the shortest label that tells the runs apart: engine and options, then K, seed, corpus, hash as needed."""
-    labels = {reading.name: [reading.label] for reading in readings}
-    told = (
-        lambda spec: f"K={spec.model['n_topics']}", lambda spec: f"seed {spec.seed}", lambda spec: spec.corpus,
-        lambda spec: f"α={spec.model['alpha']} β={spec.model['beta']}",
-    )
-    for tell in told:
-        values = {reading.name: tell(reading.spec) for reading in readings if reading.spec is not None}
-        if any(one != other for one, other in pairwise(values.values())):
-            for name, word in values.items():
-                labels[name].append(word)
-    joined = {name: " · ".join(parts) for name, parts in labels.items()}
-    twice = {label for label in joined.values() if list(joined.values()).count(label) > 1}
-    return {name: f"{label} · {name}" if label in twice else label for name, label in joined.items()}
+    """Name → a short label: engine and options, K when it differs, and more only where two labels are the same."""
+    labels = {reading.name: reading.label for reading in readings}
+    specs = {reading.name: reading.spec for reading in readings if reading.spec is not None}
+    if len({spec.model["n_topics"] for spec in specs.values()}) > 1:
+        labels |= {name: f"{labels[name]} · K={spec.model['n_topics']}" for name, spec in specs.items()}
+    for told in (
+        lambda name, spec: f"seed {spec.seed}",
+        lambda name, spec: spec.corpus,
+        lambda name, spec: f"α={spec.model['alpha']} β={spec.model['beta']}",
+        lambda name, spec: name,
+    ):
+        for label in {label for label, number in Counter(labels.values()).items() if number > 1}:
+            alike = {name: told(name, spec) for name, spec in specs.items() if labels[name] == label}
+            if len(set(alike.values())) > 1:
+                labels |= {name: f"{label} · {word}" for name, word in alike.items()}
+    return labels
 
 
 def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:

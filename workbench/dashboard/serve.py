@@ -41,14 +41,10 @@ def serve(
     """
     if store is not None:
         os.environ["WORKBENCH_STORE"] = str(Path(store).expanduser())
-    port = port or _free_port(address)
-    server = pn.serve(
-        {"compare": compare.page}, port=port, address=address, websocket_origin=origins or _origins(address, port), show=False,
-        start=False, verbose=False, title=compare.TITLE, check_unused_sessions_milliseconds=max(200, int(1000 * lifetime / 5)),
-        unused_session_lifetime_milliseconds=int(1000 * lifetime),
-    )
-    at = f"http://{'localhost' if address in ('127.0.0.1', '0.0.0.0') else address}:{server.port}/compare"
-    print(f"workbench serves {default_store().resolve()} at {at} (Ctrl-C ends it; runs go on)", flush=True)
+    server = make_server(port, address, lifetime, origins)
+    host = "localhost" if address in (*LOCAL, "0.0.0.0") else address
+    print(f"workbench serves {default_store().resolve()} at http://{host}:{server.port}/compare", flush=True)
+    print("Ctrl-C ends it; runs go on.", flush=True)
     if show:
         server.io_loop.add_callback(server.show, "/compare")
     server.start()
@@ -56,6 +52,16 @@ def serve(
         server.io_loop.start()
     except KeyboardInterrupt:
         server.stop()
+
+
+def make_server(port: int, address: str, lifetime: float, origins: list[str] | None = None):
+    """The server of the pages, not started yet; see `serve`."""
+    port = port or _free_port(address)
+    return pn.serve(
+        {"compare": compare.page}, port=port, address=address, websocket_origin=origins or _origins(address, port), show=False,
+        start=False, verbose=False, title=compare.TITLE, check_unused_sessions_milliseconds=max(200, int(1000 * lifetime / 5)),
+        unused_session_lifetime_milliseconds=int(1000 * lifetime),
+    )
 
 
 def _origins(address: str, port: int) -> list[str]:

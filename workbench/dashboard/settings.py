@@ -44,17 +44,17 @@ class Settings:
         self._on_start = on_start
         present = [name for name, data_set in data_sets().items() if data_set.folder() is not None]
         self.corpus = in_form(pn.widgets.Select(
-            name="Corpus", options=[*present, FILE], value=DEFAULT if DEFAULT in present else FILE, css_classes=["wb-wide"],
+            label="Corpus", options=[*present, FILE], value=DEFAULT if DEFAULT in present else FILE, css_classes=["wb-wide"],
         ))
         self.path = in_form(pn.widgets.TextInput(
-            name="Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", css_classes=["wb-wide"]
+            label="Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", css_classes=["wb-wide"]
         ))
         self.engines = in_form(pn.widgets.CheckBoxGroup(
-            name="Engines", options=list(ENGINES), value=list(DEFAULT_ENGINES), inline=True, css_classes=["wb-wide"]
+            label="Engines", options=list(ENGINES), value=list(DEFAULT_ENGINES), inline=True, css_classes=["wb-wide"]
         ))
         self.numbers = {name: _number(name, default) for name, default in _defaults().items()}
         self.options = {field.name: _option(field) for field in _option_fields(ENGINES)}
-        self.start = button("Start", button_type="primary", sizing_mode="stretch_width")
+        self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.start.on_click(self._start)
         self.corpus.param.watch(self._show_fields, "value")
@@ -80,12 +80,12 @@ class Settings:
 
     def busy(self, sentence: str) -> None:
         """Says that something is under way; Start rests until `ready`."""
-        self.start.disabled, self.start.name = True, "Preparing …"
+        self.start.disabled, self.start.label = True, "Preparing …"
         self.say(sentence)
 
     def ready(self, sentence: str = "", kind: str = "muted") -> None:
         """Start can be pressed again."""
-        self.start.disabled, self.start.name = False, "Start"
+        self.start.disabled, self.start.label = False, "Start"
         self.say(sentence, kind)
 
     def _start(self, event) -> None:
@@ -166,13 +166,13 @@ def _number(name: str, default):
     """A field for a number; its range is checked at the start, with a sentence."""
     kind = pn.widgets.IntInput if isinstance(default, int) else pn.widgets.FloatInput
     step = 1 if isinstance(default, int) else 0.05
-    return in_form(kind(name=LABELS[name], value=default, step=step, description=MEANINGS[name]))
+    return in_form(kind(label=LABELS[name], value=default, step=step, description=MEANINGS[name]))
 
 
 def _option(field: Field):
     """A field for an option of an engine, as its metadata wants it."""
     label, about = LABELS.get(field.name, field.name), field.metadata
-    described = {"name": label, "value": field.default, "description": about["meaning"]}
+    described = {"label": label, "value": field.default, "description": about["meaning"]}
     if about["choices"]:
         return in_form(pn.widgets.Select(options=list(about["choices"]), **described))
     if about["infinite"]:

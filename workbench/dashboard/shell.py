@@ -83,7 +83,7 @@ def in_form(widget):
 
 def button(name: str, **settings) -> pn.widgets.Button:
     """A button in the page's style."""
-    return dressed(pn.widgets.Button(name=name, **settings))
+    return dressed(pn.widgets.Button(label=name, **settings))
 
 
 @lru_cache
@@ -107,8 +107,8 @@ def lay_out(title: str, subtitle: str, parts: list, figures: list) -> pn.Column:
     return column(column(heading, link, theme, kind="wb-head"), *parts, kind="wb-page")
 
 
-def begin_session(view, title: str, figures: list, tick: Callable[[], None], end: Callable[[], None]) -> None:
-    """Ties a view to the session that is being made: theme, ticks, and an end that leaves nothing behind.
+def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:
+    """Ties a view to the session that is being made: theme and ticks, and nothing that outlives it.
 
     Without a session (a bare import, a test) nothing happens.
     """
@@ -122,10 +122,16 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None], end
     document.title, document.template = title, _template()
     document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
-    document.add_periodic_callback(tick, TICK)
+    document.add_periodic_callback(tick, TICK)  # Bokeh drops it with the session
 
-    def destroyed(context) -> None:
-        end()
-        document.remove_periodic_callback(tick)
 
-    pn.state.on_session_destroyed(destroyed)
+def with_lock(document, work: Callable[[], None]) -> None:
+    """Does the work at the session's next turn, with its lock; without a session at once.
+
+    Panel calls a widget's watchers without the lock. That does for Panel's own objects; Bokeh's models (the
+    figure) then refuse the change whenever a tick happens to be under way.
+    """
+    if document is None or document.session_context is None:
+        work()
+    else:
+        document.add_next_tick_callback(work)

@@ -85,8 +85,8 @@ class Steering:
             sure = action == "remove" and bool(self._sure)
             label = "Really remove" if sure else action.capitalize()
             label += f" {len(names)}" if len(names) > 1 else ""
-            if made.name != label:
-                made.name = label
+            if made.label != label:
+                made.label = label
             if made.disabled != (not names):
                 made.disabled = not names
 

@@ -46,7 +46,7 @@ def perplexity_curves(runs, which: str = "headline", against: str = "iteration")
 def perplexity_layout(runs, against: str = "iteration"):
     """State and running average side by side, as a `holoviews.Layout` with axes of the same range."""
     state, average = (perplexity_curves(runs, which, against) for which in ("state", "average"))
-    ranges = [curve.range(1) for overlay in (state, average) for curve in overlay]
+    ranges = [element.range(of) for overlay in (state, average) for element in overlay for of in element.vdims]
     if ranges:
         margin = 0.02 * (max(high for _, high in ranges) - min(low for low, _ in ranges))
         ylim = min(low for low, _ in ranges) - margin, max(high for _, high in ranges) + margin

@@ -47,10 +47,11 @@ def overlay(curves: list[Curve], measure: str, against: str, looks: dict[str, Lo
         look, kept = looks[curve.group], _thinned(len(curve.x))
         where, mean, error = curve.x[kept], curve.y[kept], curve.error[kept]
         if np.isfinite(error).any():
+            # HoloViews mixes in the current backend's `color`, which would win over `facecolor`: so both are given
             band = hv.Area((where, mean - error, mean + error), x, [y, f"{measure}_high"], label=curve.label)
             bands.append(band.opts(
-                facecolor=look.colour, edgecolor="none", alpha=0.18, linewidth=0, show_legend=False, show_grid=True,
-                backend="matplotlib",
+                color=look.colour, facecolor=look.colour, edgecolor="none", alpha=0.18, linewidth=0, show_legend=False,
+                show_grid=True, backend="matplotlib",
             ))
         line = hv.Curve((where, mean), x, y, label=curve.label)
         lines.append(line.opts(

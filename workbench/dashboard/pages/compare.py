@@ -10,7 +10,7 @@ from workbench.dashboard.curve import AXES, MEASURES, N_SLOTS, SPANS, Curve
 from workbench.dashboard.link import Part, from_query, to_query, widget_part
 from workbench.dashboard.readings import UNREADABLE, readings_of
 from workbench.dashboard.settings import Settings, sentence_of
-from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text
+from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text, with_lock
 from workbench.dashboard.starting import in_background, start_runs, told
 from workbench.dashboard.steering import Steering
 from workbench.dashboard.table import RunTable
@@ -34,19 +34,19 @@ class ComparePage:
         self.axis = _choice("Axis", AXES, self.curve.axis)
         self.measure = _choice("Perplexity", MEASURES, self.curve.measure)
         self.span = _choice("Range", SPANS, self.curve.span)
-        self.newest = dressed(pn.widgets.Button(name="Newest eight", disabled=True))
+        self.newest = dressed(pn.widgets.Button(label="Newest eight", disabled=True))
         self.meaning = text(sizing_mode="stretch_width")
         self._picked: list[str] | None = None     # drawn by hand; None: the newest eight
         self._version, self._document = -1, pn.state.curdoc
-        for widget in (self.axis, self.measure, self.span):
-            widget.param.watch(self._look_changed, "value")
         self.newest.on_click(self._follow_newest)
         self._parts = {"axis": widget_part(self.axis), "measure": widget_part(self.measure), "range": widget_part(self.span)}
         self._parts |= {name: widget_part(widget) for name, widget in self.settings.widgets().items()}
         self._parts["runs"] = Part(lambda: ",".join(self._picked or ()), "", self._take_runs)
         self._read_link()
-        self._look_changed()
+        self._look()
         self.tick(FIRST_LOOK)
+        for widget in (self.axis, self.measure, self.span):
+            widget.param.watch(self._look_changed, "value")
         for widget in self.settings.widgets().values():
             widget.param.watch(self._write_link, "value")
 
@@ -101,16 +101,19 @@ class ComparePage:
 
     def _pick(self, names: list[str] | None) -> None:
         self._picked = names
-        self._show_curves(self._readings.latest())
         self._write_link()
+        with_lock(self._document, lambda: self._show_curves(self._readings.latest()))
 
     def _look_changed(self, event=None) -> None:
+        self._write_link()
+        with_lock(self._document, self._look)
+
+    def _look(self) -> None:
+        """Shows the chosen axis, measure and range, and says what the measure means."""
         self.curve.axis, self.curve.measure, self.curve.span = self.axis.value, self.measure.value, self.span.value
         self.curve.follow()
-        meanings = [VARIABLES[name].meaning for name in MEASURES[self.measure.value][0]]
-        self.meaning.object = message(sentence_of(ValueError("; ".join(meanings))) + ".")
-        if event is not None:
-            self._write_link()
+        meanings = "; ".join(VARIABLES[name].meaning for name in MEASURES[self.measure.value][0])
+        self.meaning.object = message(f"{meanings[0].upper()}{meanings[1:]}.")
 
     # ------------------------------------------------------------------ the link
 
@@ -142,11 +145,8 @@ class ComparePage:
             self.steering.said, self.table, kind="wb-card",
         )
         body = column(self.settings.view(), column(controls, runs, kind="wb-main"), kind="wb-body")
-        begin_session(self, TITLE, figures, self.tick, self._end)
+        begin_session(self, TITLE, figures, self.tick)
         return lay_out("workbench", "compare engines, live", [body], figures)
-
-    def _end(self) -> None:
-        self.curve.sources.clear()
 
 
 def page() -> pn.Column:
@@ -155,11 +155,11 @@ def page() -> pn.Column:
 
 
 def _labelled(widget) -> pn.Column:
-    return column(text(message(widget.name), css_classes=["wb-mid"]), widget, kind="wb-pair", sizing_mode=None)
+    return column(text(message(widget.label), css_classes=["wb-mid"]), widget, kind="wb-pair", sizing_mode=None)
 
 
 def _choice(name: str, options, value: str):
-    return dressed(pn.widgets.RadioButtonGroup(name=name, options=list(options), value=value))
+    return dressed(pn.widgets.RadioButtonGroup(label=name, options=list(options), value=value))
 
 
 def _empty(store: Path) -> str:

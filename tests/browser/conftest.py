@@ -1,0 +1,77 @@
+"""A real server, a real Chromium, and a page that may not complain."""
+
+import os
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from browser.servers import our_server, serving
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+PATIENCE = 40_000
+"""Milliseconds that anything may take: two busy cores."""
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium; skipped where there is none, failed under WORKBENCH_NO_SKIP=1."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        reason = f"none of {', '.join(NAMES)} is on the path"
+        if os.environ.get("WORKBENCH_NO_SKIP") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=found, args=QUIET.split())
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("desk") / "runs"
+
+
+@pytest.fixture(scope="module")
+def url(store):
+    """The Compare page of `workbench serve`, on a store of its own."""
+    with serving(our_server(), store) as address:
+        yield address
+
+
+@pytest.fixture
+def new_page(browser):
+    """A function that opens a page; at the end none may have complained or asked another host for anything."""
+    complaints, contexts = [], []
+
+    def open_page(address: str, width: int = 1300, scheme: str = "light", context=None):
+        host = urlsplit(address).netloc
+        if context is None:
+            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+
+        def ask(request):
+            if not request.url.startswith(("data:", "blob:", "about:")) and urlsplit(request.url).netloc != host:
+                complaints.append(f"asked {request.url}")
+
+        page.on("request", ask)
+        page.on("websocket", lambda socket: urlsplit(socket.url).netloc == host or complaints.append(f"asked {socket.url}"))
+        page.on("console", lambda said: said.type == "error" and complaints.append(f"console: {said.text}"))
+        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("response", lambda answer: answer.status >= 400 and complaints.append(f"{answer.status}: {answer.url}"))
+        page.goto(address)
+        page.get_by_role("button", name="Start", exact=True).wait_for()
+        page.wait_for_function("window.Bokeh && Bokeh.documents.length && Bokeh.documents[0].get_model_by_name('slot-0')")
+        return page
+
+    open_page.complaints = complaints
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []

@@ -1,0 +1,53 @@
+"""What a test sees of the page."""
+
+import time
+
+POINTS = "() => [0,1,2,3,4,5,6,7].map(slot => Bokeh.documents[0].get_model_by_name('slot-' + slot).data.iteration.length)"
+FIGURE = """() => {
+  const figure = Bokeh.documents[0].get_model_by_name('curve')
+  const glyphs = figure.renderers.filter(r => r.visible && r.glyph.type === 'Line').map(r => r.glyph)
+  return {
+    x: figure.below[0].axis_label, y: figure.left[0].axis_label, right: figure.x_range.end, low: figure.y_range.start,
+    columns: [...new Set(glyphs.map(g => `${g.x.field} ${g.y.field}`))],
+    legend: figure.center.find(m => m.type === 'Legend').items.filter(i => i.visible).map(i => i.label.value),
+  }
+}"""
+
+
+def points(page) -> list[int]:
+    """Points of each slot of the figure."""
+    return page.evaluate(POINTS)
+
+
+def figure(page) -> dict:
+    """Axes, ranges, drawn columns ("x y") and legend of the figure."""
+    return page.evaluate(FIGURE)
+
+
+def until(true, what: str, patience: float = 40.0):
+    """Waits until ``true()`` is, and returns what it was."""
+    end = time.monotonic() + patience
+    while not (value := true()):
+        assert time.monotonic() < end, f"never came true: {what}"
+        time.sleep(0.1)
+    return value
+
+
+def row(page, name: str):
+    """The row of a run."""
+    return page.locator(f"tr[data-run='{name}']")
+
+
+def state(page, name: str) -> str:
+    return row(page, name).locator("span.state").inner_text()
+
+
+def press(page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def fill(page, label: str, value) -> None:
+    """Types into the field with a label and leaves it."""
+    field = page.get_by_label(label, exact=True)
+    field.fill(str(value))
+    field.blur()

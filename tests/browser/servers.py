@@ -1,0 +1,46 @@
+"""Servers of the pages, in processes of their own."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def serving(command, store: Path):
+    """The address of a server that a command starts: what it prints after "at"."""
+    environment = os.environ | {"WORKBENCH_STORE": str(store), "PYTHONUNBUFFERED": "1"}
+    log = store.parent / f"{store.name}-server.log"
+    with open(log, "w") as file:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        yield _address(server, log)
+        assert server.poll() is None
+    finally:
+        server.terminate()
+        server.wait(20)
+    told = log.read_text()
+    assert "Traceback" not in told and "ERROR" not in told, told
+
+
+def _address(server, log: Path) -> str:
+    for _ in range(400):
+        assert server.poll() is None, log.read_text()
+        found = [word for line in log.read_text().splitlines() for word in line.split() if word.startswith("http://")]
+        if found:
+            try:
+                urlopen(found[0], timeout=30).close()
+                return found[0]
+            except OSError:
+                pass
+        time.sleep(0.1)
+    raise AssertionError(log.read_text())
+
+
+def our_server(lifetime: float = 10.0) -> list[str]:
+    return [sys.executable, "-m", "workbench.dashboard.serve", "--port", "0", "--lifetime", str(lifetime)]

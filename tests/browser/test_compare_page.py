@@ -1,0 +1,265 @@
+"""The Compare page in a real Chromium: every control used, and its effect seen."""
+
+import sys
+from urllib.request import urlopen
+
+import pytest
+from browser.desk import figure, fill, points, press, row, state, until
+from browser.servers import ROOT, serving
+
+from workbench.corpus import hold_out_tokens
+from workbench.dashboard.settings import FILE
+from workbench.models import LDA
+from workbench.runs.fit import fit, start
+from workbench.runs.run import Run, open_runs
+from workbench.runs.store import read_spec
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+LONG = 150_000
+"""Iterations that no test waits for."""
+
+
+@pytest.fixture(scope="module")
+def halves():
+    """Training and test tokens of 300 documents: some milliseconds an iteration."""
+    return hold_out_tokens(LDA(4, 0.3, 0.2).simulate(300, 200, 50, seed=3)[0], fraction=0.1, seed=0)
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """A CSV of 60 short texts."""
+    path = tmp_path_factory.mktemp("texts") / "texts.csv"
+    path.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(store, halves):
+    """Two finished runs of 30 iterations in the store."""
+    train, test = halves
+    for engine in ("svb", "cgs"):
+        fit(train, engine, 4, test=test, n_iterations=30, store=store, name=f"done-{engine}", progress=False)
+    return store
+
+
+def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(url, new_page, store, halves):
+    page = new_page(url)
+    page.get_by_text("No run yet").wait_for()
+    train, test = halves
+    names = ("live-svb", "live-cgs")
+    for name in names:
+        start(train, engine=name.split("-")[1], n_topics=4, test=test, n_iterations=LONG, store=store, name=name)
+    try:
+        for name in names:
+            row(page, name).wait_for()
+            until(lambda name=name: state(page, name) == "running", f"{name} is running")
+        assert not page.get_by_text("No run yet").is_visible()
+        before = until(lambda: [n for n in points(page) if n] * (sum(n > 0 for n in points(page)) == 2), "two runs are drawn")
+        until(lambda: all(now > then for now, then in zip(points(page), before, strict=False)), "both runs stream")
+        assert sorted(figure(page)["legend"]) == ["cgs", "svb"]
+        shown = row(page, "live-cgs").inner_text()
+        until(lambda: row(page, "live-cgs").inner_text() != shown, "the row goes on")
+
+        page.get_by_label("choose live-cgs").check()
+        press(page, "Pause")
+        until(lambda: state(page, "live-cgs") == "paused", "the page shows the pause")
+        assert (Run(store / "live-cgs").state, Run(store / "live-svb").state) == ("paused", "running")
+        rests = points(page)
+        until(lambda: any(now > then for now, then in zip(points(page), rests, strict=True)), "the other run streams on")
+        rests = points(page)
+        until(lambda: points(page) != rests, "the other run streams on")
+        assert sum(now != then for now, then in zip(points(page), rests, strict=True)) == 1
+        press(page, "Resume")
+        until(lambda: state(page, "live-cgs") == "running", "the page shows that it goes on")
+        page.get_by_label("choose all runs").check()
+        press(page, "Stop 2")
+        for name in names:
+            until(lambda name=name: state(page, name) == "stopped", f"the page shows that {name} has stopped")
+            assert Run(store / name).state == "stopped"
+    finally:
+        for name in names:
+            Run(store / name).stop()
+        for name in names:
+            Run(store / name).wait(30)
+    press(page, "Remove 2")
+    page.get_by_text("press again").wait_for()
+    press(page, "Really remove 2")
+    until(lambda: not page.locator("tr[data-run]").count(), "the rows are gone")
+    assert open_runs(store) == []
+    until(lambda: points(page) == [0] * 8, "the curves are gone")
+
+
+def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
+    page = new_page(url)
+    until(lambda: [n for n in points(page) if n] == [30, 30], "the newest runs are drawn without a click")
+    assert figure(page) | {"right": 0, "low": 0} == {
+        "x": "iteration", "y": "held-out perplexity", "right": 0, "low": 0, "columns": ["iteration test_perplexity"],
+        "legend": figure(page)["legend"],
+    }
+    for button, x, column in (("updates", "site updates", "updates"), ("seconds", "seconds of inference", "elapsed")):
+        right = figure(page)["right"]
+        press(page, button)
+        until(lambda x=x: figure(page)["x"] == x, button)
+        assert figure(page)["columns"] == [f"{column} test_perplexity"]
+        until(lambda right=right: figure(page)["right"] != right, "the range follows the axis")
+    for button, columns in (
+        ("state", ["test_perplexity_state"]), ("average", ["test_perplexity_average"]), ("training", ["train_perplexity"]),
+        ("both", ["test_perplexity_state", "test_perplexity_average"]), ("headline", ["test_perplexity"]),
+    ):
+        press(page, button)
+        until(lambda columns=columns: figure(page)["columns"] == [f"elapsed {column}" for column in columns], button)
+    low = figure(page)["low"]
+    press(page, "close-up")
+    until(lambda: figure(page)["low"] != low, "the close-up changes the range")
+
+
+def test_drawing_by_hand_and_the_newest_again(url, new_page, finished):
+    page = new_page(url)
+    until(lambda: len(figure(page)["legend"]) == 2, "both are drawn")
+    page.get_by_label("draw done-svb").click()
+    until(lambda: figure(page)["legend"] == ["cgs"], "one is drawn")
+    assert page.get_by_label("draw done-svb").get_attribute("aria-pressed") == "false"
+    press(page, "Newest eight")
+    until(lambda: len(figure(page)["legend"]) == 2, "both are drawn again")
+
+
+def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_page, store, finished, texts):
+    page = new_page(url)
+    page.get_by_label("Corpus", exact=True).select_option(FILE)
+    fill(page, "Path of the corpus", texts)
+    for engine in ("svb", "cgs"):
+        page.get_by_label(engine, exact=True).uncheck()
+    page.get_by_label("Schedule").select_option("sequential")
+    typed = {
+        "r": "inf", "Samples": 2, "Topics K": 3, "alpha": 0.2, "beta": 0.3, "Iterations": 40, "Seed": 5, "Number of seeds": 2,
+        "Test share": 0.2,
+    }
+    for label, value in typed.items():
+        fill(page, label, value)
+    press(page, "seconds")
+    press(page, "Start")
+    page.get_by_text("2 runs started.").wait_for()
+    made = {path.name: read_spec(path) for path in store.glob("texts-*")}
+    assert sorted(spec.seed for spec in made.values()) == [5, 6]
+    for name, spec in made.items():
+        assert (spec.engine, spec.model) == ("svb-cgs", {"n_topics": 3, "alpha": 0.2, "beta": 0.3})
+        assert spec.options == {"r": "inf", "n_samples": 2, "phases": "two_phase", "schedule": "sequential"}
+        assert (spec.n_iterations, spec.split["fraction"]) == (40, 0.2)
+        until(lambda name=name: state(page, name) == "finished", f"{name} is finished")
+        assert "40 / 40" in row(page, name).inner_text()
+    press(page, "Start")
+    page.get_by_text("2 runs were there already").wait_for()
+    page.get_by_label("Phases").select_option("interleaved")
+    typed |= {"Samples": 1, "Number of seeds": 1}
+    for label in ("Samples", "Number of seeds"):
+        fill(page, label, typed[label])
+    press(page, "Start")
+    page.get_by_text("1 run started.").wait_for()
+    (name,) = {path.name for path in store.glob("texts-*")} - set(made)
+    assert read_spec(store / name).options == {"r": "inf", "n_samples": 1, "phases": "interleaved", "schedule": "sequential"}
+
+    page.get_by_label("draw done-svb").click()
+    until(lambda: "runs=" in page.evaluate("location.href"), "the choice of runs is in the link")
+    link = page.evaluate("location.href")
+    other = new_page(link)
+    assert other.get_by_label("Corpus", exact=True).input_value() == FILE
+    assert other.get_by_label("Path of the corpus").input_value() == str(texts)
+    assert [other.get_by_label(engine, exact=True).is_checked() for engine in ("svb", "cgs", "svb-cgs")] == [False, False, True]
+    shown = {label: other.get_by_label(label, exact=True).input_value() for label in typed}
+    assert shown == {label: str(value) for label, value in typed.items()}
+    until(lambda: figure(other)["legend"] == figure(page)["legend"], "the same runs are drawn")
+    assert figure(other)["x"] == "seconds of inference"
+    assert other.evaluate("location.href") == link
+
+
+def test_the_link_is_copied(url, new_page, browser):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = new_page(url, context=context)
+    press(page, "updates")
+    until(lambda: "axis=updates" in page.evaluate("location.href"), "the axis is in the link")
+    press(page, "Copy link")
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href") == f"{url}?axis=updates"
+    context.close()
+
+
+def test_a_link_of_nonsense_is_a_page_as_usual(url, new_page, finished):
+    page = new_page(f"{url}?axis=nonsense&n_topics=many&engines=none&runs=no-such-run&other=1")
+    page.get_by_text("could not be used").wait_for()
+    assert figure(page)["x"] == "iteration"
+    assert page.get_by_label("Topics K").input_value() == "10"
+
+
+@pytest.mark.parametrize("label, wrong, said", [
+    ("Topics K", 0, "Topics must be a whole number"), ("alpha", -1, "Alpha must be a number greater than 0"),
+    ("beta", 0, "Beta must be a number greater than 0"), ("Iterations", 0, "Iterations must be a whole number"),
+    ("Seed", -1, "Seed must be a whole number"), ("r", "often", "Option 'r' of svb-cgs must be"),
+    ("Test share", 2, "Test share must be"), ("Path of the corpus", "/no/such/file", "No file and no folder"),
+])
+def test_wrong_input_is_told_in_one_sentence_and_starts_nothing(label, wrong, said, url, new_page, store, finished):
+    page = new_page(url)
+    before = {path.name for path in store.iterdir()}
+    if label == "Path of the corpus":
+        page.get_by_label("Corpus", exact=True).select_option(FILE)
+    fill(page, label, wrong)
+    press(page, "Start")
+    page.get_by_text(said).wait_for()
+    page.get_by_role("button", name="Start", exact=True).wait_for()
+    assert {path.name for path in store.iterdir()} == before
+
+
+def test_the_theme_follows_the_system_and_the_button_and_is_remembered(url, new_page):
+    page = new_page(url, scheme="light")
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(background)
+    assert dark != light
+    press(page, "Light / dark")
+    until(lambda: page.evaluate(background) == light, "the button turns the light on")
+    page.reload()
+    page.get_by_role("button", name="Start", exact=True).wait_for()
+    assert page.evaluate(background) == light
+    press(page, "Light / dark")
+    until(lambda: page.evaluate(background) == dark, "the button turns the light off")
+
+
+@pytest.mark.parametrize("width", [800, 1440, 2560])
+def test_nothing_is_cut_off(width, url, new_page, finished):
+    page = new_page(url, width=width)
+    until(lambda: len(figure(page)["legend"]) == 2, "both are drawn")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for label in ("Topics K", "Test share"):
+        box = page.get_by_label(label).bounding_box()
+        assert box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
+    assert page.locator(".wb-table").evaluate("table => table.scrollWidth <= table.clientWidth")
+
+
+def test_a_broken_run_does_not_break_the_page(url, new_page, store, finished):
+    broken = store / "broken" / "data.zarr"
+    broken.mkdir(parents=True)
+    (broken / "zarr.json").write_text("no json")
+    page = new_page(url)
+    until(lambda: state(page, "broken") == "unreadable", "the broken run is listed")
+    assert state(page, "done-cgs") == "finished"
+    assert len(figure(page)["legend"]) >= 2
+
+
+def test_the_root_leads_to_the_page(url):
+    with urlopen(url.removesuffix("compare"), timeout=30) as answer:
+        assert answer.url == url
+
+
+def test_panel_serve_serves_the_same_page(new_page, finished):
+    command = [sys.executable, "-m", "panel", "serve", "apps/compare.py", "--port", "0", "--address", "localhost"]
+    with serving(command, finished) as address:
+        page = new_page(address)
+        until(lambda: state(page, "done-svb") == "finished", "the runs of WORKBENCH_STORE are listed")
+        until(lambda: len(figure(page)["legend"]) >= 2, "and drawn")
+        assert page.title() == "workbench · Compare"
+
+
+def test_the_app_is_a_few_plain_lines():
+    lines = (ROOT / "apps" / "compare.py").read_text().splitlines()
+    assert len(lines) <= 20
+    assert not any(line.lstrip().startswith(("def ", "class ", "for ", "while ")) for line in lines)

@@ -1,0 +1,45 @@
+"""Small stores of runs."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from toys import simulated
+
+from workbench.corpus import hold_out_tokens
+from workbench.dashboard.readings import COLUMNS, Reading
+from workbench.runs.fit import fit
+
+
+@pytest.fixture(scope="session")
+def halves():
+    """A training and a test corpus of about 180 tokens."""
+    return hold_out_tokens(simulated(), fraction=0.2, seed=0)
+
+
+@pytest.fixture
+def new_run(tmp_path, halves):
+    """A function that fits a run of some iterations into the store ``tmp_path / "runs"``."""
+
+    def make(name, engine="svb", n_iterations=12, **settings):
+        train, test = halves
+        settings |= {"store": tmp_path / "runs", "name": name, "progress": False}
+        fit(train, engine, 4, test=test, n_iterations=n_iterations, **settings)
+        return tmp_path / "runs" / name
+
+    return make
+
+
+@pytest.fixture
+def reading_of(tmp_path):
+    """A function that makes a reading with some points, without a run behind it."""
+
+    def make(name="a-run", n_points=5, state="running", n_topics=10, seed=0, label="svb", test="hash", **status):
+        numbers = np.arange(1.0, n_points + 1)[:, None] * np.arange(1.0, len(COLUMNS) + 1)
+        model = {"n_topics": n_topics, "alpha": 0.1, "beta": 0.1}
+        spec = SimpleNamespace(model=model, seed=seed, test=test, corpus="kos")
+        told = {"state": state, "iteration": n_points, "n_iterations": 10, "time_left": 12.0, "message": ""} | status
+        latest = numbers[-1] if n_points else np.full(len(COLUMNS), np.nan)
+        return Reading(tmp_path / name, spec, label, told, 1, numbers, latest)
+
+    return make

@@ -1,0 +1,103 @@
+"""The page's own decisions, without a browser."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.dashboard import starting
+from workbench.dashboard.pages.compare import ComparePage
+from workbench.dashboard.readings import Listing
+
+
+@pytest.fixture
+def desk(tmp_path, reading_of):
+    """A page and a function that says what its store holds."""
+    page = ComparePage(tmp_path / "runs")
+
+    def holds(*readings):
+        listing = Listing(page._version + 1, readings)
+        page._readings.latest = lambda patience=0.0: listing
+        page.tick()
+
+    return page, holds
+
+
+def test_the_newest_eight_are_drawn_without_a_click(desk, reading_of):
+    page, holds = desk
+    readings = [reading_of(f"run-{at}") for at in range(10)]
+    holds(*readings)
+    assert set(page.curve.colours()) == {f"run-{at}" for at in range(8)}
+    assert len(page.table.rows) == 10
+    holds(reading_of("newer"), *readings)
+    assert "newer" in page.curve.colours() and "run-7" not in page.curve.colours()
+
+
+def test_what_is_picked_by_hand_stays_and_the_newest_come_back_with_a_click(desk, reading_of):
+    page, holds = desk
+    holds(reading_of("b"), reading_of("a"))
+    page.draw("b")
+    assert set(page.curve.colours()) == set(page.table.colours) == {"a"}
+    holds(reading_of("c"), reading_of("b"), reading_of("a"))
+    assert set(page.curve.colours()) == {"a"}
+    assert not page.newest.disabled
+    page.newest.clicks += 1
+    assert set(page.curve.colours()) == {"a", "b", "c"}
+    assert page.newest.disabled
+
+
+def test_a_ninth_run_takes_the_place_of_the_oldest_choice(desk, reading_of):
+    page, holds = desk
+    holds(*(reading_of(f"run-{at}") for at in range(10)))
+    page.draw("run-9")
+    assert len(page.curve.colours()) == 8 and "run-9" in page.curve.colours()
+
+
+def test_unreadable_runs_are_listed_and_not_drawn(desk, reading_of):
+    page, holds = desk
+    holds(reading_of("good"), reading_of("bad", state="unreadable")._replace(spec=None))
+    assert set(page.curve.colours()) == {"good"}
+    assert [row["name"] for row in page.table.rows] == ["good", "bad"]
+
+
+def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(desk, reading_of, monkeypatch):
+    page, holds = desk
+    holds(reading_of("live", state="running"), reading_of("held", state="paused"), reading_of("done", state="finished"))
+    assert all(button.disabled for button in page.steering.buttons.values())
+    page.table.chosen = ["live", "held", "done"]
+    assert {action: page.steering.targets(action) for action in page.steering.buttons} == {
+        "pause": ("live",), "resume": ("held",), "stop": ("live", "held"), "remove": ("done",),
+    }
+    assert page.steering.buttons["stop"].label == "Stop 2"
+    asked = []
+    monkeypatch.setattr("workbench.dashboard.steering.Run", lambda path: SimpleNamespace(stop=lambda: asked.append(path.name)))
+    page.steering.press("stop")
+    assert asked == ["live", "held"]
+
+
+def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_of, monkeypatch):
+    page, holds = desk
+    removed = []
+    run = "workbench.dashboard.steering.Run"
+    monkeypatch.setattr(run, lambda path: SimpleNamespace(remove=lambda: removed.append(path.name)))
+    holds(reading_of("one", state="finished"), reading_of("two", state="finished"))
+    page.table.chosen = ["one"]
+    page.steering.press("remove")
+    page.table.chosen = ["one", "two"]
+    page.steering.press("remove")
+    assert removed == []
+    page.steering.press("remove")
+    assert removed == ["one", "two"]
+
+
+def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monkeypatch):
+    page, _ = desk
+    monkeypatch.setattr("workbench.dashboard.pages.compare.start_runs", lambda store, values: 1 / 0)
+    page.settings.start.clicks += 1
+    assert "division by zero" in page.settings.said.object.lower()
+    assert not page.settings.start.disabled and page.settings.start.label == "Start"
+
+
+def test_work_in_the_background_without_a_session_is_done_now():
+    told = []
+    starting.in_background(None, lambda: 3, lambda result, error: told.append((result, error)))
+    assert told == [(3, None)]

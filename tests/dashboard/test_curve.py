@@ -1,0 +1,112 @@
+"""The live figure, without a browser."""
+
+import numpy as np
+import pytest
+
+from workbench.dashboard.curve import AXES, COLOURS, MEASURES, N_SLOTS, Curve, telling_labels
+
+
+def shown(curve, *readings):
+    curve.assign([reading.name for reading in readings])
+    curve.show({reading.name: reading for reading in readings})
+
+
+def test_rows_that_are_there_already_are_not_sent_again(reading_of, monkeypatch):
+    curve, streamed = Curve(), []
+    shown(curve, reading_of(n_points=5))
+    source = curve.sources[0]
+    stream = source.stream
+    monkeypatch.setattr(type(source), "stream", lambda self, new: streamed.append(len(new["iteration"])) or stream(new))
+    before = source.data
+    shown(curve, reading_of(n_points=5))
+    assert streamed == [] and source.data is before
+    shown(curve, reading_of(n_points=8))
+    assert streamed == [3]
+    np.testing.assert_array_equal(source.data["iteration"], np.arange(1, 9))
+
+
+def test_nothing_is_added_to_the_figure_after_it_is_made(reading_of):
+    curve = Curve()
+    parts = len(curve.figure.renderers), len(curve.figure.legend[0].items), len(curve.figure.references())
+    curve.measure, curve.axis, curve.span = "both", "seconds", "close-up"
+    shown(curve, *(reading_of(f"run-{at}", label=f"engine {at}") for at in range(N_SLOTS)))
+    assert (len(curve.figure.renderers), len(curve.figure.legend[0].items), len(curve.figure.references())) == parts
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_axis_and_measure_choose_the_columns_and_their_labels(axis, measure, reading_of):
+    curve = Curve()
+    shown(curve, reading_of())
+    curve.axis, curve.measure = axis, measure
+    curve.draw()
+    columns, label = MEASURES[measure]
+    assert (curve._solid[0].glyph.x, curve._solid[0].glyph.y) == (AXES[axis][0], columns[0])
+    assert curve._dashed[0].visible == (measure == "both")
+    assert (curve.figure.xaxis[0].axis_label, curve.figure.yaxis[0].axis_label) == (AXES[axis][1], label)
+    drawn = np.concatenate([curve.sources[0].data[column] for column in columns])
+    assert curve.figure.y_range.start < drawn.min() and drawn.max() < curve.figure.y_range.end
+    assert curve.figure.x_range.end > curve.sources[0].data[AXES[axis][0]][-1]
+
+
+def test_the_dashed_line_is_the_average(reading_of):
+    curve = Curve()
+    curve.measure = "both"
+    shown(curve, reading_of())
+    assert (curve._solid[0].glyph.line_dash, curve._dashed[0].glyph.line_dash) == ([], [6, 4])
+    assert curve._dashed[0].glyph.y == "test_perplexity_average"
+    assert curve._dashed[0].glyph.line_color == curve._solid[0].glyph.line_color
+
+
+def test_a_run_keeps_its_colour_while_others_come_and_go(reading_of):
+    curve = Curve()
+    curve.assign(["a", "b", "c"])
+    colour = curve.colours()["b"]
+    curve.assign(["d", "b"])
+    assert curve.colours() == {"b": colour, "d": COLOURS[0]}
+    assert len(set(COLOURS)) == N_SLOTS
+
+
+def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
+    curve = Curve()
+    shown(curve, reading_of("old", 9))
+    shown(curve, reading_of("new", 2))
+    assert len(curve.sources[0].data["iteration"]) == 2
+    assert [item.visible for item in curve._items] == [True] + [False] * (N_SLOTS - 1)
+    shown(curve)
+    assert not any(line.visible for line in curve._solid)
+    assert not any(item.visible for item in curve._items)
+
+
+def test_the_close_up_leaves_out_the_beginning(reading_of):
+    curve = Curve()
+    shown(curve, reading_of(n_points=100))
+    whole = curve.figure.y_range.start
+    curve.span = "close-up"
+    curve.draw()
+    assert curve.figure.y_range.start > whole
+
+
+def test_a_range_moved_by_hand_stays_until_it_is_reset(reading_of):
+    curve = Curve()
+    shown(curve, reading_of(n_points=5))
+    curve.figure.x_range.end = 3.0
+    shown(curve, reading_of(n_points=9))
+    assert curve.figure.x_range.end == 3.0
+    curve.follow()
+    assert curve.figure.x_range.end > 9
+
+
+def test_no_finite_value_is_no_error(reading_of):
+    curve = Curve()
+    empty = reading_of(n_points=3)
+    shown(curve, empty._replace(numbers=np.full_like(empty.numbers, np.nan)))
+    assert np.isfinite([curve.figure.x_range.end, curve.figure.y_range.start, curve.figure.y_range.end]).all()
+
+
+def test_labels_say_what_tells_the_runs_apart_and_no_more(reading_of):
+    one, other = reading_of("a", label="cgs"), reading_of("b", label="svb")
+    assert telling_labels([one, other]) == {"a": "cgs", "b": "svb"}
+    assert telling_labels([one, reading_of("c", label="cgs", n_topics=20)]) == {"a": "cgs · K=10", "c": "cgs · K=20"}
+    assert telling_labels([one, reading_of("d", label="cgs", seed=3)]) == {"a": "cgs · seed 0", "d": "cgs · seed 3"}
+    assert len(set(telling_labels([one, reading_of("e", label="cgs")]).values())) == 2

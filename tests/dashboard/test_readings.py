@@ -1,0 +1,80 @@
+"""What the store says, read once for all sessions."""
+
+import shutil
+
+import numpy as np
+
+from workbench.dashboard import readings
+from workbench.dashboard.readings import COLUMNS, Readings
+from workbench.runs.fit import resume
+from workbench.runs.run import open_run
+
+
+def test_a_listing_has_every_run_newest_first_with_the_numbers_of_its_dataset(new_run, tmp_path):
+    new_run("first")
+    second = new_run("second", "cgs")
+    listing = Readings(tmp_path / "runs").look()
+    assert [reading.name for reading in listing.readings] == ["second", "first"]
+    dataset = open_run(second)
+    for at, name in enumerate(COLUMNS):
+        np.testing.assert_array_equal(listing.readings[0].numbers[:, at], dataset[name])
+    assert listing.readings[0].state == "finished"
+
+
+def test_only_new_rows_are_read_and_what_did_not_change_is_the_same_object(new_run, tmp_path):
+    path, store = new_run("growing"), Readings(tmp_path / "runs")
+    before = store.look()
+    assert store.look() is before
+    resume(path, n_iterations=20, progress=False)
+    follower = next(iter(store._followers.values()))
+    asked, rows = [], follower._reader.rows
+    follower._reader.rows = lambda after: asked.append(after) or rows(after)
+    after = store.look()
+    assert asked == [12]
+    assert after.version == before.version + 1
+    assert after.readings[0].numbers[:, 0].tolist() == list(range(1, 21))
+    assert after.readings[0].status["n_iterations"] == 20
+
+
+def test_a_run_that_cannot_be_read_is_listed_with_its_reason_beside_the_others(new_run, tmp_path):
+    broken, _ = new_run("broken"), new_run("whole")
+    (broken / "data.zarr" / "committed" / "zarr.json").write_text("no json")
+    store = Readings(tmp_path / "runs")
+    listing = store.look()
+    assert {reading.name: reading.state for reading in listing.readings} == {"broken": "unreadable", "whole": "finished"}
+    assert next(reading for reading in listing.readings if reading.name == "broken").status["message"]
+    assert store.look().version == listing.version
+
+
+def test_a_removed_run_leaves_the_listing_and_one_of_the_same_name_is_read_anew(new_run, tmp_path):
+    path, store = new_run("again"), Readings(tmp_path / "runs")
+    store.look()
+    shutil.rmtree(path)
+    assert store.look().readings == ()
+    new_run("again", n_iterations=3)
+    assert len(store.look().readings[0].numbers) == 3
+
+
+def test_no_store_is_no_run(tmp_path):
+    assert Readings(tmp_path / "nowhere").look().readings == ()
+
+
+def test_a_long_run_is_thinned_and_its_last_row_is_kept(new_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(readings, "MOST_POINTS", 5)
+    new_run("long")
+    reading = Readings(tmp_path / "runs").look().readings[0]
+    assert reading.numbers[:, 0].tolist() == [1, 4, 7, 10]
+    assert reading.latest[0] == 12
+
+
+def test_the_thread_that_looks_ends_when_nobody_asks(new_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(readings, "PATIENCE", 0.1)
+    monkeypatch.setattr(readings, "LOOK_EVERY", 0.05)
+    new_run("seen")
+    store = Readings(tmp_path / "runs")
+    assert len(store.latest(patience=10).readings) == 1
+    thread = store._thread
+    thread.join(10)
+    assert not thread.is_alive()
+    assert len(store.latest(patience=10).readings) == 1  # and begins again
+    store._thread.join(10)

@@ -1,0 +1,62 @@
+"""Every run as text."""
+
+import numpy as np
+import pytest
+
+from workbench.dashboard.readings import Readings
+from workbench.dashboard.table import RunTable, duration, row
+
+
+def test_a_row_says_what_the_run_is_and_how_far(reading_of):
+    assert row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1")) == {
+        "name": "a-run", "label": "svb-cgs r=1", "K": "20", "seed": "7", "state": "running", "message": "",
+        "progress": "5 / 10", "share": 50.0, "perplexity": "20.0", "time": "15.0 s", "left": "12.0 s",
+    }
+
+
+def test_a_run_without_a_test_set_says_that_its_perplexity_is_of_training(reading_of):
+    assert row(reading_of(test=None))["perplexity"] == "35.0 (training)"
+
+
+def test_a_run_that_has_nothing_yet_shows_dashes(reading_of):
+    cells = row(reading_of(n_points=0, state="waiting", time_left=None))
+    assert (cells["perplexity"], cells["time"], cells["left"], cells["progress"]) == ("–", "–", "–", "0 / 10")
+
+
+def test_a_run_that_cannot_be_read_is_a_row_too(new_run, tmp_path):
+    path = new_run("broken")
+    (path / "data.zarr" / "numbers" / "zarr.json").unlink()
+    cells = row(Readings(tmp_path / "runs").look().readings[0])
+    assert (cells["name"], cells["state"], cells["K"]) == ("broken", "unreadable", "–")
+
+
+@pytest.mark.parametrize("seconds, text", [
+    (None, "–"), (np.nan, "–"), (0.04, "0.0 s"), (12.34, "12.3 s"), (59.97, "1 min 00 s"), (65, "1 min 05 s"),
+    (7800, "2 h 10 min"),
+])
+def test_durations_are_for_people(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_what_has_not_changed_is_not_sent(reading_of):
+    table, sent = RunTable(), []
+    table.param.watch(sent.append, "rows")
+    table.show((reading_of(),))
+    table.show((reading_of(),))
+    assert len(sent) == 1
+    table.show((reading_of(n_points=6),))
+    assert len(sent) == 2
+
+
+def test_a_run_that_is_gone_is_chosen_no_more(reading_of):
+    table = RunTable(chosen=["a", "b"])
+    table.show((reading_of("b"),))
+    assert table.chosen == ["b"]
+
+
+def test_only_a_name_comes_out_of_a_click():
+    drawn = []
+    table = RunTable(on_draw=drawn.append)
+    for said in ({"draw": "a"}, {"draw": 3}, {"other": 1}, "text", None):
+        table._handle_msg(said)
+    assert drawn == ["a"]

@@ -1,0 +1,141 @@
+"""Final numbers, means, paired differences and times against values worked out by hand."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from comparisons import made_up, tiny_comparison, tiny_run
+
+from workbench.measures import MeasureError, each_run, final, labels_of, paired_differences, reached_by_all, summary, time_to
+
+
+def three_seeds():
+    """cgs 100, 102, 107; svb 110, 118, 120 on the same splits and seeds."""
+    return [
+        made_up(engine, [200, last], seed=seed)
+        for engine, finals in (("cgs", (100, 102, 107)), ("svb", (110, 118, 120)))
+        for seed, last in enumerate(finals)
+    ]
+
+
+def test_the_last_committed_numbers_are_the_final_ones():
+    last = final([made_up("cgs", [300, 250, 240], elapsed=[0.5, 1.0, 2.5])])
+    assert last["test_perplexity"].values == 240
+    assert last["test_perplexity_state"].values == 241
+    assert last["elapsed"].values == 2.5 and last["cpu_time"].values == 5.0
+    assert last["updates"].values == 300 and last["iteration"].values == 3
+    assert last["elapsed"].attrs["units"] == "s"
+
+
+def test_means_and_standard_errors_are_those_of_the_textbook():
+    table = summary(three_seeds()).sel(label="cgs")
+    assert float(table["test_perplexity"]) == 103
+    # deviations -3, -1, 4: sum of squares 26, variance 13, standard error sqrt(13 / 3)
+    assert float(table["test_perplexity_se"]) == pytest.approx(np.sqrt(13 / 3), abs=1e-12)
+    assert int(table["n_runs"]) == 3
+
+
+def test_differences_are_taken_within_pairs():
+    table = paired_differences(three_seeds(), "cgs").sel(label="svb")
+    # 10, 16, 13: mean 13, variance 9
+    assert float(table["difference"]) == 13
+    assert float(table["difference_se"]) == pytest.approx(np.sqrt(3), abs=1e-12)
+    assert int(table["n_pairs"]) == 3
+
+
+def test_a_run_without_its_counterpart_makes_no_pair():
+    runs = [made_up("cgs", [100], seed=0), made_up("svb", [110], seed=0), made_up("svb", [500], seed=1)]
+    table = paired_differences(runs, "cgs").sel(label="svb")
+    assert (float(table["difference"]), int(table["n_pairs"])) == (10, 1)
+    splits = [{"fraction": 0.1, "seed": seed, "per": "corpus"} for seed in (0, 1)]
+    other_split = [made_up("cgs", [100], train="a", split=splits[0]), made_up("svb", [110], train="b", split=splits[1])]
+    assert np.isnan(paired_differences(other_split, "cgs")["difference"].sel(label="svb"))
+
+
+def test_one_seed_has_no_standard_error():
+    table = summary([made_up("cgs", [100]), made_up("svb", [110])])
+    assert np.isnan(table["test_perplexity_se"]).all() and np.isnan(table["difference_se"]).all()
+    assert table["difference"].values.tolist() == [0, 10]
+
+
+def test_the_reference_is_cgs_unless_said_otherwise():
+    runs = [made_up("svb", [110]), made_up("cgs", [100])]
+    assert summary(runs).attrs["reference"] == "cgs"
+    assert summary(runs, "svb")["difference"].sel(label="cgs") == -10
+    assert summary(runs[:1]).attrs["reference"] == "svb"
+
+
+def test_time_to_a_perplexity_is_that_of_the_first_record_at_or_below_it():
+    run = made_up("cgs", [300, 250, 240, 260], elapsed=[1, 2, 4, 8])
+    assert time_to(run, 250).values == 2
+    assert time_to(run, 245).values == 4
+    assert time_to(run, 250, clock="updates").values == 200
+    assert time_to(run, 250, clock="iteration").values == 2
+    assert np.isnan(time_to(run, 239).values)
+
+
+def test_the_perplexity_that_all_reach_is_that_of_the_slowest():
+    assert reached_by_all([made_up("cgs", [300, 241.2]), made_up("svb", [900, 300.4, 310])]) == 301
+    assert reached_by_all([made_up("cgs", [1612.5])]) == 1620
+    assert np.isnan(reached_by_all(tiny_comparison(1, 0.0)))
+
+
+def test_runs_side_by_side_come_apart_as_they_went_in():
+    parts = each_run(tiny_comparison())
+    assert len(parts) == 6
+    assert "bound" in parts[0] and "log_joint" not in parts[0]
+    assert "log_joint" in parts[2] and "bound" not in parts[2]
+    for name in ("test_perplexity", "log_joint", "n_k"):
+        np.testing.assert_array_equal(parts[2][name].values, tiny_run("cgs")[name].values)
+
+
+def test_runs_of_different_length_keep_their_own():
+    runs = each_run([made_up("cgs", [3, 2, 1]), made_up("svb", [5])])
+    assert [run.sizes["iteration"] for run in runs] == [3, 1]
+
+
+def test_a_run_given_twice_counts_once():
+    assert len(each_run([tiny_run("cgs"), tiny_run("cgs")])) == 1
+    longer = each_run([tiny_run("cgs", 5), tiny_run("cgs", 12)])
+    assert [run.sizes["iteration"] for run in longer] == [12]
+
+
+def test_labels_tell_apart_whatever_differs_and_nothing_else():
+    assert labels_of([made_up("cgs", [1]), made_up("svb", [1], seed=4)]) == ["cgs", "svb"]
+    wider = made_up("cgs", [1], model={"n_topics": 20, "alpha": 0.1, "beta": 0.1})
+    assert labels_of([made_up("cgs", [1]), wider]) == ["cgs, K=2", "cgs, K=20"]
+    assert labels_of([made_up("cgs", [1]), made_up("cgs", [1], n_threads=2)]) == ["cgs, 1 thread", "cgs, 2 threads"]
+    assert labels_of([made_up("cgs", [1]), made_up("cgs", [1], test=None)]) == ["cgs", "cgs, held out nothing"]
+
+
+def test_split_seeds_are_repetitions_but_other_documents_are_not():
+    splits = [made_up("cgs", [1], train=f"s{seed}", split={"fraction": 0.1, "seed": seed, "per": "corpus"}) for seed in (0, 1)]
+    assert labels_of(splits) == ["cgs", "cgs"]
+    assert int(summary(splits)["n_runs"][0]) == 2
+    split = {"fraction": 0.1, "seed": 0, "per": "corpus"}
+    others = [made_up("cgs", [1], train=train, split=split) for train in ("aaaa", "bbbb")]
+    assert labels_of(others) == ["cgs, on made up aaaa", "cgs, on made up bbbb"]
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda: final([]), "no run to look at"),
+        (lambda: final([3]), "wanted the Datasets of runs .* got int"),
+        (lambda: final(3), "got int"),
+        (lambda: final(xr.Dataset()), "got another Dataset"),
+        (lambda: final(made_up("cgs", [1]).isel(iteration=slice(0, 0))), "'cgs-0-t0' has no committed iteration yet"),
+        (lambda: summary(three_seeds(), "cvb"), "no reference 'cvb'; did you mean 'svb'"),
+        (lambda: paired_differences(three_seeds(), "cgs", "perplexity"), "no measure 'perplexity'"),
+        (lambda: time_to(three_seeds(), 100, "weeks"), "no clock 'weeks'; there are elapsed"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(ask, told):
+    with pytest.raises(MeasureError, match=told) as caught:
+        ask()
+    assert "\n" not in str(caught.value)
+
+
+def test_an_ambiguous_reference_is_not_guessed():
+    runs = [made_up("cgs", [1]), made_up("cgs", [1], model={"n_topics": 20, "alpha": 0.1, "beta": 0.1})]
+    with pytest.raises(MeasureError, match="several labels have that engine: cgs, K=2; cgs, K=20"):
+        summary(runs, "cgs")

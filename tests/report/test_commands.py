@@ -1,0 +1,77 @@
+"""The command that makes runs again: what it says, and that planning it again gives the same hashes."""
+
+import shlex
+from dataclasses import replace
+
+import pytest
+from comparisons import tiny_corpus
+
+from workbench.report.commands import commands, unsaid, wrapped
+from workbench.runs.compare import plan
+
+DIAL = ("svb", "cgs", ("svb-cgs", {"r": 0}), ("svb-cgs", {"r": "inf"}), "svb-cgs")
+
+
+def planned(command: str):
+    """The specs that the words of a command ask for."""
+    words = shlex.split(command)
+    assert words[:3] == ["workbench", "compare", "simulated"]
+    given: dict = {"option": []}
+    for name, value in zip(words[3::2], words[4::2], strict=True):
+        if name == "--option":
+            given["option"].append(value.split("=", 1))
+        else:
+            given[name.removeprefix("--").replace("-", "_")] = value
+    alpha = [float(one) for one in given["alpha"].split(",")]
+    return plan(
+        tiny_corpus(), given["engines"].split(","), seeds=int(given.get("seeds", 1)), seed=int(given["seed"]),
+        holdout=float(given["holdout"]), split_seed=int(given.get("split_seed", 0)), options=dict(given["option"]),
+        n_topics=int(given["topics"]), alpha=alpha[0] if len(alpha) == 1 else alpha, beta=float(given["beta"]),
+        n_iterations=int(given["iterations"]), burn_in=int(given.get("burn_in", 10)),
+    )[0]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"seeds": 3, "seed": 7},
+        {"engines": DIAL, "seeds": 2},
+        {"holdout": 0.25, "split_seed": 4, "burn_in": 3},
+        {"holdout": 0, "alpha": [0.1, 0.2, 0.3], "n_topics": 3, "beta": 0.01},
+        {"engines": ("svb", ("svb", {"schedule": "sequential"}), ("svb-cgs", {"schedule": "sequential", "n_samples": 2}))},
+        {"options": {"schedule": "sequential"}},
+    ],
+)
+def test_the_commands_ask_for_exactly_the_runs(settings):
+    specs = plan(tiny_corpus(), **settings)[0]
+    again = [spec for command in commands(specs) for spec in planned(command)]
+    assert sorted(spec.hash for spec in again) == sorted(spec.hash for spec in specs)
+    assert {spec.n_iterations for spec in again} == {spec.n_iterations for spec in specs}
+
+
+def test_one_comparison_is_one_command():
+    assert len(commands(plan(tiny_corpus(), seeds=3)[0])) == 1
+    assert len(commands(plan(tiny_corpus(), DIAL)[0])) == 3
+
+
+def test_seeds_with_gaps_need_a_command_each():
+    specs = [plan(tiny_corpus(), ["cgs"], seed=seed)[0][0] for seed in (0, 1, 5)]
+    assert [("--seeds 2" in command, "--seed 5" in command) for command in commands(specs)] == [(True, False), (False, True)]
+
+
+def test_a_ready_made_test_set_cannot_be_said():
+    specs = [replace(spec, split=None) for spec in plan(tiny_corpus())[0]]
+    assert unsaid(specs) and not unsaid(plan(tiny_corpus())[0])
+
+
+def test_a_name_with_blanks_is_quoted():
+    spec = replace(plan(tiny_corpus(), ["cgs"])[0][0], corpus="my corpus; rm -rf /")
+    assert shlex.split(commands([spec])[0])[2] == "my corpus; rm -rf /"
+
+
+def test_a_long_command_goes_over_several_lines_without_changing():
+    (command,) = commands(plan(tiny_corpus(), seeds=3, burn_in=3, split_seed=4)[0])
+    lines = wrapped(command)
+    assert max(map(len, lines.splitlines())) < 100 and "\\\n" in lines
+    assert shlex.split(lines.replace("\\\n", " ")) == shlex.split(command)

@@ -1,0 +1,176 @@
+"""Files of figures: which there are, that their bytes are always the same, and that they stand alone."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from comparisons import tiny_comparison, tiny_run
+
+import workbench as wb
+from workbench.measures import MeasureError
+from workbench.report.drawing import draw
+from workbench.report.files import ReportError
+from workbench.report.gathering import gather
+from workbench.runs.store import StoreError
+from workbench.views import perplexity_layout
+
+NAMES = ["perplexity-by-iterations", "perplexity-by-seconds", "perplexity-by-updates", "objectives", "topic-sizes"]
+
+
+@pytest.fixture(scope="module")
+def figures(store, tmp_path_factory):
+    """name → bytes of everything that the store's runs make."""
+    folder = tmp_path_factory.mktemp("figures")
+    return {path.name: path.read_bytes() for path in wb.save_figures(wb.open_runs(store), folder)}
+
+
+def test_each_figure_comes_in_each_format_with_caption_and_data(figures):
+    assert list(figures) == [f"{name}.{kind}" for name in NAMES for kind in ("svg", "pdf", "png", "txt", "csv")]
+    assert all(figures[f"{name}.svg"].startswith(b"<?xml") for name in NAMES)
+    assert all(figures[f"{name}.pdf"].startswith(b"%PDF") for name in NAMES)
+    assert all(figures[f"{name}.png"].startswith(b"\x89PNG") for name in NAMES)
+
+
+@pytest.mark.slow
+def test_two_processes_write_the_same_bytes(store, tmp_path, figures):
+    code = "import sys, workbench as wb; wb.save_figures(wb.open_runs(sys.argv[1]), sys.argv[2])"
+    dashboard = "import holoviews, holoviews.plotting.bokeh; holoviews.Store.set_current_backend('bokeh'); "
+    for seed, before in (("1", ""), ("2", dashboard)):
+        (tmp_path / seed).mkdir()
+        environment = os.environ | {"PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": f"{10**9 * int(seed)}"}
+        command = [sys.executable, "-c", before + code, store, tmp_path / seed]
+        subprocess.run(command, env=environment, cwd=tmp_path / seed, check=True)
+        written = {path.name: path.read_bytes() for path in (tmp_path / seed).iterdir()}
+        assert {name for name in written if written[name] != figures[name]} == set()
+        assert written.keys() == figures.keys()
+
+
+def test_threads_do_not_disturb_each_other_and_leave_nothing_behind():
+    import matplotlib
+    from matplotlib import pyplot
+
+    panels, settings = list(perplexity_layout(tiny_comparison())), dict(matplotlib.rcParams)
+    alone = draw(panels, 2, ("svg",))
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(lambda _: draw(panels, 2, ("svg",)), range(3)))
+    assert all(drawn == alone for drawn in together)
+    assert dict(matplotlib.rcParams) == settings
+    assert pyplot.get_fignums() == []
+
+
+def test_pdf_embeds_truetype_and_no_type_3(figures):
+    for name in NAMES:
+        content = figures[f"{name}.pdf"]
+        streams = [zlib.decompress(part) for part in re.findall(rb"stream\r?\n(x\x9c.*?)\r?\nendstream", content, re.DOTALL)]
+        whole = content + b"".join(streams)
+        assert b"/FontFile2" in whole and b"DejaVuSans" in whole
+        assert b"/Type3" not in whole and b"/Subtype /Type3" not in whole
+        assert b"/CreationDate" not in whole
+
+
+def test_svg_needs_nothing_from_outside(figures):
+    for name in NAMES:
+        svg = figures[f"{name}.svg"].decode()
+        drawn = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)  # names of formats, not places
+        drawn = re.sub(r'<!DOCTYPE[^>]*>|xmlns(:\w+)?="[^"]*"', "", drawn)
+        assert "http" not in drawn
+        assert all(target.startswith("#") for target in re.findall(r'href="([^"]*)"', drawn))
+        assert "<text" not in drawn and "font-family" not in drawn, "letters are outlines"
+        assert "<image" not in drawn and "<script" not in drawn
+
+
+def test_svg_lines_are_in_the_colours_of_the_style(figures):
+    svg = figures["perplexity-by-iterations.svg"].decode().lower()
+    assert all(colour in svg for colour in ("#0072b2", "#d55e00", "#009e73"))
+
+
+def test_the_data_behind_a_figure_are_the_records_in_full(store, figures):
+    rows = list(csv.DictReader(figures["perplexity-by-iterations.csv"].decode().splitlines()))
+    assert len(rows) == 6 * 12
+    run = wb.open_run(rows[0]["run"], store)
+    own = [row for row in rows if row["run"] == rows[0]["run"]]
+    for name in ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "updates"):
+        np.testing.assert_array_equal([float(row[name]) for row in own], run[name].values)
+    sizes = list(csv.DictReader(figures["topic-sizes.csv"].decode().splitlines()))
+    assert len(sizes) == 3 * 12 * 4
+    objectives = list(csv.DictReader(figures["objectives.csv"].decode().splitlines()))
+    assert {row["label"] for row in objectives if row["bound"]} == {"svb"}
+
+
+def test_a_caption_tells_settings_split_seeds_and_command(figures):
+    caption = figures["perplexity-by-seconds.txt"].decode()
+    for told in (
+        "topics: 4", "alpha (per topic): 0.1", "iterations: 12", "burn-in: 3 iterations", "inference seeds: 0, 1",
+        "20 % of the tokens of the corpus, split seed 0", "documents: 12", "tokens (held out): 36", "one standard error",
+        "workbench compare simulated --engines svb,cgs,svb-cgs --topics 4 --alpha 0.1 --beta 0.1 --iterations 12 --seed 0 "
+        "--seeds 2 --holdout 0.2 --burn-in 3",
+    ):
+        assert told in caption
+
+
+def test_every_way_of_naming_runs_is_understood(store):
+    run = wb.open_runs(store)[0]
+    for way in (run, run.path, str(run.path), run.name, run.dataset(), [run.name], (name for name in [run.name])):
+        (found,) = gather(way, store)
+        assert found.dataset.identical(run.dataset()) and found.spec == run.spec
+    assert gather(run)[0].corpora[0].content_hash == run.spec.train
+
+
+def test_a_comparison_in_memory_draws_the_same_lines_as_its_runs(tmp_path, figures):
+    (path, *_) = wb.save_figures(tiny_comparison(), tmp_path, ["svg"])
+    assert path.read_bytes() == figures["perplexity-by-iterations.svg"]
+
+
+def test_without_held_out_tokens_there_is_no_perplexity_figure(tmp_path):
+    written = wb.save_figures(tiny_comparison(1, 0.0), tmp_path, "png")
+    assert {path.stem for path in written} == {"objectives", "topic-sizes"}
+    assert "Nothing was held out" in (tmp_path / "objectives.txt").read_text()
+
+
+def test_runs_of_different_length_are_drawn_as_far_as_they_got(tmp_path):
+    wb.save_figures([tiny_run("cgs", 5), tiny_run("svb", 12)], tmp_path, "svg")
+    assert "different lengths (5 to 12 iterations)" in (tmp_path / "topic-sizes.txt").read_text()
+
+
+def test_one_column_is_narrower_and_taller():
+    panels = list(perplexity_layout(tiny_comparison()))
+    drawn = [draw(panels, columns, ("svg",))["svg"].decode() for columns in (1, 2)]
+    narrow, wide = ([float(size) for size in re.findall(r'(?:width|height)="([\d.]+)pt"', svg)] for svg in drawn)
+    assert narrow[0] == pytest.approx(3.4 * 72) and wide[0] == pytest.approx(7 * 72)
+    assert narrow[1] > wide[1]
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "told"),
+    [
+        (lambda out: wb.save_figures([], out), MeasureError, "no run to look at"),
+        (lambda out: wb.save_figures(3, out), MeasureError, "wanted runs: handles, paths, names or Datasets; got int"),
+        (lambda out: wb.save_figures("nothing", out, store=out), StoreError, "no run 'nothing'"),
+        (lambda out: wb.save_figures(tiny_run(), out, "gif"), ReportError, "figures are written as svg, pdf, png; got gif"),
+        (lambda out: wb.save_figures(tiny_run(), out, ()), ReportError, "got no format"),
+        (lambda out: wb.save_figures(tiny_run(), out, columns=3), ReportError, "1 or 2 columns wide; got 3"),
+        (lambda out: wb.save_figures(tiny_run(), 7), ReportError, "wanted a folder to write to; got int"),
+    ],
+)
+def test_wrong_input_gets_one_sentence_and_writes_nothing(ask, error, told, tmp_path):
+    with pytest.raises(error, match=told):
+        ask(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_without_an_iteration_says_so(unfinished, tmp_path):
+    with pytest.raises(MeasureError, match="has no committed iteration yet"):
+        wb.save_figures(unfinished, tmp_path)
+
+
+def test_a_folder_that_is_a_file_says_so(tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(ReportError, match="cannot write"):
+        wb.save_figures(tiny_run(), tmp_path / "taken", "svg")
+    assert list(tmp_path.iterdir()) == [tmp_path / "taken"]

@@ -1,0 +1,186 @@
+"""The page: self-contained, escaped, and with every number where it belongs."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from comparisons import made_up, tiny_comparison, tiny_run
+
+import workbench as wb
+from workbench.measures import MeasureError, summary, top_words
+from workbench.report.files import ReportError
+from workbench.report.tables import number, with_error
+
+VOID = {"meta", "link", "br"}
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a page; a tag that is not closed properly is an error."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags, self.ids, self.targets, self.text, self._open = [], [], [], "", []
+        self.feed(text)
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.targets += [value for name, value in attrs if name in ("src", "href", "xlink:href", "srcset", "action")]
+        assert not [name for name, _ in attrs if name.startswith("on")]
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        if self._open and self._open[-1] != "style":
+            self.text += data
+
+
+@pytest.fixture(scope="module")
+def report(store, tmp_path_factory) -> str:
+    path = wb.write_report(wb.open_runs(store), tmp_path_factory.mktemp("page") / "report.html")
+    return path.read_text()
+
+
+def test_it_is_well_formed_and_its_ids_are_its_own(report):
+    page = Page(report)
+    assert len(page.ids) == len(set(page.ids))
+    assert {target.removeprefix("#") for target in page.targets if target.startswith("#")} <= set(page.ids)
+
+
+def test_it_asks_nobody_outside_and_runs_nothing(report):
+    page = Page(report)
+    assert "script" not in page.tags and "iframe" not in page.tags
+    assert [target for target in page.targets if not target.startswith(("#", "data:"))] == []
+    assert set(re.findall(r"https?://[^\s\"'<>]+", report)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert "default-src 'none'" in report and "@import" not in report and "url(http" not in report
+    assert "prefers-color-scheme: dark" in report and "@media print" in report
+
+
+def test_it_shows_means_errors_and_paired_differences(store, report):
+    text = Page(report).text
+    table = summary([run.dataset() for run in wb.open_runs(store)])
+    for label in table["label"].values:
+        row = table.sel(label=label)
+        for name in ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed"):
+            assert with_error(float(row[name]), float(row[f"{name}_se"]), 2 if name == "elapsed" else 1) in text
+        if label != "cgs":
+            assert with_error(float(row["difference"]), float(row["difference_se"]), 1, sign=True) in text
+    assert "difference from cgs" in text
+
+
+def test_it_shows_settings_corpus_versions_definitions_and_the_command(report):
+    text = " ".join(Page(report).text.split())
+    for told in (
+        "svb, cgs and svb-cgs on simulated", "6 runs", "20 % of the tokens of the corpus, split seed 0", "0, 1", "burn-in",
+        "tokens (training)", "144", "tokens (held out)", "36", "numba (runs)", "workbench (runs)", "Collapsed Gibbs sampling",
+        "exponential of the mean negative log p(w|d)", "averaged over all iterations after burn-in",
+        "running average for engines", "workbench compare simulated --engines svb,cgs,svb-cgs",
+    ):
+        assert told in text, told
+
+
+def test_it_shows_every_figure_and_every_topic(store, report):
+    page = Page(report)
+    assert page.tags.count("figure") == 4 and page.tags.count("svg") == 4
+    assert page.tags.count("details") == 6
+    run = wb.open_runs(store)[0].dataset()
+    for words in top_words(run, 12)["word"].values:
+        assert " ".join(words) in page.text
+
+
+def test_ink_takes_the_colour_of_the_page(report):
+    svgs = "".join(re.findall(r"<svg.*?</svg>", report, re.DOTALL))
+    assert "currentColor" in svgs and "#000000" not in svgs and "fill: #ffffff" not in svgs
+    assert "<!--" not in svgs and "<metadata" not in svgs
+
+
+def test_the_same_runs_give_the_same_page(store, tmp_path, report):
+    assert wb.write_report(wb.open_runs(store), tmp_path / "again.html").read_text() == report
+    assert [path.name for path in tmp_path.iterdir()] == ["again.html"]
+
+
+def test_nasty_names_and_words_are_only_text(tmp_path):
+    nasty = '<script>alert("x")</script>&\'$\\bad$ --> {{ 7 * 7 }}'
+    run = tiny_run("cgs").copy()
+    words = run["word"].values.copy()
+    words[:] = [f"<b onload=1>{n}" for n in range(len(words))]
+    run = run.assign_coords(word=("word", words))
+    other = made_up("cgs", [30, 20], corpus=nasty, train="elsewhere")
+    other.attrs["name"] = "<img src=x>"
+    report = wb.write_report([run, other], tmp_path / "report.html", title=f"about {nasty}").read_text()
+    page = Page(report)
+    assert "script" not in page.tags and "img" not in page.tags and "b" not in page.tags
+    assert f"about {nasty}" in page.text and "<img src=x>" in page.text and "<b onload=1>3" in page.text
+    assert "{{ 7 * 7 }}" in page.text
+    wb.save_figures([run, other], tmp_path, "svg")
+
+
+def test_a_comparison_in_memory_makes_a_page_without_topics(tmp_path):
+    text = Page(wb.write_report(tiny_comparison(), tmp_path / "report.html").read_text()).text
+    assert "came without counts" in text and "difference from cgs" in text
+
+
+def test_one_run_without_held_out_tokens_makes_a_page(tmp_path):
+    text = Page(wb.write_report(tiny_comparison(1, 0.0).isel(run=[1]), tmp_path / "report.html").read_text()).text
+    assert "Nothing was held out" in text and text.count("held-out perplexity") == 1
+    assert "--holdout 0" in text and "nan" not in text.lower()
+
+
+def test_one_run_has_no_error_and_no_difference(tmp_path):
+    text = Page(wb.write_report(tiny_run("svb"), tmp_path / "report.html").read_text()).text
+    assert "One run each" in text and "±" not in text and "nan" not in text.lower()
+
+
+def test_importing_the_report_loads_no_pictures():
+    code = "import sys, workbench.report; print({'holoviews', 'matplotlib', 'jinja2', 'panel', 'bokeh'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "set()"
+
+
+def test_an_unfinished_run_says_how_far_it_got(tmp_path):
+    run = tiny_run("cgs").isel(iteration=slice(0, 7)).assign_attrs(state="running")
+    text = Page(wb.write_report([run, tiny_run("svb")], tmp_path / "report.html").read_text()).text
+    assert "7 of 12 (running)" in text and "Some runs are not finished" in text and "different lengths (7 to 12" in text
+
+
+def test_another_reference_can_be_chosen(tmp_path):
+    text = Page(wb.write_report(tiny_comparison(), tmp_path / "report.html", reference="svb").read_text()).text
+    assert "difference from svb" in text
+
+
+def test_numbers_are_written_for_people():
+    assert number(-1234.56, 1) == "−1,234.6"
+    assert number(np.nan) == "–"
+    assert with_error(12.34, 0.56, 1, sign=True) == "+12.3 ± 0.6"
+    assert with_error(12.34, np.nan) == "12.3"
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "told"),
+    [
+        (lambda out: wb.write_report([], out / "r.html"), MeasureError, "no run to look at"),
+        (lambda out: wb.write_report(tiny_run(), out), ReportError, "is a folder; give the name of a file"),
+        (lambda out: wb.write_report(tiny_run(), 7), ReportError, "wanted a path to write to; got int"),
+        (lambda out: wb.write_report(tiny_run(), out / "r.html", "vb"), MeasureError, "no reference 'vb'"),
+    ],
+)
+def test_wrong_input_gets_one_sentence_and_writes_nothing(ask, error, told, tmp_path):
+    with pytest.raises(error, match=told):
+        ask(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_without_an_iteration_says_so(unfinished, tmp_path):
+    with pytest.raises(MeasureError, match="has no committed iteration yet"):
+        wb.write_report(unfinished, tmp_path / "report.html")
