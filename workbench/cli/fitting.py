@@ -51,7 +51,7 @@ def fit(
         snapshot_every=snapshot_every, n_threads=threads, name=name,
     )
     if not quiet:
-        say(describe(spec, documents))
+        say(describe([spec], documents))
     run = Run(create_run(store_path(store), spec, train, test))
     if detach:
         return _in_background([run], json)
@@ -85,7 +85,7 @@ def compare(
         snapshot_every=snapshot_every, n_threads=threads,
     )
     if not quiet:
-        say(describe(specs[0], documents) + (f"; {len(specs)} runs" if len(specs) > 1 else ""))
+        say(describe(specs, documents))
     runs = [Run(create_run(store_path(store), spec, train, test)) for spec in specs]
     if detach:
         return _in_background(runs, json)

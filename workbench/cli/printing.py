@@ -130,12 +130,13 @@ def store_path(store: Path | None) -> Path:
     return store if store is not None else default_store()
 
 
-def describe(spec: RunSpec, corpus) -> str:
+def describe(specs: list[RunSpec], corpus) -> str:
     """What is about to run, how long and how large, in one line."""
-    _, model, _ = spec.parts()
+    spec = specs[0]
     snapshots = -(-spec.n_iterations // spec.snapshot_every)
-    megabytes = snapshots * model.n_topics * (corpus.n_documents + corpus.n_words) * 8 / 2**20
+    megabytes = len(specs) * snapshots * spec.model["n_topics"] * (corpus.n_documents + corpus.n_words) * 8 / 2**20
+    labels = ", ".join(dict.fromkeys(each.label() for each in specs))
     return (
-        f"{spec.label()} on {corpus!r}: K={model.n_topics}, {spec.n_iterations} iterations, seed {spec.seed}; "
-        f"up to {snapshots} snapshots, {megabytes:,.0f} MB before compression"
+        f"{labels} on {corpus!r}: {len(specs)} run{'s' * (len(specs) > 1)}, K={spec.model['n_topics']}, "
+        f"{spec.n_iterations} iterations, up to {snapshots} snapshots each, {megabytes:,.0f} MB before compression"
     )

@@ -16,9 +16,10 @@ from workbench.corpus.corpus import Corpus, CorpusError
 
 WORD_PATTERN = r"[^\W\d_]{2,}"  # two letters or more of any alphabet; no digits, no underscores
 
-CONTRACTIONS = frozenset(
-    ["ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn", "ll", "mustn", "needn", "shan", "shouldn", "ve", "wasn", "weren", "wouldn"]
-)  # what WORD_PATTERN leaves of "don't", "we'll", "they've"
+CONTRACTIONS = frozenset((
+    "ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn",
+    "ll", "mustn", "needn", "shan", "shouldn", "ve", "wasn", "weren", "wouldn",
+))  # what WORD_PATTERN leaves of "don't", "we'll", "they've"
 
 
 def count_words(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from dataclasses import fields
 from pathlib import Path
@@ -16,6 +15,7 @@ from workbench.corpus import Corpus, hold_out_tokens
 from workbench.engines import get_engine
 from workbench.engines.engine import OptionError
 from workbench.runs.fit import fit
+from workbench.runs.progress import bar
 from workbench.runs.run import ENDED, Run, extend
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store import FAILED, create_run
@@ -123,7 +123,9 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
     """
     waiting, at_work = list(runs), []
     with contextlib.ExitStack() as stack:
-        bars = {run: stack.enter_context(_bar(run, progress, at)) for at, run in enumerate(runs)}
+        bars = {
+            run: stack.enter_context(bar(run.spec, progress, run.status()["iteration"], line)) for line, run in enumerate(runs)
+        }
         try:
             while waiting or at_work:
                 while waiting and len(at_work) < jobs:
@@ -145,15 +147,9 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
             raise SpecError(f"run '{run.name}' failed: {status['message']}; its worker.log in {run.path} says where")
 
 
-def _bar(run: Run, shown: bool, at: int) -> tqdm:
-    status = run.status()
-    return tqdm(
-        total=status["n_iterations"], initial=status["iteration"], desc=f"{run.spec.label()} seed {run.spec.seed}", unit="it",
-        position=at, file=sys.stderr, dynamic_ncols=True, disable=not shown,
-    )
-
-
 def _show(runs: list[Run], bars: dict[Run, tqdm]) -> None:
     """Moves the bars to where the runs are."""
     for run in runs:
-        bars[run].update(max(run.status()["iteration"] - bars[run].n, 0))
+        iteration = run.status()["iteration"]
+        if iteration > bars[run].n:
+            bars[run].update(iteration - bars[run].n)

@@ -11,21 +11,25 @@ from workbench.runs.loop import Position
 from workbench.runs.spec import RunSpec
 
 
+def bar(spec: RunSpec, shown: bool = True, done: int = 0, line: int = 0) -> tqdm:
+    """A bar on stderr that is ``done`` iterations long; where nobody watches it is drawn every ten seconds."""
+    return tqdm(
+        total=spec.n_iterations, initial=done, desc=f"{spec.label()} seed {spec.seed}", unit="it", position=line,
+        file=sys.stderr, dynamic_ncols=True, disable=not shown, mininterval=0.2 if sys.stderr.isatty() else 10.0,
+    )
+
+
 @contextlib.contextmanager
 def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
-    """Gives the loop somebody to tell of every iteration: a bar on stderr, or nobody."""
+    """Gives the loop somebody to tell of every iteration: a bar, or nobody."""
     if not shown:
         yield None
         return
-    with tqdm(
-        total=spec.n_iterations, initial=done, desc=spec.label(), unit="it", file=sys.stderr, dynamic_ncols=True,
-        mininterval=0.2,
-    ) as bar:
+    with bar(spec, done=done) as line:
 
         def watch(position: Position, scores: dict) -> None:
             if "test_perplexity" in scores:
-                bar.set_postfix_str(f"perplexity {scores['test_perplexity']:.1f}", refresh=False)
-            bar.update(position.iteration - bar.n if position.iteration > bar.n else 0)
+                line.set_postfix_str(f"perplexity {scores['test_perplexity']:.1f}", refresh=False)
+            line.update(max(position.iteration - line.n, 0))
 
         yield watch
-
