@@ -3,6 +3,7 @@
 The corpus is `kos` where it is on this machine, else the bundled one. One thread; nanoseconds per token.
 """
 
+import itertools
 import sys
 import time
 
@@ -16,6 +17,20 @@ from workbench.models import LDA
 
 N_ROUNDS, SWEEPS_A_ROUND = 7, 5
 corpus = load_corpus("kos" if data_sets()["kos"].folder() else "docstrings")
+
+
+def sweeping(engine, model, options):
+    """A function that goes on with a state of its own for one round of sweeps."""
+    state, steps = engine.init(corpus, model, options, Turn(0, 0)), itertools.count(1)
+
+    def sweep():
+        nonlocal state
+        for _ in range(SWEEPS_A_ROUND):
+            state, _ = engine.step(corpus, model, options, state, Turn(0, next(steps)))
+
+    return sweep
+
+
 contenders = [("cgs", {}), ("svb", {}), ("svb", {"schedule": "sequential"}), ("svb-cgs", {})]
 print(f"{corpus!r}; tomotopy {tomotopy.__version__}, isa {tomotopy.isa}")
 print(f"{'K':>4} {'engine':<28} {'ns/token':>9} {'tomotopy CGS / it':>18}")
@@ -25,17 +40,11 @@ for n_topics in [int(k) for k in sys.argv[1:]] or [10, 40, 100]:
     for d in range(corpus.n_documents):
         pairs = slice(corpus.indptr[d], corpus.indptr[d + 1])
         peer.add_doc([str(w) for w in np.repeat(corpus.words[pairs], corpus.counts[pairs])])
-    sweeps = {"tomotopy": lambda: peer.train(SWEEPS_A_ROUND, workers=1)}
+    sweeps = {"tomotopy": lambda peer=peer: peer.train(SWEEPS_A_ROUND, workers=1)}
     for name, given in contenders:
         engine, model = get_engine(name), LDA(n_topics)
         options = make_options(engine, given)
-        state, turn = engine.init(corpus, model, options, Turn(0, 0)), iter(range(1, 10**6))
-
-        def sweep(engine=engine, model=model, options=options, turn=turn, at=[state]):
-            for _ in range(SWEEPS_A_ROUND):
-                at[0], _ = engine.step(corpus, model, options, at[0], Turn(0, next(turn)))
-
-        sweeps[f"{name} {given.get('schedule', '')}".strip()] = sweep
+        sweeps[f"{name} {given.get('schedule', '')}".strip()] = sweeping(engine, model, options)
     seconds = {name: [] for name in sweeps}
     for round_ in range(N_ROUNDS + 1):
         for name, sweep in sweeps.items():

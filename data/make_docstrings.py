@@ -220,9 +220,11 @@ def write(made: Corpus, folder: Path):
     head = f"{made.n_documents}\n{made.n_words}\n{made.n_pairs}\n"
     body = "".join(f"{document} {word} {count}\n" for document, word, count in rows.tolist())
     folder.mkdir(exist_ok=True)
-    with open(folder / "docword.docstrings.txt.gz", "wb") as file:
-        with gzip.GzipFile("", "wb", compresslevel=9, fileobj=file, mtime=0) as packed:
-            packed.write((head + body).encode())
+    with (
+        open(folder / "docword.docstrings.txt.gz", "wb") as file,
+        gzip.GzipFile("", "wb", compresslevel=9, fileobj=file, mtime=0) as packed,
+    ):
+        packed.write((head + body).encode())
     for what, values in (("vocab", made.vocabulary), ("titles", made.titles), ("labels", made.labels)):
         (folder / f"{what}.docstrings.txt").write_bytes("".join(f"{value}\n" for value in values).encode())
 
