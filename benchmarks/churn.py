@@ -2,7 +2,7 @@
 
 Opens sessions of the Compare page as a browser does (page, web socket, document, two seconds of ticks),
 ten at a time, closes them, and prints how many pages are still alive and how much memory the server
-holds. Alive must come back to 0 and memory must level off. With ``--tabs`` real browser tabs follow.
+holds. Alive must come back to 0, memory and objects must level off. With ``--tabs`` real browser tabs follow.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import time
 
 OPEN_FOR = 2.0
 LIFETIME = 1.0
-SETTLE = 4.0
+SETTLE = 3.0
 """Seconds that a session is open, lives on when it is closed, and is given to go away."""
 
 
@@ -86,7 +86,8 @@ def measure(server, url: str, given) -> None:
         for _ in range(3):
             gc.collect()
         told = {"after": after, "what": what, "views": len(VIEWS), "memory": round(memory(), 1)}
-        said = "after {after} {what}: {views} alive, {memory} MiB".format(**told)
+        told["objects"] = len(gc.get_objects())
+        said = "after {after} {what}: {views} alive, {memory} MiB, {objects} objects".format(**told)
         print(json.dumps(told) if given.json else said, flush=True)
 
     def visit(what: str, number: int) -> None:
