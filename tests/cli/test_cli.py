@@ -1,6 +1,8 @@
 """The command line in one process: what it prints, where, and with which exit status."""
 
+import io
 import json
+import shutil
 
 import pytest
 
@@ -152,3 +154,54 @@ def test_a_mistake_of_ours_is_told_in_one_line_with_status_1(capsys, six_documen
     monkeypatch.setattr("workbench.corpus.load_corpus", lambda *a, **k: 1 / 0)
     status, _, err = run(capsys, "fit", six_documents)
     assert status == 1 and err == "workbench: ZeroDivisionError: division by zero (WORKBENCH_DEBUG=1 shows where)\n"
+
+
+def test_a_damaged_run_hides_no_other_and_can_be_removed(capsys, tmp_path, six_documents):
+    for name in ("whole", "damaged"):
+        run(capsys, "fit", six_documents, "-k", 2, "-n", 2, "--name", name, "-q")
+    shutil.rmtree(tmp_path / "runs" / "damaged" / "data.zarr" / "numbers")
+    status, out, err = run(capsys, "runs", "--json")
+    assert status == 0 and [told["name"] for told in json.loads(out)["runs"]] == ["whole"]
+    assert "damaged cannot be read: run runs/damaged is damaged, its 'numbers' is missing" in err
+    assert run(capsys, "show", "damaged")[0] == 2
+    assert run(capsys, "remove", "damaged", "--yes")[0] == 0 and not (tmp_path / "runs" / "damaged").exists()
+
+
+def test_remove_deletes_nothing_without_a_yes(capsys, monkeypatch, six_documents):
+    run(capsys, "fit", six_documents, "-k", 2, "-n", 2, "--name", "mine", "-q")
+    for answer in ("n\n", ""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        status, _, err = run(capsys, "remove", "mine")
+        assert status == 1 and "nothing was removed; --yes deletes without asking" in err and "interrupted" not in err
+    assert wb.open_runs()
+
+
+def test_an_early_interrupt_is_said(capsys, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workbench.corpus.load_corpus", interrupted)
+    status, _, err = run(capsys, "fit", "docstrings")
+    assert status == 130 and "interrupted; what a run has committed is kept" in err
+
+
+def test_a_run_cannot_be_raised_beyond_its_room(capsys, six_documents):
+    run(capsys, "fit", six_documents, "-k", 2, "-n", 2, "--name", "mine", "-q")
+    status, _, err = run(capsys, "resume", "mine", "-n", 2**20 + 1)
+    assert status == 2 and "iterations must be a whole number from 1 to 1048576" in err
+    assert wb.open_runs()[0].spec.n_iterations == 2
+
+
+@pytest.mark.slow
+def test_doctor_finds_a_store_that_is_a_file(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    status, out, _ = run(capsys, "doctor", "--store", tmp_path / "file", "--json")
+    checks = {check["check"]: check["ok"] for check in json.loads(out)["checks"]}
+    assert status == 1 and not checks["store"]
+    _, out, _ = run(capsys, "doctor", "--store", tmp_path / "not" / "yet" / "there", "--json")
+    assert {check["check"]: check["ok"] for check in json.loads(out)["checks"]}["store"]
+
+
+def test_help_says_where_runs_lie_by_default(capsys):
+    _, out, _ = run(capsys, "runs", "--help")
+    assert "$WORKBENCH_STORE" in out

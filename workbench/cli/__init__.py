@@ -16,9 +16,20 @@ from typer.exceptions import TyperException
 from workbench.cli import about, fitting, stored
 from workbench.cli.printing import wrong_input
 
+
+class _Commands(typer.core.TyperGroup):
+    """The commands; Ctrl-C comes out as an Abort, which typer would turn into a silent exit otherwise."""
+
+    def invoke(self, context):
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            raise typer.Abort from None
+
+
 app = typer.Typer(
     name="workbench", help="Bayesian topic models, compared live.", no_args_is_help=True, pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"]}, cls=_Commands,
 )
 for module in (fitting, stored, about):
     module.add_to(app)
@@ -33,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         message = error.format_message()
         return _say(message, 2) if message else 2  # empty: the help was printed
     except (KeyboardInterrupt, typer.Abort):
-        return _say("interrupted; what was committed is kept, and `workbench resume RUN` goes on", 130)
+        return _say("interrupted; what a run has committed is kept, and `workbench resume RUN` goes on", 130)
     except wrong_input() as error:
         return _say(str(error), 2)
     except BrokenPipeError:

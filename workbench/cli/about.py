@@ -126,7 +126,7 @@ def _store(store: Path) -> str:
     from workbench.models import LDA
     from workbench.runs.fit import fit
 
-    home = store if store.is_dir() else store.absolute().parent
+    home = next(folder for folder in (store.absolute(), *store.absolute().parents) if folder.exists())
     with tempfile.TemporaryDirectory(dir=home, prefix=".doctor-") as folder:
         corpus, _ = LDA(2).simulate(4, 6, 10)
         fit(corpus, "cgs", n_topics=2, n_iterations=2, progress=False, store=folder)

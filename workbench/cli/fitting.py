@@ -21,7 +21,7 @@ SplitSeed = Annotated[int, typer.Option("--split-seed", help="Seed of the held-o
 BurnIn = Annotated[int, typer.Option("--burn-in", help="Iterations before the running average begins.")]
 RecordEvery = Annotated[int, typer.Option("--record-every", help="Iterations between recorded rows.")]
 SnapshotEvery = Annotated[int, typer.Option("--snapshot-every", help="Iterations between snapshots of the counts.")]
-Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs [default: $WORKBENCH_STORE or ./runs].")]
+Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default.")]
 Threads = Annotated[int, typer.Option("--threads", help="Threads of one run; they never change a bit.")]
 Vocabulary = Annotated[Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]

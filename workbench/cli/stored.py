@@ -23,11 +23,17 @@ def _find(run: str, store: Path | None):
 
 def runs(store: Store = None, json: Json = False) -> None:
     """List the runs of a store."""
-    from workbench.runs.run import open_runs
+    from workbench.runs.run import Run
+    from workbench.runs.store import StoreError, run_paths
 
-    found = [summary(run) for run in open_runs(store)]
+    found, paths = [], run_paths(store_path(store))
+    for path in paths:
+        try:
+            found.append(summary(Run(path)))
+        except StoreError as error:  # one damaged run does not hide the others
+            say(f"{path.name} cannot be read: {error}")
     print_runs(found, json)
-    if not found and not json:
+    if not paths and not json:
         say(f"no runs in {store_path(store)}; `workbench compare docstrings` makes some")
 
 
@@ -79,14 +85,28 @@ def _ask(name: str, store: Path | None, what: str) -> None:
 def remove(
     run: RunNames, store: Store = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
+) -> int:
     """Delete runs that nobody writes."""
-    found = [_find(name, store) for name in run]
-    if not yes:
-        typer.confirm(f"delete {', '.join(each.name for each in found)}?", abort=True, err=True)
+    from workbench.runs.run import find_run
+    from workbench.runs.writer import remove_run
+
+    found = [find_run(name, store) for name in run]  # a damaged run can be deleted, though not opened
+    if not yes and not _sure(f"delete {', '.join(each.name for each in found)}?"):
+        say("nothing was removed; --yes deletes without asking")
+        return 1
     for each in found:
-        each.remove()
+        remove_run(each)
         say(f"removed {each.name}")
+    return 0
+
+
+def _sure(question: str) -> bool:
+    """The answer; no when nobody can be asked."""
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        say("")
+        return False
 
 
 def figures(

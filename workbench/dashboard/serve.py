@@ -14,7 +14,7 @@ from workbench.runs.run import default_store
 
 PORT = 5006
 LOCAL = ("127.0.0.1", "localhost")
-LIFETIME = 10.0
+LIFETIME = 15.0
 """Seconds after which the session of a closed tab is dropped; a connection that breaks has as long to come back."""
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from weakref import WeakSet
 
 import panel as pn
-from bokeh.events import ConnectionLost, DocumentReady
-from bokeh.models import CustomJS
+from bokeh.events import ButtonClick, ConnectionLost, DocumentReady
+from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
 STYLE = Path(__file__).parent / "style"
@@ -98,13 +98,21 @@ def _template():
 
 def lay_out(title: str, subtitle: str, parts: list, figures: list) -> pn.Column:
     """The page: a head with title, link and theme, and the parts below."""
-    theme = button("Light / dark", description=None)
-    theme.js_on_click(args={"figures": figures}, code=TOGGLE)
-    link = button("Copy link")
-    link.js_on_click(args={"button": link}, code=COPY_LINK)
+    theme = _browser_button("Light / dark", TOGGLE, figures=figures)
+    link = _browser_button("Copy link", COPY_LINK)
     heading = text(f"<h1>{escape(title)}<small>{escape(subtitle)}</small></h1>", css_classes=["wb-grow"])
     heading.stylesheets = [TEXT_CSS, ":host(.wb-grow){flex:1 1 auto!important}"]
     return column(column(heading, link, theme, kind="wb-head"), *parts, kind="wb-page")
+
+
+def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
+    """A button whose click is handled in the browser; there it is called ``button``.
+
+    A Bokeh button: Panel's `js_on_click` enters the button into a registry that never lets go of it.
+    """
+    made = Button(label=label, stylesheets=[WIDGET_CSS], margin=0)
+    made.js_on_event(ButtonClick, CustomJS(args=models | {"button": made}, code=code))
+    return pn.pane.Bokeh(made, margin=0)
 
 
 def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:

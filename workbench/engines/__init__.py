@@ -27,7 +27,7 @@ def get_engine(name: str):
     OptionError
         For an unknown name, with the nearest known one.
     """
-    if name not in ENGINES:
+    if not isinstance(name, str) or name not in ENGINES:
         from workbench.engines.engine import OptionError
 
         near = get_close_matches(str(name), ENGINES, 1, 0.5)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.runs.control import partial_of
 from workbench.runs.spec import SpecError
 
 FOLDER = ".corpora"
@@ -21,7 +22,7 @@ def put_corpus(store: Path, corpus: Corpus) -> Path:
     path = store / FOLDER / f"{corpus.content_hash}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f"{path.stem}-{os.getpid()}.partial")
+        partial = partial_of(path)
         strings = {name: getattr(corpus, name) for name in STRINGS}
         about = json.dumps({"name": corpus.name, **strings}).encode()
         with open(partial, "wb") as file:

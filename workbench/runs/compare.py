@@ -29,7 +29,7 @@ def plan(
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
     """The specs of a comparison, with the training and test corpora that they share.
 
-    ``engines`` are names or (name, options) pairs; ``options`` go to every engine that has them.
+    ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them.
     ``seeds`` inference seeds count up from ``seed``; the split stays. Other settings are those of `fit`.
 
     Raises
@@ -40,7 +40,8 @@ def plan(
     if holdout:
         train, test = hold_out_tokens(corpus, fraction=holdout, seed=split_seed)
         split = {"fraction": holdout, "seed": split_seed, "per": "corpus"}
-    chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in engines]
+    listed = [engines] if isinstance(engines, str) else engines
+    chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
     known = {name: {field.name for field in fields(get_engine(name).options)} for name, _ in chosen}

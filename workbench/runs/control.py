@@ -28,9 +28,14 @@ GRACE = 2.0
 """Seconds that a step may take to end by itself before a pause holds it and a stop discards it."""
 
 
+def partial_of(path: Path) -> Path:
+    """A name beside the path that no other process or thread uses, for what is renamed to it when it is whole."""
+    return path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}.partial")
+
+
 def replace_json(path: Path, values: dict) -> None:
     """Writes the file whole or not at all."""
-    partial = path.with_name(f"{path.name}-{os.getpid()}-{threading.get_ident()}.partial")
+    partial = partial_of(path)
     partial.write_text(json.dumps(values))
     os.replace(partial, path)
 
@@ -110,10 +115,11 @@ class StorePulse:
     def _watch(self) -> None:
         beaten = -BEAT_EVERY
         while not self._ended.wait(LOOK_EVERY):
-            self._look()
-            if time.monotonic() - beaten >= BEAT_EVERY:
-                beaten = time.monotonic()
-                self._beat(self._state)
+            with contextlib.suppress(OSError):  # a disk that is full for a moment must not end the heartbeat for good
+                self._look()
+                if time.monotonic() - beaten >= BEAT_EVERY:
+                    beaten = time.monotonic()
+                    self._beat(self._state)
 
 
 class MemoryPulse:

@@ -10,14 +10,16 @@ from pathlib import Path
 import xarray as xr
 
 from workbench.runs.control import PAUSED, RUNNING, STOPPED, ask
-from workbench.runs.spec import RunSpec
+from workbench.runs.spec import RunSpec, whole
 from workbench.runs.store import (
+    CAPACITY,
     FAILED,
     FINISHED,
     LOST,
     RunReader,
     StoreError,
     is_run,
+    read_end,
     read_spec,
     read_status,
     run_paths,
@@ -130,9 +132,8 @@ class Run:
 
 def extend(path: Path, n_iterations: int | None) -> None:
     """Raises the end of a run; a smaller number leaves it as it is."""
-    spec = read_spec(path)
-    if n_iterations is not None and spec.lasting(n_iterations).n_iterations > spec.n_iterations:
-        set_end(path, n_iterations)
+    if n_iterations is not None and whole("iterations", n_iterations, 1, CAPACITY) > read_end(path):
+        set_end(path, int(n_iterations))
 
 
 def open_runs(store=None) -> list[Run]:

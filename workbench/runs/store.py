@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import shutil
 import time
 from pathlib import Path
@@ -31,7 +30,7 @@ import zarr
 
 from workbench.models import VARIABLES
 from workbench.runs.archive import get_corpus, put_corpus
-from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, STOPPED, read_json, replace_json
+from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, STOPPED, partial_of, read_json, replace_json
 from workbench.runs.dataset import COUNTS, attributes, label_counts, label_rows, versions
 from workbench.runs.loop import columns
 from workbench.runs.spec import RunSpec
@@ -73,7 +72,7 @@ def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_B
 
 
 def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
-    partial = path.with_name(f".{path.name}-{os.getpid()}.partial")
+    partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         put_corpus(path.parent, train)
@@ -177,11 +176,14 @@ class RunReader:
     def __init__(self, path: Path):
         self.path = Path(path)
         group = open_group(self.path)
-        self.names = tuple(group.attrs["columns"])
-        self._group, self._made_with = group, dict(group.attrs["versions"])
-        self._committed, self._numbers, self._snapshot_iteration = (
-            group[name] for name in ("committed", "numbers", "snapshot_iteration")
-        )
+        try:
+            self.names = tuple(group.attrs["columns"])
+            self._group, self._made_with = group, dict(group.attrs["versions"])
+            self._committed, self._numbers, self._snapshot_iteration = (
+                group[name] for name in ("committed", "numbers", "snapshot_iteration")
+            )
+        except KeyError as error:
+            raise StoreError(f"run {path} is damaged, its {error} is missing; `workbench remove` deletes it") from error
 
     def rows(self, after: int = 0) -> np.ndarray:
         """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, n_k."""

@@ -25,10 +25,11 @@ SLOTS = max(4, os.cpu_count() or 1)
 """Workers of one store that run at a time; the others wait for their turn."""
 
 
-def carry_on(path: Path, watch: Watch | None = None) -> bool:
+def carry_on(path: Path, watch: Watch | None = None, asked: bool = False) -> bool:
     """Takes a run from its last checkpoint to its end, in this process; True when it got there.
 
-    Ctrl-C and SIGTERM end it cleanly after the step.
+    Ctrl-C and SIGTERM end it cleanly after the step. What was asked of the run before is forgotten, unless
+    the caller ``asked`` it to run: then a pause or a stop that came since is obeyed.
 
     Raises
     ------
@@ -38,7 +39,8 @@ def carry_on(path: Path, watch: Watch | None = None) -> bool:
     path = Path(path)
     with RunWriter(path) as writer:
         spec = writer.spec
-        ask(path, RUNNING)
+        if not asked:
+            ask(path, RUNNING)
         try:
             train = get_corpus(path.parent, spec.train)
             test = get_corpus(path.parent, spec.test) if spec.test else None
@@ -91,7 +93,7 @@ def turn_to_work(path: Path):
 def main() -> int:
     path = Path(sys.argv[1])
     with contextlib.suppress(Stopped), turn_to_work(path):
-        carry_on(path)
+        carry_on(path, asked=True)  # by `launch`: a stop may have come while this process started
     return 0
 
 

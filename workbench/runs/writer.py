@@ -14,7 +14,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from workbench.runs.checkpoint import read_checkpoint, write_checkpoint
-from workbench.runs.control import RUNNING, replace_json
+from workbench.runs.control import PAUSED, RUNNING, partial_of, replace_json
 from workbench.runs.dataset import COUNTS
 from workbench.runs.loop import Position, Row, start
 from workbench.runs.store import DATA, ROWS_PER_CHUNK, StoreError, open_group, read_spec
@@ -43,13 +43,7 @@ class RunWriter:
         self._lock = FileLock(str(self.path / "lock"), timeout=LOCK_PATIENCE)
 
     def __enter__(self) -> RunWriter:
-        try:
-            self._lock.acquire()
-        except Timeout:
-            raise StoreError(f"run '{self.path.name}' is being written by another process; stop it there first") from None
-        except (NotImplementedError, OSError) as error:
-            where = self.path.parent
-            raise StoreError(f"the file system of {where} has no working locks; choose a store on a local disk") from error
+        self.lock()
         try:
             self._open()
         except BaseException:
@@ -59,6 +53,16 @@ class RunWriter:
 
     def __exit__(self, *exception) -> None:
         self._lock.release()
+
+    def lock(self):
+        """Takes the lock of the run, whatever else is in its folder; a context that gives it back."""
+        try:
+            return self._lock.acquire()
+        except Timeout:
+            raise StoreError(f"run '{self.path.name}' is being written by another process; stop it there first") from None
+        except (NotImplementedError, OSError) as error:
+            where = self.path.parent
+            raise StoreError(f"the file system of {where} has no working locks; choose a store on a local disk") from error
 
     def _open(self) -> None:
         for leftover in self.path.rglob("*.partial"):
@@ -110,7 +114,7 @@ class RunWriter:
             )
 
     def snapshot(self, iteration: int, counts: dict) -> None:
-        if iteration in self._iterations:
+        if iteration <= max(self._iterations, default=0):  # comes again after a resume, even if it was thinned out since
             return
         for name, array in self._counts.items():
             array[self._n_snapshots] = counts[name]
@@ -156,6 +160,8 @@ class RunWriter:
 
     def beat(self, state: str, message: str = "") -> None:
         """Says what is the case: the state, how far, how long yet."""
+        if state == PAUSED:
+            self._began_at = None  # a pause says nothing about the pace
         replace_json(self.path / "status.json", {
             "state": state, "iteration": self.iteration, "time_left": self._time_left(state), "message": message,
             "time": time.time(), "pid": os.getpid(),
@@ -169,7 +175,7 @@ class RunWriter:
 
 
 def remove_run(path: Path) -> None:
-    """Deletes a run that nobody writes; its corpus stays for the other runs.
+    """Deletes a run that nobody writes, damaged or whole; its corpus stays for the other runs.
 
     Raises
     ------
@@ -177,7 +183,7 @@ def remove_run(path: Path) -> None:
         While it is being written.
     """
     path = Path(path)
-    with RunWriter(path):
-        gone = path.with_name(f".{path.name}-{os.getpid()}.partial")
+    with RunWriter(path).lock():
+        gone = partial_of(path)
         path.rename(gone)
     shutil.rmtree(gone, ignore_errors=True)

@@ -1,0 +1,16 @@
+import pytest
+
+from workbench.corpus import hold_out_tokens
+from workbench.models import LDA
+
+
+@pytest.fixture(scope="session")
+def thirty_documents():
+    """(train, test): 30 documents of 40 tokens over 50 words, a tenth held out."""
+    corpus, _ = LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)
+    return hold_out_tokens(corpus, fraction=0.1, seed=0)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "runs"

@@ -1,0 +1,125 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from same_bits import CLOCKS, same_bits
+
+import workbench as wb
+from workbench.models import VARIABLES
+from workbench.runs import loop
+
+ENGINES = [("svb", {}), ("svb", {"schedule": "sequential"}), ("cgs", {}), ("svb-cgs", {}), ("svb-cgs", {"n_samples": 2})]
+
+
+@pytest.mark.parametrize(("engine", "options"), ENGINES)
+def test_a_run_in_a_store_has_the_bits_of_one_in_memory(thirty_documents, store, engine, options):
+    train, test = thirty_documents
+    settings = dict(engine=engine, options=options, n_topics=4, test=test, n_iterations=23, snapshot_every=10, progress=False)
+    same_bits(wb.fit(train, **settings), wb.fit(train, store=store, **settings))
+
+
+@pytest.mark.parametrize(("engine", "options"), ENGINES)
+def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(thirty_documents, store, engine, options):
+    train, test = thirty_documents
+    settings = dict(engine=engine, options=options, n_topics=4, test=test, snapshot_every=5, progress=False)
+    wb.fit(train, n_iterations=15, store=store, **settings)
+    resumed = wb.fit(train, n_iterations=30, store=store, **settings)
+    assert len(wb.open_runs(store)) == 1
+    same_bits(resumed, wb.fit(train, n_iterations=30, **settings))
+
+
+def test_an_identical_run_is_reopened_and_not_computed_again(thirty_documents, store, monkeypatch):
+    train, test = thirty_documents
+    first = wb.fit(train, "cgs", test=test, n_iterations=12, store=store, progress=False)
+    monkeypatch.setattr(loop, "advance", None)
+    same_bits(first, wb.fit(train, "cgs", test=test, n_iterations=12, store=store, progress=False))
+    same_bits(first, wb.fit(train, "cgs", test=test, n_iterations=6, store=store, progress=False))
+
+
+@pytest.mark.parametrize(("engine", "options"), ENGINES)
+def test_threads_never_change_a_bit(thirty_documents, monkeypatch, engine, options):
+    monkeypatch.setattr("workbench.kernels.slices.SLICE_WORK", 300)  # several slices even here
+    train, test = thirty_documents
+    settings = dict(engine=engine, options=options, test=test, n_iterations=12, progress=False)
+    same_bits(
+        wb.fit(train, n_threads=1, **settings).drop_attrs(), wb.fit(train, n_threads=3, **settings).drop_attrs()
+    )
+
+
+def test_every_variable_is_named_and_has_its_dims(thirty_documents):
+    train, test = thirty_documents
+    for engine, options in ENGINES:
+        ds = wb.fit(train, engine, test=test, options=options, n_iterations=12, snapshot_every=5, progress=False)
+        for name, variable in ds.data_vars.items():
+            assert variable.dims == VARIABLES[name].dims and variable.attrs == VARIABLES[name].attrs
+        assert ds.iteration.values.tolist() == list(range(1, 13))
+        assert ds.snapshot_iteration.values.tolist() == [5, 10, 12]
+        assert ds.word.values.tolist() == list(train.vocabulary)
+        np.testing.assert_allclose(ds.theta.sum("topic"), 1, rtol=1e-12)  # rounding of a sum of 10
+        np.testing.assert_allclose(ds.phi.sum("word"), 1, rtol=1e-12)
+        np.testing.assert_allclose(ds.n_k.sum("topic"), train.n_tokens, rtol=1e-9)  # spec A.13, 1
+        np.testing.assert_allclose(ds.n_kw.sum(("topic", "word")), train.n_tokens, rtol=1e-9)
+        assert np.all(np.diff(ds.elapsed) >= 0) and np.all(np.diff(ds.updates) > 0)
+
+
+def test_the_headline_is_the_average_of_samplers_and_the_plug_in_of_the_others(thirty_documents):
+    train, test = thirty_documents
+    cases = [("svb", {}, False), ("cgs", {}, True), ("svb-cgs", {"r": 0}, False), ("svb-cgs", {"r": 1}, True)]
+    for engine, options, averaged in cases:
+        ds = wb.fit(train, engine, test=test, options=options, n_iterations=15, progress=False)
+        other = ds.test_perplexity_average if averaged else ds.test_perplexity_state
+        np.testing.assert_array_equal(ds.test_perplexity, other)
+        np.testing.assert_array_equal(ds.test_perplexity_average[:11], ds.test_perplexity_state[:11])  # burn-in 10, then one
+        assert not np.array_equal(ds.test_perplexity_average[12:], ds.test_perplexity_state[12:])
+
+
+def test_the_cadence_changes_no_number(thirty_documents):
+    train, test = thirty_documents
+    every = wb.fit(train, "cgs", test=test, n_iterations=22, progress=False)
+    fifth = wb.fit(train, "cgs", test=test, n_iterations=22, record_every=5, progress=False)
+    assert fifth.iteration.values.tolist() == [5, 10, 15, 20, 22]
+    np.testing.assert_array_equal(every.test_perplexity.sel(iteration=fifth.iteration), fifth.test_perplexity)
+
+
+def test_without_a_test_set_there_is_no_test_perplexity(thirty_documents):
+    ds = wb.fit(thirty_documents[0], "cgs", n_iterations=3, progress=False)
+    assert "test_perplexity" not in ds and np.all(np.isfinite(ds.train_perplexity))
+
+
+def test_a_stop_in_memory_keeps_what_there_is(thirty_documents, monkeypatch):
+    train, test = thirty_documents
+    from workbench.runs.control import MemoryPulse
+
+    monkeypatch.setattr(MemoryPulse, "__call__", lambda self: self.interrupt())
+    ds = wb.fit(train, "cgs", test=test, n_iterations=50, progress=False)
+    assert ds.sizes["iteration"] == 1 and ds.attrs["state"] == "stopped" and "phi" in ds
+
+
+def test_compare_gives_every_engine_the_same_split(thirty_documents, store):
+    corpus, _ = thirty_documents
+    engines = ["svb", "cgs", ("svb-cgs", {"r": 2})]
+    table = wb.compare(corpus, engines, n_topics=3, n_iterations=12, seeds=2, progress=False)
+    assert table.sizes["run"] == 6 and table.label.values.tolist()[-1] == "svb-cgs r=2"
+    assert table.seed.values.tolist() == [0, 1] * 3
+    assert len({json.loads(spec)["test"] for spec in table.spec.values}) == 1
+
+
+@pytest.mark.slow
+def test_compare_in_a_store_has_the_same_numbers_side_by_side(thirty_documents, store):
+    corpus, _ = thirty_documents
+    settings = dict(engines=["svb", "cgs"], n_topics=3, n_iterations=12, progress=False)
+    memory, kept = wb.compare(corpus, **settings), wb.compare(corpus, store=store, jobs=2, **settings)
+    for name in set(memory.data_vars) - set(CLOCKS):
+        np.testing.assert_array_equal(memory[name], kept[name], err_msg=name)
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import sys, workbench; print([m for m in ('numba', 'panel', 'xarray', 'numpy', 'sklearn') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_one_engine_may_be_given_by_its_name(thirty_documents):
+    table = wb.compare(thirty_documents[0], engines="cgs", n_topics=2, n_iterations=2, progress=False)
+    assert table.engine.values.tolist() == ["cgs"]

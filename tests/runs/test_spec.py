@@ -1,0 +1,104 @@
+import math
+from dataclasses import replace
+
+import pytest
+
+from workbench.engines.engine import OptionError
+from workbench.models import ModelError
+from workbench.runs.spec import RunSpec, SpecError, make_spec
+
+
+def test_a_spec_survives_json(thirty_documents):
+    train, test = thirty_documents
+    spec = make_spec(train, "svb-cgs", alpha=(0.1, 0.2), n_topics=2, options={"r": math.inf}, test=test)
+    assert RunSpec.from_json(spec.to_json()) == spec
+    assert spec.options["r"] == "inf" and spec.parts()[2].r == math.inf
+
+
+def test_fields_of_a_later_version_are_left_out(thirty_documents):
+    spec = make_spec(thirty_documents[0], "cgs")
+    assert RunSpec.from_json(spec.to_json()[:-1] + ', "from_the_future": 1}') == spec
+
+
+def test_the_hash_covers_what_decides_bits_and_nothing_else(thirty_documents):
+    train, test = thirty_documents
+    spec = make_spec(train, "svb-cgs", test=test)
+    free = {"n_iterations": 7, "record_every": 2, "snapshot_every": 3, "n_threads": 2, "name": "x", "split": {}}
+    for field, value in free.items():
+        assert replace(spec, **{field: value}).hash == spec.hash
+    for changed in (
+        make_spec(train, "svb-cgs"), make_spec(train, "svb-cgs", test=test, seed=1),
+        make_spec(train, "svb-cgs", test=test, burn_in=1),
+        make_spec(train, "svb-cgs", test=test, alpha=0.2), make_spec(train, "svb-cgs", test=test, options={"r": 2}),
+        make_spec(test, "svb-cgs"), make_spec(train, "cgs", test=test),
+    ):
+        assert changed.hash != spec.hash
+
+
+def test_an_option_that_is_spelled_out_hashes_like_its_default(thirty_documents):
+    train, _ = thirty_documents
+    assert make_spec(train, "svb-cgs", options={"r": "1"}).hash == make_spec(train, "svb-cgs").hash
+
+
+def test_a_run_is_named_for_corpus_engine_topics_and_hash(thirty_documents):
+    train, _ = thirty_documents
+    spec = make_spec(replace(train, name="my corpus/1"), "cgs", n_topics=4)
+    assert spec.name == f"my-corpus-1-cgs-k4-{spec.hash[:8]}"
+
+
+def test_a_label_tells_r_and_what_differs_from_the_default(thirty_documents):
+    train, _ = thirty_documents
+    assert make_spec(train, "svb").label() == "svb"
+    assert make_spec(train, "svb-cgs").label() == "svb-cgs r=1"
+    assert make_spec(train, "svb-cgs", options={"r": "inf", "n_samples": 2}).label() == "svb-cgs r=inf n_samples=2"
+
+
+WRONG = [
+    ({"engine": "lda-gibs"}, OptionError, "no engine 'lda-gibs'; there are svb, cgs, svb-cgs"),
+    ({"engine": "svbcgs"}, OptionError, "no engine 'svbcgs'; did you mean 'svb-cgs'? There are svb, cgs, svb-cgs"),
+    ({"n_topics": 0}, ModelError, "topics must be a whole number from 1 to 65535; got 0"),
+    ({"n_topics": 2.5}, ModelError, "topics must be a whole number from 1 to 65535; got 2.5"),
+    ({"n_topics": True}, ModelError, "topics must be a whole number from 1 to 65535; got True"),
+    ({"alpha": -1}, ModelError, "alpha must be a number greater than 0 (at least 1e-08); got -1"),
+    ({"alpha": 0}, ModelError, "alpha must be a number greater than 0 (at least 1e-08); got 0"),
+    ({"alpha": math.nan}, ModelError, "alpha must be a number greater than 0 (at least 1e-08); got nan"),
+    ({"alpha": (0.1, 0.2)}, ModelError, "alpha must be one number or one per topic (10); got 2 numbers"),
+    ({"beta": "x"}, ModelError, "beta must be a number greater than 0 (at least 1e-08); got 'x'"),
+    ({"n_iterations": 0}, SpecError, "iterations must be a whole number from 1 to 1048576; got 0"),
+    ({"seed": -1}, SpecError, "seed must be a whole number from 0 to 9223372036854775807; got -1"),
+    ({"burn_in": 1.5}, SpecError, "burn-in must be a whole number of at least 0; got 1.5"),
+    ({"n_threads": 0}, SpecError, "threads must be a whole number from 1 to 1024; got 0"),
+    ({"options": {"s": 1}}, OptionError, "cgs has no option 's'; it has none"),
+    ({"engine": "svb-cgs", "options": {"n_sample": 2}}, OptionError,
+     "svb-cgs has no option 'n_sample'; did you mean 'n_samples'?"),
+    ({"engine": "svb-cgs", "options": {"r": -1}}, OptionError,
+     "option 'r' of svb-cgs must be a number of at least 0 or inf; got -1"),
+    ({"engine": "svb-cgs", "options": {"r": "many"}}, OptionError,
+     "option 'r' of svb-cgs must be a number of at least 0 or inf; got 'many'"),
+    ({"engine": "svb-cgs", "options": {"n_samples": 0}}, OptionError,
+     "option 'n_samples' of svb-cgs must be a whole number of at least 1; got 0"),
+    ({"engine": "svb", "options": {"schedule": "fast"}}, OptionError,
+     "option 'schedule' of svb must be one of parallel, sequential; got 'fast'"),
+    ({"engine": "svb-cgs", "options": {"phases": "interleaved"}}, OptionError,
+     "phases=interleaved needs n_samples=1 and schedule=sequential; set both, or use two_phase"),
+    ({"name": "../up"}, SpecError,
+     "a run's name begins with a letter or digit and has letters, digits and ._+=,- only; got '../up'"),
+]
+
+
+@pytest.mark.parametrize(("settings", "error", "sentence"), WRONG, ids=[str(row[0]) for row in WRONG])
+def test_wrong_settings_get_one_sentence(thirty_documents, settings, error, sentence):
+    with pytest.raises(error) as caught:
+        make_spec(thirty_documents[0], **{"engine": "cgs", **settings})
+    assert str(caught.value) == sentence
+
+
+def test_what_is_no_corpus_is_refused(thirty_documents):
+    train, test = thirty_documents
+    with pytest.raises(SpecError, match=r"the corpus must be a Corpus .* got str"):
+        make_spec("kos", "cgs")
+    other = type(train).from_pairs([0], [0], [1])
+    with pytest.raises(SpecError, match="the test set must have the documents and the vocabulary"):
+        make_spec(train, "cgs", test=other)
+    with pytest.raises(SpecError, match="no token to learn from"):
+        make_spec(train.with_pairs([0] * (train.n_documents + 1), [], []), "cgs", test=test)

@@ -1,0 +1,244 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+from same_bits import same_bits
+
+import workbench as wb
+from workbench.runs import store as stores
+from workbench.runs.archive import get_corpus
+from workbench.runs.control import StorePulse
+from workbench.runs.run import find_run
+from workbench.runs.spec import SpecError, make_spec
+from workbench.runs.store import DATA, StoreError, create_run, read_status
+from workbench.runs.worker import carry_on
+from workbench.runs.writer import RunWriter
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+
+
+@pytest.fixture
+def run(thirty_documents, store):
+    """A finished run of 12 iterations."""
+    train, test = thirty_documents
+    wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=12, store=store, progress=False)
+    return wb.open_runs(store)[0]
+
+
+def test_the_folder_is_an_xarray_dataset(run):
+    raw = xr.open_zarr(run.path / DATA, consolidated=False, chunks=None)
+    n_rows, n_snapshots = raw.committed.values
+    assert (n_rows, n_snapshots) == (12, 1)
+    np.testing.assert_array_equal(raw.numbers[:n_rows, 0], np.arange(1, 13))
+    assert raw.n_kw[0].sum() == run.dataset().n_k[-1].sum()
+
+
+def test_a_run_is_found_by_name_and_path(run, store):
+    assert find_run(run.name, store) == find_run(run.path) == find_run(run) == run.path
+    same_bits(wb.open_run(run.name, store), wb.open_run(run.path))
+    with pytest.raises(StoreError, match=rf"no run 'x{run.name}' in .*; did you mean '{run.name}'\?"):
+        find_run("x" + run.name, store)
+
+
+def test_a_name_is_not_given_twice(thirty_documents, store):
+    train, test = thirty_documents
+    wb.fit(train, "cgs", n_iterations=2, name="mine", store=store, progress=False)
+    with pytest.raises(StoreError, match="a run named 'mine' with other settings is in .*; choose another name or remove it"):
+        wb.fit(train, "svb", n_iterations=2, name="mine", store=store, progress=False)
+
+
+def test_a_store_that_cannot_be_written_is_refused(thirty_documents, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot write to the store .*; choose another with --store"):
+        wb.fit(thirty_documents[0], "cgs", n_iterations=2, store=tmp_path / "file", progress=False)
+
+
+def test_a_file_system_without_locks_is_refused(run, monkeypatch):
+    def no_locks(*args, **kwargs):
+        raise NotImplementedError
+
+    monkeypatch.setattr("workbench.runs.writer.FileLock.acquire", no_locks)
+    with pytest.raises(StoreError, match="the file system of .* has no working locks; choose a store on a local disk"):
+        carry_on(run.path)
+
+
+def test_a_run_has_one_writer(run):
+    code = (
+        "import sys, time; from workbench.runs.writer import RunWriter\n"
+        "with RunWriter(sys.argv[1]): print('in', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(run.path)], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "in\n"
+        for attempt in (lambda: carry_on(run.path), run.remove):
+            with pytest.raises(StoreError, match=f"run '{run.name}' is being written by another process; stop it there first"):
+                attempt()
+        other.kill()
+    run.remove()  # the lock of a killed process is free
+    assert not run.path.exists()
+
+
+def test_what_is_no_run_is_said_so(tmp_path, run):
+    with pytest.raises(StoreError, match="is not a run; `workbench runs` lists the runs of a store"):
+        wb.Run(tmp_path)
+    (run.path / DATA / "zarr.json").write_text("{")
+    with pytest.raises(StoreError, match="is not a run"):
+        wb.Run(run.path)
+
+
+def test_a_store_of_a_later_version_is_refused(run):
+    zarr.open_group(str(run.path / DATA)).attrs["schema"] = stores.SCHEMA + 1
+    with pytest.raises(StoreError, match=r"was written by a newer workbench \(schema 2, this one reads 1\); upgrade"):
+        wb.open_run(run.path)
+
+
+def test_a_missing_or_damaged_corpus_is_said_so(run, store):
+    corpora = sorted((store / ".corpora").iterdir())
+    for path in corpora:
+        path.write_bytes(path.read_bytes()[:100])
+    get_corpus.cache_clear()
+    with pytest.raises(SpecError, match="is damaged .*; delete it and fit the run again"):
+        run.dataset()
+    for path in corpora:
+        path.unlink()
+    with pytest.raises(SpecError, match="the corpus of this run is not in the store; expected the file"):
+        run.dataset()
+    assert run.progress().sizes["iteration"] == 12  # the curve needs no corpus
+
+
+def test_leftovers_of_a_killed_writer_are_deleted(run):
+    leftover = run.path / DATA / "numbers" / "c" / "0" / "0.abc.partial"
+    leftover.write_text("half a chunk")
+    with RunWriter(run.path):
+        assert not leftover.exists()
+
+
+@pytest.mark.parametrize("damage", ["truncated", "missing", "nonsense"])
+def test_a_run_without_its_checkpoint_begins_anew_and_repeats_itself(thirty_documents, run, damage):
+    path = run.path / "checkpoint.npz"
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] if damage == "truncated" else b"nonsense")
+    if damage == "missing":
+        path.unlink()
+    resumed = wb.resume(run, n_iterations=20, progress=False)
+    train, test = thirty_documents
+    whole = wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=20, progress=False)
+    np.testing.assert_array_equal(resumed.test_perplexity, whole.test_perplexity)
+
+
+def test_a_run_that_does_not_repeat_itself_is_not_continued(run):
+    numbers = zarr.open_group(str(run.path / DATA))["numbers"]
+    numbers[5, 4] = numbers[5, 4] + 1e-12
+    (run.path / "checkpoint.npz").unlink()
+    with pytest.raises(StoreError, match="does not repeat its own iteration 6: its kernels or its machine have changed"):
+        wb.resume(run, n_iterations=20, progress=False)
+    assert run.state == "failed" and run.progress().sizes["iteration"] == 12
+
+
+def test_old_snapshots_are_thinned_within_the_budget(thirty_documents, store):
+    train, _ = thirty_documents
+    spec = make_spec(train, "cgs", n_topics=3, n_iterations=40, snapshot_every=2)
+    bytes_of_one = 8 * 3 * (train.n_documents + train.n_words)
+    path = create_run(store, spec, train, None, budget=6 * bytes_of_one)
+    carry_on(path)
+    ds = wb.open_run(path)
+    assert ds.sizes["snapshot"] <= 6 and ds.snapshot_iteration.values[-1] == 40
+    np.testing.assert_array_equal(ds.n_kw.sum(("topic", "word")), train.n_tokens)
+    assert len(list((path / DATA / "n_kw" / "c").iterdir())) == ds.sizes["snapshot"]
+
+
+def test_a_writer_that_died_is_seen_as_interrupted(run):
+    status = json.loads((run.path / "status.json").read_text())
+    (run.path / "status.json").write_text(json.dumps(status | {"state": "running", "time": time.time() - 60}))
+    assert read_status(run.path)["state"] == "interrupted"
+    (run.path / "status.json").write_text("{")
+    assert read_status(run.path)["state"] == "interrupted"
+
+
+def test_a_half_made_run_is_not_listed(run, store):
+    shutil.copytree(run.path, store / f".{run.name}-1.partial")
+    (store / "empty").mkdir()
+    assert [other.name for other in wb.open_runs(store)] == [run.name]
+    assert wb.open_runs(store / "nowhere") == []
+
+
+def test_stores_of_earlier_versions_are_read(tmp_path):
+    """Each folder of tests/golden was written by a released version and is never changed."""
+    for golden in sorted(GOLDEN.glob("schema-*")):
+        shutil.copytree(golden, tmp_path / golden.name)
+        expected = json.loads((golden / "expected.json").read_text())
+        for run in wb.open_runs(tmp_path / golden.name):
+            ds, known = run.dataset(), expected[run.name]
+            assert ds.attrs["state"] == "finished" and ds.attrs["spec_hash"] == known["spec_hash"]
+            for name, values in known["final"].items():
+                np.testing.assert_allclose(ds[name].values[..., -1], values, rtol=0)
+            np.testing.assert_allclose(ds.phi.values[0, :5], known["phi"], rtol=1e-15)
+            assert list(ds.word.values[:3]) == known["words"]
+        assert len(expected) == 3
+
+
+def test_the_store_is_named_by_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path / "elsewhere"))
+    from workbench.runs.run import default_store
+
+    assert default_store() == tmp_path / "elsewhere"
+    monkeypatch.delenv("WORKBENCH_STORE")
+    assert default_store() == Path("runs") and not os.environ.get("WORKBENCH_STORE")
+
+
+def test_threads_make_runs_side_by_side(thirty_documents, tmp_path):
+    train, _ = thirty_documents
+
+    def fit(seed):
+        try:
+            return wb.fit(train, "cgs", n_topics=2, n_iterations=2, seed=seed, store=tmp_path / "s", progress=False).sizes
+        except StoreError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(fit, [0, 0, *range(6)]))
+    assert all(isinstance(one, str) or one["iteration"] == 2 for one in told)
+    assert all("is being written by another process" in one for one in told if isinstance(one, str))
+    assert [run.state for run in wb.open_runs(tmp_path / "s")] == ["finished"] * 6
+
+
+def test_a_pause_does_not_slow_the_estimate_of_the_time_left(run):
+    with RunWriter(run.path) as writer:
+        writer.iteration, writer._began_at = 5, 1
+        writer.beat("paused")
+        writer.beat("running")
+    assert run.status()["time_left"] is None
+
+
+def test_a_thinned_snapshot_does_not_come_back_after_a_resume(thirty_documents, store):
+    train, test = thirty_documents
+    path = create_run(store, make_spec(train, "cgs", n_topics=2), train, None, budget=1)
+    counts = {"n_kw": np.ones((2, train.n_words)), "n_dk": np.ones((train.n_documents, 2))}
+    for iterations in (range(5, 31, 5), range(5, 11, 5)):  # a second life begins before the first snapshot
+        with RunWriter(path) as writer:
+            for iteration in iterations:
+                writer.snapshot(iteration, counts)
+    kept = wb.open_run(path).snapshot_iteration.values
+    assert kept[-1] == 30 and np.all(np.diff(kept) > 0)
+
+
+def test_a_heartbeat_outlives_a_disk_that_is_full_for_a_moment(run, monkeypatch):
+    beaten = []
+
+    def beat(state):
+        beaten.append(state)
+        if len(beaten) == 1:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workbench.runs.control.BEAT_EVERY", 0.1)
+    with StorePulse(run.path, beat):
+        time.sleep(0.8)
+    assert len(beaten) > 1

@@ -1,0 +1,123 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.runs import worker
+from workbench.runs.spec import make_spec
+from workbench.runs.store import create_run
+
+pytestmark = pytest.mark.slow
+
+
+def until(condition, seconds=60):
+    """Waits for the condition; fails when it does not come true."""
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began < seconds, "it did not come true in time"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def long_run(thirty_documents, store):
+    """A run in its own process that would last for minutes."""
+    train, test = thirty_documents
+    run = wb.start(train, "cgs", n_topics=3, test=test, n_iterations=500_000, store=store)
+    until(lambda: run.status()["iteration"] > 0 and run.state == "running")
+    yield run
+    run.stop()
+    run.wait(20)
+
+
+def test_a_run_in_the_background_is_paused_resumed_and_stopped(long_run, thirty_documents):
+    assert long_run.status()["time_left"] > 0
+    long_run.pause()
+    until(lambda: long_run.state == "paused")
+    n_rows = long_run.dataset().sizes["iteration"]
+    assert long_run.dataset().snapshot_iteration[-1] == n_rows == long_run.status()["iteration"]
+    time.sleep(0.5)
+    assert long_run.dataset().sizes["iteration"] == n_rows
+    long_run.resume()
+    until(lambda: long_run.status()["iteration"] > n_rows)
+    long_run.stop()
+    assert long_run.wait(20) == "stopped"
+    stopped = long_run.dataset()
+    train, test = thirty_documents
+    n = stopped.sizes["iteration"]
+    whole = wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=n, progress=False)
+    np.testing.assert_array_equal(stopped.test_perplexity, whole.test_perplexity)
+
+
+def test_a_stopped_run_goes_on_in_the_background_and_ends(thirty_documents, store):
+    train, test = thirty_documents
+    run = wb.start(train, "svb", n_topics=3, test=test, n_iterations=20, store=store)
+    assert run.wait(60) == "finished"
+    run.resume(n_iterations=40)
+    assert run.wait(60) == "finished" and run.dataset().sizes["iteration"] == 40
+
+
+def test_a_killed_worker_is_seen_and_can_be_resumed(long_run):
+    os.kill(long_run.status()["pid"], signal.SIGKILL)
+    until(lambda: long_run.state == "interrupted", seconds=30)
+    before = long_run.progress().sizes["iteration"]
+    long_run.resume()
+    until(lambda: long_run.state == "running" and long_run.progress().sizes["iteration"] > before)
+
+
+def test_a_worker_that_fails_says_why(thirty_documents, store):
+    train, test = thirty_documents
+    run = wb.Run(create_run(store, make_spec(train, "cgs", n_iterations=5), train, None))
+    for corpus in (store / ".corpora").iterdir():
+        corpus.unlink()
+    run.resume()
+    assert run.wait(60) == "failed"
+    assert "the corpus of this run is not in the store" in run.status()["message"]
+
+
+def test_no_more_workers_are_at_work_than_there_are_slots(thirty_documents, store, monkeypatch):
+    monkeypatch.setattr(worker, "SLOTS", 1)
+    run = wb.Run(create_run(store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None))
+    with worker.turn_to_work(run.path):
+        code = (
+            "import sys; from pathlib import Path; from workbench.runs import worker; worker.SLOTS = 1; "
+            "sys.argv[1:] = [sys.argv[1]]; sys.exit(worker.main())"
+        )
+        with subprocess.Popen([sys.executable, "-c", code, str(run.path)]) as waiting:
+            until(lambda: run.state == "waiting")
+            time.sleep(1)
+            assert run.state == "waiting"
+            run.stop()
+            assert waiting.wait(20) == 0 and run.state == "stopped"
+
+
+def test_ctrl_c_ends_cleanly_and_says_how_to_resume(thirty_documents, store, tmp_path):
+    command = [sys.executable, "-m", "workbench", "fit", "docstrings", "-n", "100000", "--store", str(store)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: wb.open_runs(store) and wb.open_runs(store)[0].status()["iteration"] > 3)
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "stopped after iteration" in told and "go on with: workbench resume" in told
+    run = wb.open_runs(store)[0]
+    assert run.state == "stopped" and run.dataset().snapshot_iteration[-1] == run.status()["iteration"]
+
+
+def test_jobs_in_compare_are_stopped_by_ctrl_c(store):
+    command = [sys.executable, "-m", "workbench", "compare", "docstrings", "-n", "100000", "--jobs", "2", "--store", str(store)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: sum(run.status()["iteration"] > 3 for run in wb.open_runs(store)) == 2)
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and "interrupted" in told
+    assert sorted(run.state for run in wb.open_runs(store)) == ["stopped"] * 3
+
+
+def test_a_stop_that_comes_while_the_worker_starts_is_obeyed(thirty_documents, store):
+    run = wb.start(thirty_documents[0], "cgs", n_topics=3, n_iterations=500_000, store=store)
+    run.stop()  # its process still imports
+    assert run.wait(30) == "stopped" and run.status()["iteration"] < 1000
