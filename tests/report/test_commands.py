@@ -61,8 +61,14 @@ def test_seeds_with_gaps_need_a_command_each():
 
 
 def test_a_ready_made_test_set_cannot_be_said():
-    specs = [replace(spec, split=None) for spec in plan(tiny_corpus())[0]]
-    assert unsaid(specs) and not unsaid(plan(tiny_corpus())[0])
+    specs = [replace(spec, corpus="docstrings") for spec in plan(tiny_corpus())[0]]
+    assert unsaid([replace(spec, split=None) for spec in specs]) and not unsaid(specs)
+
+
+def test_a_corpus_from_a_file_is_said_to_need_its_path():
+    assert unsaid(plan(tiny_corpus())[0]) == [
+        "simulated was read from a file or made in Python: give its path in the place of its name."
+    ]
 
 
 def test_a_name_with_blanks_is_quoted():

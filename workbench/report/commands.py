@@ -6,6 +6,7 @@ import re
 import shlex
 from typing import NamedTuple
 
+from workbench.corpus import data_sets
 from workbench.engines import get_engine
 from workbench.runs.spec import RunSpec
 
@@ -46,6 +47,9 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     notes = []
     if any(spec.test is not None and not spec.split for spec in specs):
         notes.append("A test set was handed over ready-made; the command draws one of its own.")
+    files = sorted({spec.corpus for spec in specs} - set(data_sets()))
+    if files:
+        notes.append(f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name.")
     return notes
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from workbench.runs.control import partial_of
+
 
 class ReportError(ValueError):
     """What a report wanted, what came, and what to do, in one sentence."""
@@ -18,7 +20,7 @@ def put_file(path: Path, content: bytes) -> Path:
     ReportError
         When the place cannot be written.
     """
-    partial = path.with_name(f".{path.name}-{os.getpid()}.partial")
+    partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(content)

@@ -46,7 +46,7 @@ def gather(runs, store=None) -> list[Gathered]:
             datasets.append(run)
         elif isinstance(run, (str, os.PathLike, Run)):
             path = find_run(run, store)
-            datasets.append(Run(path).dataset())
+            datasets.append(_dataset(Run(path)))
             homes[datasets[-1].attrs["spec"]] = path.parent
         else:
             raise MeasureError(f"wanted runs: handles, paths, names or Datasets; got {type(run).__name__}")
@@ -55,6 +55,14 @@ def gather(runs, store=None) -> list[Gathered]:
         spec = spec_of(dataset)
         found.append(Gathered(dataset, spec, _corpora(homes.get(dataset.attrs["spec"]), spec)))
     return found
+
+
+def _dataset(run: Run) -> xr.Dataset:
+    """What is committed of the run; without its counts where its corpus is gone."""
+    try:
+        return run.dataset()
+    except SpecError:
+        return run.progress()
 
 
 def _corpora(home: Path | None, spec: RunSpec) -> tuple[Corpus | None, Corpus | None]:

@@ -16,9 +16,14 @@ from workbench.engines import get_engine
 from workbench.engines.engine import OptionError
 from workbench.runs.fit import fit
 from workbench.runs.progress import bar
-from workbench.runs.run import ENDED, Run, extend
+from workbench.runs.run import ENDED, Run
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
-from workbench.runs.store import FAILED, create_run
+from workbench.runs.store import FAILED, LOST, create_run
+
+
+class RunFailed(RuntimeError):
+    """A worker failed or died."""
+
 
 DEFAULT_ENGINES = ("svb", "cgs", "svb-cgs")
 
@@ -49,10 +54,13 @@ def plan(
         if not any(option in names for names in known.values()):
             there_are = ", ".join(sorted(set().union(*known.values())))
             raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
+    n_seeds = whole("seeds", seeds, 1)
+    if settings.get("name") and len(chosen) * n_seeds > 1:
+        raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
     specs = []
     for name, own in chosen:
         shared = {option: value for option, value in (options or {}).items() if option in known[name]}
-        for chain in range(whole("seeds", seeds, 1)):
+        for chain in range(n_seeds):
             spec = make_spec(train, name, test=test, seed=seed + chain, options=shared | own, split=split, **settings)
             if spec.hash not in {other.hash for other in specs}:
                 specs.append(spec)
@@ -88,8 +96,6 @@ def compare(
         ]
     else:
         runs = [Run(create_run(Path(store), spec, train, test)) for spec in specs]
-        for run, spec in zip(runs, specs, strict=True):
-            extend(run.path, spec.n_iterations)
         run_all(runs, jobs, progress)
         datasets = [run.progress() for run in runs]
     return side_by_side(datasets)
@@ -119,8 +125,8 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
 
     Raises
     ------
-    SpecError
-        When a worker failed, with its message.
+    RunFailed
+        When a worker failed or died, with its message.
     """
     waiting, at_work = list(runs), []
     with contextlib.ExitStack() as stack:
@@ -144,8 +150,9 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
         _show(runs, bars)
     for run in runs:
         status = run.status()
-        if status["state"] == FAILED:
-            raise SpecError(f"run '{run.name}' failed: {status['message']}; its worker.log in {run.path} says where")
+        if status["state"] in (FAILED, LOST):
+            why = status["message"] or "its worker has died"
+            raise RunFailed(f"run '{run.name}' {status['state']}: {why}; worker.log in {run.path} may say more")
 
 
 def _show(runs: list[Run], bars: dict[Run, tqdm]) -> None:

@@ -24,6 +24,8 @@ BEAT_EVERY = 1.0
 """Seconds between two heartbeats."""
 LOST_AFTER = 8.0
 """Seconds without a heartbeat after which a run counts as interrupted."""
+START_PATIENCE = 60.0
+"""Seconds that a worker may take to start or to get its turn."""
 GRACE = 2.0
 """Seconds that a step may take to end by itself before a pause holds it and a stop discards it."""
 
@@ -43,9 +45,10 @@ def replace_json(path: Path, values: dict) -> None:
 def read_json(path: Path) -> dict:
     """The values of the file; nothing where there is none yet."""
     try:
-        return json.loads(path.read_text())
-    except (FileNotFoundError, json.JSONDecodeError):
+        values = json.loads(path.read_text())
+    except (FileNotFoundError, ValueError):
         return {}
+    return values if isinstance(values, dict) else {}
 
 
 def ask(path: Path, wanted: str) -> None:

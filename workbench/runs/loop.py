@@ -90,7 +90,8 @@ def iterate(
     """
     engine, model, options = spec.parts()
     load_kernels(engine, model, options)
-    while position.iteration < spec.n_iterations and not pulse.stopping():
+    resting = pulse.stopping()
+    while position.iteration < spec.n_iterations and not (resting and pulse.stopping()):
         position, info = advance(spec, engine, model, options, train, position, pulse)
         average, scores = score(
             engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in
@@ -104,7 +105,8 @@ def iterate(
         sink.checkpoint(position, now=resting)
         if watch:
             watch(position, scores)
-        pulse.rest()
+        if resting:
+            pulse.rest()
     return position
 
 

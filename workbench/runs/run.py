@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from difflib import get_close_matches
 from pathlib import Path
 
 import xarray as xr
 
-from workbench.runs.control import PAUSED, RUNNING, STOPPED, ask
+from workbench.runs.control import PAUSED, RUNNING, STOPPED, ask, read_json
 from workbench.runs.spec import RunSpec, whole
 from workbench.runs.store import (
     CAPACITY,
@@ -19,7 +20,6 @@ from workbench.runs.store import (
     RunReader,
     StoreError,
     is_run,
-    read_end,
     read_spec,
     read_status,
     run_paths,
@@ -28,6 +28,8 @@ from workbench.runs.store import (
 from workbench.runs.worker import launch
 from workbench.runs.writer import remove_run
 
+ENDING = 1.5
+"""Seconds in which a worker that was told to stop is seen to end."""
 ENDED = (FINISHED, STOPPED, FAILED, LOST)
 
 
@@ -107,10 +109,13 @@ class Run:
         ask(self.path, STOPPED)
 
     def resume(self, n_iterations: int | None = None) -> None:
-        """Lets a paused run go on, or starts a worker for one that has ended; ``n_iterations`` raises its end."""
+        """Lets a paused run go on, or starts a worker for one that has ended; ``n_iterations`` moves its end."""
         extend(self.path, n_iterations)
-        status = self.status()
+        was_to_stop = read_json(self.path / "control.json").get("wanted") == STOPPED
         ask(self.path, RUNNING)
+        if was_to_stop:
+            self.wait(timeout=ENDING)  # its worker may be on the way out
+        status = self.status()
         if status["state"] in ENDED and status["iteration"] < status["n_iterations"]:
             launch(self.path)
 
@@ -131,14 +136,20 @@ class Run:
 
 
 def extend(path: Path, n_iterations: int | None) -> None:
-    """Raises the end of a run; a smaller number leaves it as it is."""
-    if n_iterations is not None and whole("iterations", n_iterations, 1, CAPACITY) > read_end(path):
-        set_end(path, int(n_iterations))
+    """Moves the end of a run, if a number is given; what is committed stays."""
+    if n_iterations is not None:
+        set_end(path, whole("iterations", n_iterations, 1, CAPACITY))
 
 
 def open_runs(store=None) -> list[Run]:
-    """All runs of a store (default: ``WORKBENCH_STORE`` or ``./runs``), oldest first."""
-    return [Run(path) for path in run_paths(default_store() if store is None else Path(store))]
+    """All runs of a store (default: ``WORKBENCH_STORE`` or ``./runs``), oldest first; warns of those it cannot read."""
+    runs = []
+    for path in run_paths(default_store() if store is None else Path(store)):
+        try:
+            runs.append(Run(path))
+        except StoreError as error:
+            warnings.warn(str(error), stacklevel=2)
+    return runs
 
 
 def open_run(run, store=None) -> xr.Dataset:

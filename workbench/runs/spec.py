@@ -106,6 +106,8 @@ def make_spec(
             test = None
     if train.n_tokens == 0:
         raise SpecError("the corpus has no token to learn from; hold out fewer or choose another corpus")
+    if not isinstance(options or {}, dict):
+        raise SpecError(f"options must be a dict, as {{'r': 1}}; got {options!r}")
     chosen = get_engine(engine)
     model = chosen.model(n_topics=n_topics, alpha=alpha, beta=beta)
     spec = RunSpec(

@@ -27,10 +27,11 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 import zarr
+from filelock import FileLock, Timeout
 
 from workbench.models import VARIABLES
 from workbench.runs.archive import get_corpus, put_corpus
-from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, STOPPED, partial_of, read_json, replace_json
+from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, START_PATIENCE, STOPPED, partial_of, read_json, replace_json
 from workbench.runs.dataset import COUNTS, attributes, label_counts, label_rows, versions
 from workbench.runs.loop import columns
 from workbench.runs.spec import RunSpec
@@ -53,7 +54,7 @@ class StoreError(ValueError):
 def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_BUDGET) -> Path:
     """The folder of a run, made if it is not there: it appears whole or not at all.
 
-    A run of the same name and the same hash is reopened, its end raised if the spec asks for more.
+    A run of the same name and the same hash is reopened, with the end that the spec asks for.
 
     Raises
     ------
@@ -66,8 +67,7 @@ def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_B
     known = read_spec(path)
     if known.hash != spec.hash:
         raise StoreError(f"a run named '{spec.name}' with other settings is in {store}; choose another name or remove it")
-    if spec.n_iterations > read_end(path):
-        set_end(path, spec.n_iterations)
+    set_end(path, spec.n_iterations)
     return path
 
 
@@ -105,7 +105,7 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     for name in COUNTS:
         dims = VARIABLES[name].dims
         shape = tuple(sizes[dim] for dim in dims[1:])
-        array(name, (CAPACITY, *shape), (1, *shape), "float64", dims, 0)
+        array(name, (CAPACITY, *shape), (1, *shape), "float64", dims, np.nan)
         snapshot_bytes += 8 * math.prod(shape)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (2,), (2,), "int64", ("committed_of",), 0)
@@ -140,23 +140,37 @@ def read_end(path: Path, group=None) -> int:
 
 
 def set_end(path: Path, n_iterations: int) -> None:
-    """Raises the end of a run."""
-    replace_json(path / "end.json", {"n_iterations": n_iterations})
+    """The run is to reach this iteration, but never less than what is committed."""
+    group = open_group(path)
+    n_rows = int(group["committed"][0])
+    reached = int(group["numbers"][n_rows - 1, 0]) if n_rows else 0
+    if max(n_iterations, reached) != read_end(path, group):
+        replace_json(path / "end.json", {"n_iterations": max(n_iterations, reached)})
 
 
 def read_status(path: Path, group=None) -> dict:
     """state, iteration, n_iterations, time_left (seconds or None), message of a run, as its last heartbeat said.
 
-    A run that claims to live but has no recent heartbeat is `interrupted`; it can be resumed. With its
-    ``group`` already open, two small files are all that is read.
+    A run that claims to live, but has no recent heartbeat and no writer, is `interrupted`; it can be
+    resumed. With its ``group`` already open, two small files are all that is read.
     """
     status = {"iteration": 0, "time_left": None, "message": "", "state": LOST} | read_json(path / "status.json")
     status["n_iterations"] = read_end(path, group)
-    if status["state"] in (RUNNING, PAUSED, WAITING) and time.time() - status.get("time", 0) > LOST_AFTER:
+    patience = {RUNNING: LOST_AFTER, PAUSED: LOST_AFTER, WAITING: START_PATIENCE}.get(status["state"], math.inf)
+    if time.time() - status.get("time", 0) > patience and not is_written(path):
         status |= {"state": LOST, "time_left": None}
     if status["state"] == FINISHED and status["iteration"] < status["n_iterations"]:
         status["state"] = STOPPED
     return status
+
+
+def is_written(path: Path) -> bool:
+    """Does a living process hold the lock of the run?"""
+    try:
+        with FileLock(str(path / "lock"), timeout=0):
+            return False
+    except Timeout:
+        return True
 
 
 def run_paths(store: Path) -> list[Path]:
