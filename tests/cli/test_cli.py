@@ -116,7 +116,18 @@ def test_the_doctor_finds_this_machine_well(capsys):
     assert [check["ok"] for check in json.loads(out)["checks"]] == [True] * 6
 
 
+def test_a_table_of_texts_is_read_as_asked(capsys, tmp_path):
+    rows = [f"{i},green ideas sleep {'furiously' * (i % 2)}\n" for i in range(9)]
+    (tmp_path / "talks.csv").write_text("id,body\n" + "".join(rows))
+    as_asked = ("--read", "text=body", "--read", "title=id", "--read", "min_documents=5")
+    status, out, _ = run(capsys, "fit", "talks.csv", *as_asked, "-k", 2, "-n", 2, "--json")
+    ds = wb.open_run(json.loads(out)["runs"][0]["path"])
+    assert status == 0 and ds.word.values.tolist() == ["green", "ideas", "sleep"] and ds.document.values[8] == "8"
+
+
 WRONG = [
+    ("fit SIX --read min_documents=5", "is a bag of words, already counted; leave out min_documents"),
+    ("fit SIX --read min_docs=5", "no reader option 'min_docs'; for raw text there are"),
     ("frobnicate", "No such command 'frobnicate'."),
     ("fit nowhere.txt", "no data set and no file 'nowhere.txt'"),
     ("fit SIX --engine lda-gibs", "no engine 'lda-gibs'; there are svb, cgs, svb-cgs"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_format
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,10 @@ RecordEvery = Annotated[int, typer.Option("--record-every", help="Iterations bet
 SnapshotEvery = Annotated[int, typer.Option("--snapshot-every", help="Iterations between snapshots of the counts.")]
 Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default.")]
 Threads = Annotated[int, typer.Option("--threads", help="Threads of one run; they never change a bit.")]
+Read = Annotated[
+    list[str] | None,
+    typer.Option("--read", metavar="NAME=VALUE", help="How a file is read: text=COLUMN, title=, label=, min_documents=5 …"),
+]
 Vocabulary = Annotated[Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
 Detach = Annotated[bool, typer.Option("--detach", help="Run in the background and return at once.")]
@@ -36,7 +41,8 @@ def fit(
     option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, burn_in: BurnIn = 10,
     record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
-    threads: Threads = 1, vocabulary: Vocabulary = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
+    threads: Threads = 1, vocabulary: Vocabulary = None, read: Read = None, detach: Detach = False, quiet: Quiet = False,
+    json: Json = False,
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.compare import plan
@@ -44,7 +50,7 @@ def fit(
     from workbench.runs.run import Run
     from workbench.runs.store import create_run
 
-    documents = _load(corpus, vocabulary)
+    documents = _load(corpus, vocabulary, read)
     (spec,), train, test = plan(
         documents, [engine], 1, seed, holdout, split_seed, parse_options(option or []), n_topics=topics,
         alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in, record_every=record_every,
@@ -69,7 +75,7 @@ def compare(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 1,
     option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, burn_in: BurnIn = 10,
     record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None, threads: Threads = 1,
-    vocabulary: Vocabulary = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
+    vocabulary: Vocabulary = None, read: Read = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
     from workbench.runs.compare import plan, run_all
@@ -78,7 +84,7 @@ def compare(
     from workbench.runs.store import create_run
 
     whole("jobs", jobs, 1)
-    documents = _load(corpus, vocabulary)
+    documents = _load(corpus, vocabulary, read)
     specs, train, test = plan(
         documents, _engines(engines), seeds, seed, holdout, split_seed, parse_options(option or []), n_topics=topics,
         alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in, record_every=record_every,
@@ -136,10 +142,20 @@ def _in_background(runs, json: bool) -> int:
     return 0
 
 
-def _load(corpus: str, vocabulary: Path | None):
+def _load(corpus: str, vocabulary: Path | None, read: list[str] | None):
     from workbench.corpus import load_corpus
 
-    return load_corpus(corpus, vocabulary=vocabulary) if vocabulary else load_corpus(corpus)
+    options = {name: _scalar(value) for name, value in parse_options(read or []).items()}
+    return load_corpus(corpus, **options | ({"vocabulary": vocabulary} if vocabulary else {}))
+
+
+def _scalar(text: str):
+    """A number or null as JSON writes it, else the text itself."""
+    try:
+        value = json_format.loads(text)
+    except ValueError:
+        return text
+    return value if value is None or isinstance(value, int | float) else text
 
 
 def _engines(text: str) -> list[tuple[str, dict]]:
