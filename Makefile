@@ -28,7 +28,7 @@ demo: $(VENV)/.installed  ## compare the engines on the bundled corpus; table, f
 	$(BIN)/workbench report out/demo/runs/* --out out/demo/report.html
 
 serve: $(VENV)/.installed  ## open the dashboard and start a fresh comparison that streams live
-	$(BIN)/workbench compare docstrings --engines $(ENGINES) --iterations 300 --seed $$(date +%s) --detach
+	$(BIN)/workbench compare docstrings --engines $(ENGINES) --iterations 2000 --seed $$(( $$(date +%s) % 100000 )) --detach
 	$(BIN)/workbench serve --show
 
 lab: $(VENV)/.installed-lab  ## open JupyterLab on the notebooks

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from toys import read_oracles, toy_a
 
 from workbench.corpus import Corpus, data_sets, load_corpus
 
@@ -16,3 +17,15 @@ def kos() -> Corpus:
             pytest.fail(reason)
         pytest.skip(reason)
     return load_corpus("kos")
+
+
+@pytest.fixture(scope="session")
+def oracles() -> dict:
+    """Exact values for the toy corpora; see tests/oracles."""
+    return read_oracles()
+
+
+@pytest.fixture
+def toy():
+    """(corpus, model) of toyA: 2 documents, 3 words, 9 tokens, 2 topics."""
+    return toy_a()
