@@ -106,7 +106,9 @@ def compare(
 
 def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")],
-    iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Raise the end of the run.")] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", "-n", help="Move the end of the run; what is committed stays.")
+    ] = None,
     detach: Detach = False, store: Store = None, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Let a paused run go on, or take a stopped one from where it is to its end."""

@@ -86,8 +86,11 @@ def start_mean(corpus, model, schedule, threshold, turn) -> State:
 
 def update(corpus, model, schedule, threshold, state, sampled, turn) -> tuple[State, int]:
     """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic) or None thrice."""
+    n_updated = int(np.sum(corpus.counts > threshold))
+    if n_updated == 0:
+        return state, 0
     sweep = update_in_parallel if schedule == "parallel" else update_sequentially
-    return sweep(corpus, model, threshold, state, sampled, turn), int(np.sum(corpus.counts > threshold))
+    return sweep(corpus, model, threshold, state, sampled, turn), n_updated
 
 
 def update_in_parallel(corpus, model, threshold, state, sampled, turn) -> State:

@@ -15,7 +15,7 @@ from workbench.runs.memory import MemorySink
 from workbench.runs.progress import progress_bar
 from workbench.runs.run import Run, default_store, extend, find_run
 from workbench.runs.spec import make_spec
-from workbench.runs.store import FINISHED, RunReader, create_run, read_status
+from workbench.runs.store import FINISHED, create_run
 from workbench.runs.worker import carry_on
 
 
@@ -95,18 +95,17 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
 def resume(run, n_iterations: int | None = None, store=None, progress: bool = True) -> xr.Dataset:
     """Takes a run (a `Run`, path or name) on to its end, in this process, and returns its Dataset.
 
-    ``n_iterations`` raises the end. A finished run is returned as it is.
+    ``n_iterations`` moves the end, but never before what is committed. A finished run is returned as it is.
     """
-    path = find_run(run, store)
-    extend(path, n_iterations)
-    status = read_status(path)
+    run = Run(find_run(run, store))
+    extend(run.path, n_iterations)
+    status = run.status()
     if status["state"] != FINISHED:
-        reader = RunReader(path)
-        with progress_bar(Run(path).spec, shown=progress, done=int(status["iteration"])) as watch:
-            finished = carry_on(path, watch)
+        with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as watch:
+            finished = carry_on(run.path, watch)
         if not finished:
-            done = int(reader.rows()[-1, 0]) if len(reader.rows()) else 0
-            end = Run(path).spec.n_iterations
-            print(f"stopped after iteration {done} of {end}; go on with: workbench resume {path}", file=sys.stderr)
-    return RunReader(path).dataset()
+            status = run.status()
+            told = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
+            print(f"{told}; go on with: workbench resume {run.path}", file=sys.stderr)
+    return run.dataset()
 

@@ -20,8 +20,6 @@ from workbench.runs.store import (
     RunReader,
     StoreError,
     is_run,
-    read_spec,
-    read_status,
     run_paths,
     set_end,
 )
@@ -76,11 +74,11 @@ class Run:
     @property
     def spec(self) -> RunSpec:
         """The settings, lasting to the present end."""
-        return read_spec(self.path)
+        return self._reader.spec()
 
     def status(self) -> dict:
         """state, iteration, n_iterations, time_left (seconds or None), message."""
-        return read_status(self.path)
+        return self._reader.status()
 
     @property
     def state(self) -> str:

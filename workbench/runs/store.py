@@ -219,7 +219,7 @@ class RunReader:
     def dataset(self) -> xr.Dataset:
         """The whole Dataset; counts of snapshots are read from disk when they are used."""
         n_rows, n_snapshots = (int(n) for n in self._committed[:])
-        spec = read_spec(self.path)
+        spec = self.spec()
         rows = self._numbers[:n_rows] if n_rows else np.empty((0, self._numbers.shape[1]))
         iterations = self._snapshot_iteration[:n_snapshots]
         kept = np.flatnonzero(iterations)
@@ -228,4 +228,4 @@ class RunReader:
         return label_counts(label_rows(self.names, rows, self._attributes()), counts, iterations[kept], corpus, spec.parts()[1])
 
     def _attributes(self) -> dict:
-        return attributes(read_spec(self.path), self._made_with, read_status(self.path)["state"])
+        return attributes(self.spec(), self._made_with, self.status()["state"])
