@@ -6,27 +6,11 @@ import json
 import time
 
 import pytest
+from data_files import put, refusal
 
-from workbench.corpus import CorpusError, read_corpus
+from workbench.corpus import read_corpus
 
 UCI = "3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"
-
-
-def put(folder, name, content):
-    """A file with this content, packed when its name says so."""
-    data = content if isinstance(content, bytes) else content.encode()
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
-    return path
-
-
-def refusal(path, **options):
-    """The sentence with which it is refused, file names without their folder."""
-    with pytest.raises(CorpusError) as refused:
-        read_corpus(path, **options)
-    assert "\n" not in str(refused.value)
-    return str(refused.value).replace(str(path.parent) + "/", "")
 
 
 # ---------------------------------------------------------------------- UCI bag of words
@@ -126,6 +110,8 @@ def test_a_damaged_packed_file_is_refused(tmp_path):
         ("a\nb\nc\n", "vocab.toy.txt has 3 words where 4 were wanted; it does not belong to docword.toy.txt; "
          "give the right one with vocabulary=…"),
         ("a\n\nc\nd\n", "vocab.toy.txt, line 2: the line is empty; one of 4 words was wanted"),
+        ("a\nb\na\nd\n", "vocab.toy.txt, line 3: the word 'a' stands on line 1 already; two words may not have one name, "
+         "change one of them"),
         (b"a\nb\nc\xe9\nd\n", "vocab.toy.txt, line 3: byte 0xe9 is not UTF-8; save the file with the encoding UTF-8"),
     ],
 )  # fmt: skip
@@ -139,6 +125,18 @@ def test_a_vocabulary_that_is_not_there_or_does_not_fit_is_refused(tmp_path):
     path = put(tmp_path, "docword.toy.txt", UCI)
     assert refusal(path, vocabulary=tmp_path / "none.txt") == "there is no file none.txt; check the path"
     assert refusal(path, vocabulary=["a"]) == "docword.toy.txt: the vocabulary must have 4 words; it has 1"
+    assert refusal(path, vocabulary=["a", "b", "a", "d"]) == (
+        "the vocabulary has 'a' twice, as words 0 and 2 counted from 0; two words may not have one name, change one of them"
+    )
+
+
+def test_a_size_that_must_be_a_mistake_is_refused_before_memory_runs_out(tmp_path):
+    assert refusal(put(tmp_path, "docword.toy.txt", "3\n2000000000\n1\n1 1 2\n")) == (
+        "docword.toy.txt has 2000000000 words and no vocabulary, which must be a mistake; give one with vocabulary=…"
+    )
+    assert refusal(put(tmp_path, "docword.toy.txt", "2000000000\n3\n1\n1 1 2\n")) == (
+        "docword.toy.txt has 2000000000 documents and 1 counts, which must be a mistake; correct it"
+    )
 
 
 def test_options_of_text_are_refused_for_a_bag_of_words(tmp_path):
@@ -248,7 +246,8 @@ def test_options_of_text_reach_the_counting(tmp_path):
          "leave vocabulary out, or prune with max_words"),
         ("text\nibis\n", {"min_docs": 2}, "no reader option 'min_docs'; for raw text there are stop_words, min_documents, "
          "max_share, max_words, token_pattern"),
-        ("text\nibis\n", {"format": "parquet"}, "no format 'parquet'; there are uci, folder, csv, jsonl"),
+        ("text\nibis\n", {"format": "parquet"}, "no format 'parquet'; there are uci, lda-c, mtx, mallet, folder, csv, "
+         "jsonl, npz"),
         ("text\nibis\n", {"format": "folder"}, "a.csv is a file; format='folder' wants a folder of .txt files"),
         ("text\nibis\n", {"format": "uci"}, "a.csv, line 1: a UCI bag of words begins with three lines of one "
          "whole number each, "
@@ -300,7 +299,8 @@ def test_wrong_json_lines_are_refused_with_file_and_line(tmp_path, content, sent
 def test_what_is_not_there_or_not_recognised_is_refused(tmp_path):
     assert refusal(tmp_path / "none.csv") == "there is no file or folder none.csv; check the path"
     assert refusal(put(tmp_path, "a.bin", "MZ\0\0")) == (
-        "a.bin has a format that is not recognised; wanted is one of a UCI bag of words, a folder of .txt files, "
-        "a CSV file with a header row, a file with one JSON object a line; say which with format=…"
+        "a.bin has a format that is not recognised; wanted is one of a UCI bag of words, an lda-c file of counts, "
+        "a Matrix Market coordinate file, a MALLET text file (name label text), a folder of .txt files, a CSV file with "
+        "a header row, a file with one JSON object a line, a NumPy archive of counts; say which with format=…"
     )
     assert refusal(put(tmp_path, "b.bin", "")) == "b.bin is empty; a file with data was wanted"

@@ -1,11 +1,11 @@
-"""Held-out tokens: how many, of what, and the same for ever."""
+"""Held-out tokens, held-out documents, halves of documents: how many, of what, and the same for ever."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.corpus import Corpus, CorpusError, hold_out_tokens
+from workbench.corpus import Corpus, CorpusError, hold_out_documents, hold_out_tokens, split_halves
 
 COUNTS = st.lists(st.lists(st.integers(0, 5), min_size=4, max_size=4), min_size=1, max_size=6).filter(
     lambda table: sum(map(sum, table)) >= 2
@@ -59,6 +59,12 @@ def test_a_seed_names_the_same_split_for_ever():
     assert dense(hold_out_tokens(corpus, 0.4, seed=0, per="document")[1]).tolist() == [[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 3]]
 
 
+def test_a_seed_names_the_same_halves_and_documents_for_ever():
+    corpus = corpus_of([[3, 0, 2, 1], [0, 0, 1, 0], [1, 4, 0, 5], [2, 2, 2, 2]])
+    assert dense(split_halves(corpus, seed=0)[1]).tolist() == [[2, 0, 1, 0], [0, 0, 0, 0], [1, 2, 0, 2], [0, 2, 1, 1]]
+    assert hold_out_documents(corpus, 0.5, seed=0)[1].titles == ("document 0", "document 3")
+
+
 def test_other_seeds_give_other_splits():
     corpus = corpus_of([[50, 50, 50, 50]])
     splits = {hold_out_tokens(corpus, 0.3, seed)[1].content_hash for seed in range(20)}
@@ -87,6 +93,79 @@ def test_tokens_of_all_documents_are_in_one_urn():
     drawn = np.array([hold_out_tokens(corpus, 0.5, seed)[1].document_tokens[0] for seed in range(2000)])
     assert abs(drawn.mean() - 5) < 4 * np.sqrt(25 / 19 / 2000)
     assert abs(drawn.var() - 25 / 19) < 0.2  # 10 draws of 20, half of them here: 10 · ¼ · 10/19; four errors of a variance
+
+
+@settings(max_examples=100, deadline=None)
+@given(COUNTS, st.integers(0, 2**40))
+def test_halves_add_up_and_the_odd_token_is_observed(table, seed):
+    corpus = corpus_of(table)
+    lengths = corpus.document_tokens
+    if lengths.max() < 2:
+        return
+    observed, scored = split_halves(corpus, seed)
+    kept = np.where(lengths < 2, 0, lengths)
+    assert observed.document_tokens.tolist() == ((kept + 1) // 2).tolist()
+    assert scored.document_tokens.tolist() == (kept // 2).tolist()
+    assert np.array_equal(dense(observed) + dense(scored), dense(corpus) * (lengths >= 2)[:, None])
+    assert observed.titles == scored.titles == corpus.titles and observed.vocabulary == scored.vocabulary == corpus.vocabulary
+
+
+def test_every_pair_of_halves_is_equally_likely():
+    """One document, tokens a a b c: two are scored, by the hypergeometric law."""
+    corpus = corpus_of([[2, 1, 1, 0]])
+    n_draws = 6000
+    seen = {}
+    for seed in range(n_draws):
+        drawn = tuple(dense(split_halves(corpus, seed)[1])[0])
+        seen[drawn] = seen.get(drawn, 0) + 1
+    expected = {(2, 0, 0, 0): 1 / 6, (1, 1, 0, 0): 2 / 6, (1, 0, 1, 0): 2 / 6, (0, 1, 1, 0): 1 / 6}
+    assert set(seen) == set(expected)
+    for drawn, probability in expected.items():
+        error = np.sqrt(probability * (1 - probability) / n_draws)
+        assert abs(seen[drawn] / n_draws - probability) < 4 * error  # seeds are fixed: fails or passes for ever
+
+
+@settings(max_examples=100, deadline=None)
+@given(COUNTS, st.sampled_from([0.2, 0.5, 0.75]), st.integers(0, 2**40))
+def test_each_document_is_for_training_or_unseen_as_a_whole(table, fraction, seed):
+    corpus = corpus_of(table)
+    corpus = corpus.with_pairs(
+        corpus.indptr, corpus.words, corpus.counts, labels=[f"label {d}" for d in range(len(table))],
+        times=range(len(table)), authors=[[f"author {d}"] for d in range(len(table))],
+    )
+    try:
+        train, unseen = hold_out_documents(corpus, fraction, seed)
+    except CorpusError:
+        n_unseen = round(fraction * len(table))
+        assert n_unseen in (0, len(table)) or not corpus.document_tokens.all()
+        return
+    assert unseen.n_documents == round(fraction * len(table))
+    assert sorted(train.times + unseen.times) == list(range(len(table)))
+    for part in (train, unseen):
+        places = list(part.times)
+        assert places == sorted(places) and np.array_equal(dense(part), np.array(table)[places])
+        assert part.titles == tuple(f"document {d}" for d in places)
+        assert part.labels == tuple(f"label {d}" for d in places)
+        assert part.authors == tuple((f"author {d}",) for d in places)
+
+
+def test_every_choice_of_documents_is_equally_likely():
+    corpus, n_draws = corpus_of([[1], [2], [3], [4]]), 3000
+    seen = [hold_out_documents(corpus, 0.5, seed)[1].document_tokens for seed in range(n_draws)]
+    seen = np.unique(seen, axis=0, return_counts=True)
+    assert len(seen[0]) == 6
+    error = np.sqrt(1 / 6 * 5 / 6 / n_draws)
+    assert np.all(np.abs(seen[1] / n_draws - 1 / 6) < 4 * error)  # seeds are fixed: fails or passes for ever
+
+
+def test_held_out_documents_and_held_out_tokens_of_one_seed_are_independent():
+    """Documents of one token: which are unseen says nothing of which tokens would have been held out."""
+    corpus, both, n_draws = corpus_of([[1]] * 10), 0, 1000
+    for seed in range(n_draws):
+        unseen = {int(title.split()[1]) for title in hold_out_documents(corpus, 0.5, seed)[1].titles}
+        both += len(unseen & set(np.flatnonzero(hold_out_tokens(corpus, 0.5, seed)[1].document_tokens).tolist()))
+    variance = 5 * 0.5 * 0.5 * 5 / 9  # hypergeometric: 5 of 10, where 5 are marked
+    assert abs(both / n_draws - 2.5) < 4 * np.sqrt(variance / n_draws)  # 5 when both come from one stream
 
 
 def test_equal_keys_at_the_edge_do_not_change_how_many_are_drawn(monkeypatch):
@@ -141,6 +220,38 @@ def test_documents_of_one_token_go_to_one_side():
 def test_wrong_arguments_are_refused_with_a_sentence(options, sentence):
     with pytest.raises(CorpusError) as refused:
         hold_out_tokens(corpus_of([[3, 2], [0, 3]]), **options)
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("split", "sentence"),
+    [
+        (
+            lambda corpus: hold_out_documents(corpus, 0.1),
+            "fraction 0.1 of 2 document(s) is 0; at least one document to hold out and one to train on were wanted; "
+            "ask for another fraction",
+        ),
+        (
+            lambda corpus: hold_out_documents(corpus.of_documents([0]), 0.9),
+            "fraction 0.9 of 1 document(s) is 1; at least one document to hold out and one to train on were wanted; "
+            "ask for another fraction",
+        ),
+        (
+            lambda corpus: hold_out_documents(hold_out_tokens(corpus, 0)[1], 0.5),
+            "all 1 training document(s) are empty; ask for another fraction or seed",
+        ),
+        (lambda corpus: hold_out_documents(corpus, 1), "fraction must be a number of at least 0 and below 1; got 1"),
+        (lambda corpus: hold_out_documents(corpus, 0.5, "x"), "seed must be a whole number of at least 0; got 'x'"),
+        (lambda corpus: split_halves(corpus, -1), "seed must be a whole number of at least 0; got -1"),
+        (
+            lambda corpus: split_halves(corpus_of([[1, 0], [0, 1]])),
+            "no document of 'corpus' has two tokens to be split into halves; give longer documents",
+        ),
+    ],
+)
+def test_documents_that_cannot_be_split_are_refused_with_a_sentence(split, sentence):
+    with pytest.raises(CorpusError) as refused:
+        split(corpus_of([[3, 2], [0, 3]]))
     assert str(refused.value) == sentence
 
 

@@ -1,8 +1,15 @@
-"""Documents as arrays: the `Corpus`, what reads and splits it, and the named data sets."""
+"""Documents as arrays: the `Corpus`, what reads, splits and draws it, and the named data sets."""
 
-from workbench.corpus.catalog import data_sets, load_corpus
+from workbench.corpus import synthetic
+from workbench.corpus.catalog import data_sets, find_data_set, is_named, load_corpus
 from workbench.corpus.corpus import Corpus, CorpusError, WordMajor
+from workbench.corpus.experiments import SINGLETONS, drop_singletons, keep_top_words, prepare, split_in_words
 from workbench.corpus.readers import read_corpus
-from workbench.corpus.splits import hold_out_tokens
+from workbench.corpus.splits import hold_out_documents, hold_out_tokens, split_halves
+from workbench.corpus.writers import write_corpus
 
-__all__ = ["Corpus", "CorpusError", "WordMajor", "data_sets", "hold_out_tokens", "load_corpus", "read_corpus"]
+__all__ = [
+    "SINGLETONS", "Corpus", "CorpusError", "WordMajor", "data_sets", "drop_singletons", "find_data_set", "hold_out_documents",
+    "hold_out_tokens", "is_named", "keep_top_words", "load_corpus", "prepare", "read_corpus", "split_halves", "split_in_words",
+    "synthetic", "write_corpus",
+]

@@ -46,6 +46,7 @@ class Corpus:
         One string per word type. Words that occur nowhere are legal and keep their place.
     titles : (document,) str
     authors, labels, times : optional, one entry per document
+        A document's authors are a tuple of names.
     name : str
         What pages and file names call it.
 
@@ -73,7 +74,7 @@ class Corpus:
         for field in ("vocabulary", "titles", "authors", "labels", "times"):
             value = getattr(self, field)
             if value is not None:
-                fix(self, field, tuple(value))
+                fix(self, field, tuple(tuple(entry) if isinstance(entry, list) else entry for entry in value))
         self._check()
 
     def _check(self):
@@ -152,6 +153,22 @@ class Corpus:
         """The same documents and vocabulary with other pairs (a split, a subset)."""
         kept = {field: getattr(self, field) for field in ("vocabulary", "titles", "authors", "labels", "times", "name")}
         return Corpus(indptr, words, counts, **(kept | about))
+
+    def of_documents(self, documents) -> Corpus:
+        """The corpus of these documents alone, in the order given; the vocabulary stays whole.
+
+        ``documents`` are ids, at least one. A title, author, label or time goes with its document.
+        """
+        documents = np.asarray(documents, dtype=np.int64)
+        lengths = np.diff(self.indptr)[documents]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        pairs = np.arange(indptr[-1]) + np.repeat(self.indptr[documents] - indptr[:-1], lengths)
+        about = {
+            field: tuple(values[d] for d in documents)
+            for field in ("titles", "authors", "labels", "times")
+            if (values := getattr(self, field)) is not None
+        }
+        return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
 
     # ------------------------------------------------------------------ sizes
 

@@ -75,16 +75,16 @@ def decoded(data: bytes, path: Path) -> str:
         ) from None
 
 
-def read_lines(path: Path, wanted: int, what: str, mend: str) -> list[str]:
-    """One string a line: as many as wanted, none of them empty.
+def read_lines(path: Path, wanted: int | None, what: str, mend: str) -> list[str]:
+    """One string a line: as many as wanted (None: as many as there are), none of them empty.
 
     ``what`` names the lines in an error ("words"), ``mend`` ends its sentence.
     """
     lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
-    if len(lines) != wanted:
+    if wanted is not None and len(lines) != wanted:
         raise CorpusError(f"{path} has {len(lines)} {what} where {wanted} were wanted; {mend}")
     if "" in lines:
-        raise CorpusError(f"{path}, line {lines.index('') + 1}: the line is empty; one of {wanted} {what} was wanted")
+        raise CorpusError(f"{path}, line {lines.index('') + 1}: the line is empty; one of {len(lines)} {what} was wanted")
     return lines
 
 

@@ -1,7 +1,8 @@
-"""Splits of a corpus into training and test tokens: same documents, same vocabulary, counts that add up.
+"""Splits of a corpus: held-out tokens, held-out documents, halves of documents.
 
-The bits come from PCG64 itself, not from a numpy distribution, so that a seed names the same split on
-every platform and with every version of numpy.
+Where tokens are split, both parts have the documents and the vocabulary of the corpus, and their counts add
+up; where documents are, both have the vocabulary. The bits come from PCG64 itself, not from a numpy
+distribution, so that a seed names the same split on every platform and with every version of numpy.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from numbers import Real
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
+
+TOKENS, DOCUMENTS, HALVES = range(3)  # streams of one seed, so that no split is a function of another
 
 
 def hold_out_tokens(
@@ -40,10 +43,8 @@ def hold_out_tokens(
 
     Source: specification of LDA, B.1; of the HDP, section 8.
     """
-    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
-        raise CorpusError(f"fraction must be a number of at least 0 and below 1; got {fraction!r}")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise CorpusError(f"seed must be a whole number of at least 0; got {seed!r}")
+    _check_fraction(fraction)
+    _check_seed(seed)
     if per == "corpus":
         lengths = np.array([corpus.n_tokens])
         wanted = np.array([round(fraction * corpus.n_tokens)])
@@ -53,10 +54,83 @@ def hold_out_tokens(
     else:
         raise CorpusError(f"per must be 'corpus' or 'document'; got {per!r}")
     _check_sizes(corpus, fraction, per, lengths, int(wanted.sum()))
-    chosen = _draw(lengths, wanted, int(seed))
-    drawn = np.concatenate([[0], np.cumsum(chosen, dtype=np.int64)])[corpus.tokens_before]
-    test_counts = np.diff(drawn)
-    return _with_counts(corpus, corpus.counts - test_counts), _with_counts(corpus, test_counts)
+    test_counts = _counts_of(corpus, _draw(lengths, wanted, int(seed)))
+    return with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)
+
+
+def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> tuple[Corpus, Corpus]:
+    """Training documents and unseen documents: every choice of ``round(fraction * n_documents)`` equally likely.
+
+    Each document goes to one of the two with all its tokens, its title, authors, label and time, in the order
+    of the corpus; both parts keep the whole vocabulary. `split_halves` splits the unseen ones further.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    fraction : float in [0, 1), default 0.1
+        Share of the documents to hold out.
+    seed : int, at least 0
+        Equal seeds give equal splits everywhere; independent of the tokens that `hold_out_tokens` draws.
+
+    Raises
+    ------
+    CorpusError
+        An argument out of range, or a split that would leave one part without documents or without tokens.
+
+    Source: specification of LDA, B.4.
+    """
+    _check_fraction(fraction)
+    _check_seed(seed)
+    n_unseen = round(fraction * corpus.n_documents)
+    if not 0 < n_unseen < corpus.n_documents:
+        raise CorpusError(
+            f"fraction {fraction:g} of {corpus.n_documents} document(s) is {n_unseen}; "
+            "at least one document to hold out and one to train on were wanted; ask for another fraction"
+        )
+    unseen = _draw(np.array([corpus.n_documents]), np.array([n_unseen]), int(seed), DOCUMENTS)
+    parts = corpus.of_documents(np.flatnonzero(~unseen)), corpus.of_documents(np.flatnonzero(unseen))
+    for part, what in zip(parts, ("training", "held-out"), strict=True):
+        if part.n_tokens == 0:
+            raise CorpusError(f"all {part.n_documents} {what} document(s) are empty; ask for another fraction or seed")
+    return parts
+
+
+def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
+    """Observed and scored half of each document's tokens, every such pair of halves equally likely.
+
+    The token left over from an odd number goes to the observed half. Documents of fewer than two tokens are
+    empty in both halves; all documents keep their places.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    seed : int, at least 0
+        Equal seeds give equal halves everywhere.
+
+    Raises
+    ------
+    CorpusError
+        A seed out of range, or no document of two tokens.
+
+    Source: specification of LDA, B.4 (document completion).
+    """
+    _check_seed(seed)
+    lengths = corpus.document_tokens
+    if lengths.max() < 2:
+        raise CorpusError(f"no document of {corpus.name!r} has two tokens to be split into halves; give longer documents")
+    scored = _counts_of(corpus, _draw(lengths, lengths // 2, int(seed), HALVES))
+    observed = np.where(lengths[corpus.documents] < 2, 0, corpus.counts - scored)
+    return with_counts(corpus, observed), with_counts(corpus, scored)
+
+
+def _check_fraction(fraction):
+    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
+        raise CorpusError(f"fraction must be a number of at least 0 and below 1; got {fraction!r}")
+
+
+def _check_seed(seed):
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise CorpusError(f"seed must be a whole number of at least 0; got {seed!r}")
 
 
 def _check_sizes(corpus, fraction, per, lengths, n_test):
@@ -79,8 +153,8 @@ def _check_sizes(corpus, fraction, per, lengths, n_test):
         )
 
 
-def _draw(lengths: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
-    """(token,) bool: of each group of consecutive tokens, as many as wanted.
+def _draw(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int = TOKENS) -> np.ndarray:
+    """(token,) bool: of each group of consecutive tokens (or documents), as many as wanted.
 
     Every token gets a random key, and the smallest keys of a group are chosen. The group's number is
     written above the random bits, so that one sort orders all groups in place.
@@ -88,7 +162,8 @@ def _draw(lengths: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
     n_tokens = int(lengths.sum())
     group_bits = (len(lengths) - 1).bit_length()
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    keys = np.random.PCG64(seed).random_raw(n_tokens)
+    bits = np.random.PCG64(seed)
+    keys = (bits.jumped(stream) if stream else bits).random_raw(n_tokens)
     if group_bits:
         keys >>= np.uint64(group_bits)
         keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)
@@ -106,7 +181,12 @@ def _draw(lengths: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
     return chosen
 
 
-def _with_counts(corpus: Corpus, counts: np.ndarray) -> Corpus:
+def _counts_of(corpus: Corpus, chosen: np.ndarray) -> np.ndarray:
+    """(pair,) how many of each pair's tokens were chosen."""
+    return np.diff(np.concatenate([[0], np.cumsum(chosen, dtype=np.int64)])[corpus.tokens_before])
+
+
+def with_counts(corpus: Corpus, counts: np.ndarray) -> Corpus:
     """The corpus with these counts; pairs left with none are gone."""
     used = counts > 0
     pairs_before = np.concatenate([[0], np.cumsum(used, dtype=np.int64)])

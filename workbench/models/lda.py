@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.corpus.synthetic import draw_lda
 
 MOST_TOPICS = 65_535
 SMALLEST_PRIOR = 1e-8
@@ -71,18 +72,10 @@ class LDA:
         corpus : Corpus
             Documents of exactly ``tokens_per_document`` tokens.
         truth : dict
-            ``theta`` (document, topic) and ``phi`` (topic, word).
+            ``theta`` (document, topic) and ``phi`` (topic, word); ``n_dk`` and ``n_kw``, the counts of the
+            tokens' true topics.
         """
-        random = np.random.default_rng(seed)
-        phi = random.dirichlet(np.full(n_words, self.beta), self.n_topics)
-        theta = random.dirichlet(self.alphas, n_documents)
-        sizes = random.multinomial(tokens_per_document, theta)
-        counts = sum(random.multinomial(sizes[:, k], phi[k]) for k in range(self.n_topics))
-        documents, words = np.nonzero(counts)
-        corpus = Corpus.from_pairs(
-            documents, words, counts[documents, words], n_documents=n_documents, n_words=n_words, name="simulated"
-        )
-        return corpus, {"theta": theta, "phi": phi}
+        return draw_lda(self.alphas, self.beta, n_documents, n_words, tokens_per_document, seed)
 
 
 def _is_whole(value) -> bool:

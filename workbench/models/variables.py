@@ -41,6 +41,7 @@ VARIABLES = _variables(
         "objective", ("iteration",), "nats",
         "entropy of the variational part plus log joint of expected and sampled counts; no bound unless r = 0",
     ),
+    Variable("change", ("iteration",), "", "largest change of a responsibility in the iteration"),
     Variable("moved", ("iteration",), "", "share of the sampled tokens that changed topic"),
     Variable("n_k", ("iteration", "topic"), "tokens", "(expected) tokens of each topic"),
     Variable("elapsed", ("iteration",), "s", "seconds of inference so far, measuring and storing not counted"),
@@ -50,4 +51,6 @@ VARIABLES = _variables(
     Variable("n_dk", ("snapshot", "document", "topic"), "tokens", "(expected) tokens of each document in each topic"),
     Variable("theta", ("document", "topic"), "", "topic proportions of each document, posterior mean given the last state"),
     Variable("phi", ("topic", "word"), "", "word probabilities of each topic, posterior mean given the last state"),
+    Variable("n_tokens", ("document",), "tokens", "tokens of each document, of unknown words too"),
+    Variable("out_of_vocabulary", ("document",), "", "share of the tokens whose word the run does not know; 0 without tokens"),
 )

@@ -1,0 +1,186 @@
+"""Downloads, from a server on this machine: verified before they count, and never there by halves."""
+
+import http.server
+import io
+import tarfile
+import threading
+
+import pytest
+from published_tiny import FILES, publish, write_uci
+
+from workbench.corpus import Corpus, CorpusError, load_corpus
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+class _BreakingOff(_Quiet):
+    """Promises the whole file and sends half of it."""
+
+    def copyfile(self, source, outputfile):
+        whole = source.read()
+        outputfile.write(whole[: len(whole) // 2])
+
+
+@pytest.fixture(params=[_Quiet])
+def served(request, tmp_path, monkeypatch):
+    """(folder, address) of a server; the cache is empty, WORKBENCH_DATA not set, no proxy between."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    write_uci(folder)
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.delenv("WORKBENCH_DATA", raising=False)
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), lambda *args, **options: request.param(*args, directory=str(folder), **options)
+    )
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    yield folder, f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def tiny_at(monkeypatch, address):
+    return publish(monkeypatch, *(f"{address}/{file}" for file in FILES))
+
+
+def left_behind(tmp_path):
+    """Names of everything in the cache."""
+    return sorted(path.name for path in (tmp_path / "cache").rglob("*") if path.is_file() or path.name.startswith("."))
+
+
+def refusal(tiny):
+    with pytest.raises(CorpusError) as refused:
+        tiny.fetch(progress=False)
+    return str(refused.value)
+
+
+def test_a_data_set_is_fetched_into_the_cache_and_found_there(served, monkeypatch, tmp_path, capsys):
+    tiny = tiny_at(monkeypatch, served[1])
+    assert tiny.whereabouts() == "fetchable"
+    assert tiny.fetch(progress=False) == tmp_path / "cache" / "data" / "tiny"
+    assert left_behind(tmp_path) == sorted(FILES)
+    assert tiny.whereabouts() == "here" and load_corpus("tiny").n_tokens == 5
+    assert capsys.readouterr() == ("", "")
+
+
+def test_what_is_here_is_not_fetched_again(served, monkeypatch):
+    tiny = tiny_at(monkeypatch, served[1])
+    first = tiny.fetch(progress=False)
+    for file in FILES:
+        (served[0] / file).unlink()
+    assert tiny.fetch(progress=False) == first
+
+
+def test_a_bar_goes_to_stderr(served, monkeypatch, capsys):
+    tiny_at(monkeypatch, served[1]).fetch()
+    out, err = capsys.readouterr()
+    assert out == "" and FILES[0] in err
+
+
+def test_loading_touches_no_network_unless_asked_to(served, monkeypatch):
+    tiny_at(monkeypatch, served[1])
+    with pytest.raises(CorpusError, match="`workbench data fetch tiny` gets it, or set WORKBENCH_DATA"):
+        load_corpus("tiny")
+    assert load_corpus("tiny", fetch=True).n_tokens == 5
+
+
+def test_a_damaged_file_in_the_cache_is_replaced(served, monkeypatch, tmp_path):
+    tiny = tiny_at(monkeypatch, served[1])
+    (tiny.fetch(progress=False) / FILES[1]).write_text("ant\nbee\ncow\n")
+    assert load_corpus("tiny", fetch=True).vocabulary == ("ant", "bee", "cat")
+    assert left_behind(tmp_path) == sorted(FILES)
+
+
+def test_other_content_is_refused_and_nothing_stays(served, monkeypatch, tmp_path):
+    tiny = tiny_at(monkeypatch, served[1])
+    (served[0] / FILES[1]).write_text("ant\nbee\ncow\n")
+    other = Corpus.from_pairs([0, 1], [0, 2], [4, 1], ["ant", "bee", "cow"]).content_hash
+    assert refusal(tiny) == (
+        f"what came from {served[1]}/{FILES[0]} and {served[1]}/{FILES[1]} cannot be used: docword.tiny.txt.gz with "
+        f"vocab.tiny.txt beside it is not the published 'tiny': content with the sha256 {tiny.content[:12]}… was wanted, "
+        f"{other[:12]}… came; try again later, or get the files by hand"
+    )
+    assert left_behind(tmp_path) == []
+
+
+def test_a_truncated_gzip_is_refused_and_nothing_stays(served, monkeypatch, tmp_path):
+    whole = (served[0] / FILES[0]).read_bytes()
+    (served[0] / FILES[0]).write_bytes(whole[:-9])
+    told = refusal(tiny_at(monkeypatch, served[1]))
+    assert "docword.tiny.txt.gz, line" in told and "it is truncated, fetch it again" in told and str(tmp_path) not in told
+    assert left_behind(tmp_path) == []
+
+
+@pytest.mark.parametrize("served", [_BreakingOff], indirect=True)
+def test_a_download_that_breaks_off_is_refused_and_nothing_stays(served, monkeypatch, tmp_path):
+    assert refusal(tiny_at(monkeypatch, served[1])) == (
+        f"the download of {served[1]}/{FILES[0]} breaks off; try again later, or get the file by hand"
+    )
+    assert left_behind(tmp_path) == []
+
+
+def test_an_address_without_the_file_is_refused(served, monkeypatch, tmp_path):
+    (served[0] / FILES[1]).unlink()
+    assert refusal(tiny_at(monkeypatch, served[1])) == (
+        f"{served[1]}/{FILES[1]} answers 404 File not found; try again later, or get the file by hand"
+    )
+    assert left_behind(tmp_path) == []
+
+
+def test_a_refused_connection_is_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.delenv("WORKBENCH_DATA", raising=False)
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
+    with http.server.HTTPServer(("127.0.0.1", 0), _Quiet) as server:
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+    told = refusal(tiny_at(monkeypatch, address))
+    assert told == f"{address}/{FILES[0]} cannot be reached (Connection refused); check the network, or get the file by hand"
+    assert left_behind(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_a_silent_server_is_given_up(served, monkeypatch, tmp_path):
+    monkeypatch.setattr("workbench.corpus.fetching.PATIENCE", 0.5)
+    held = threading.Event()
+    monkeypatch.setattr(_Quiet, "do_GET", lambda self: held.wait(10))
+    assert refusal(tiny_at(monkeypatch, served[1])) == (
+        f"{served[1]}/{FILES[0]} is silent for 0.5 seconds; try again later, or get the file by hand"
+    )
+    held.set()
+
+
+def test_a_cache_that_cannot_be_written_is_one_sentence(served, monkeypatch, tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    assert refusal(tiny_at(monkeypatch, served[1])) == (
+        f"{tmp_path / 'cache' / 'data'} cannot be written (Not a directory); let WORKBENCH_CACHE name another folder"
+    )
+
+
+def archive_of(folder, names):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for name in names:
+            tar.add(folder / name, arcname=f"tiny/{name}")
+    return packed.getvalue()
+
+
+def test_files_come_out_of_an_archive(served, monkeypatch, tmp_path):
+    (served[0] / "tiny.tgz").write_bytes(archive_of(served[0], FILES))
+    publish(monkeypatch, f"{served[1]}/tiny.tgz").fetch(progress=False)
+    assert left_behind(tmp_path) == sorted(FILES) and load_corpus("tiny").n_tokens == 5
+
+
+def test_an_archive_without_a_file_or_cut_short_is_refused(served, monkeypatch, tmp_path):
+    url = f"{served[1]}/tiny.tgz"
+    tiny = publish(monkeypatch, url)
+    whole = archive_of(served[0], FILES[:1])
+    (served[0] / "tiny.tgz").write_bytes(whole)
+    assert refusal(tiny) == f"the archive at {url} has no vocab.tiny.txt; get the files by hand"
+    (served[0] / "tiny.tgz").write_bytes(whole[: len(whole) // 2])
+    assert refusal(tiny).startswith(f"{url} serves no whole tar archive (")
+    assert left_behind(tmp_path) == []

@@ -1,0 +1,72 @@
+"""What a data set of the catalog has beside its counts: titles, years, authors and labels, one per document.
+
+Each function takes the paths of a form's further files and returns fields of a `Corpus`; see `published` for
+who uses which.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus.corpus import CorpusError
+from workbench.corpus.opening import read_text
+
+
+def titles(path: Path) -> dict:
+    """A title a line."""
+    return {"titles": _lines(path)}
+
+
+def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict:
+    """``year TAB title`` a line; ``year/name`` is a title that begins with its year. Authors: see `_authors`."""
+    rows = [line.split("\t") for line in _lines(documents)]
+    try:
+        years = [int(row[0].split("/")[0]) for row in rows]
+    except ValueError as error:
+        raise CorpusError(f"{documents}: each line must begin with a year ({error})") from None
+    return {"titles": [row[-1] for row in rows], "times": years, "authors": _authors(authors_of, names)}
+
+
+def ids_and_topics(path: Path) -> dict:
+    """``id TAB split TAB topics`` a line: the id is the title, the topics, blanks between them, the label."""
+    rows = [line.split("\t") for line in _lines(path)]
+    return {"titles": [row[0] for row in rows], "labels": [row[-1] for row in rows]}
+
+
+def newsgroups(labels: Path, groups: Path) -> dict:
+    """The group is the label; the title says where the message stands: ``train/alt.atheism/49960``."""
+    named = _lines(groups)
+    group, train, number = _arrays(labels, "label", "train", "file_id")
+    return {
+        "labels": [named[label] for label in group],
+        "titles": [
+            f"{'train' if first else 'test'}/{named[label]}/{message}"
+            for label, first, message in zip(group, train, number, strict=True)
+        ],
+    }
+
+
+def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
+    """(document,) names: the authors of document d are ``indices[indptr[d]:indptr[d + 1]]``, each a line of the names."""
+    named = _lines(names)
+    indptr, indices = _arrays(path, "indptr", "indices")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < len(named):
+        raise CorpusError(f"{path}: author ids must lie in 0..{len(named) - 1}, the lines of {names.name}")
+    return [tuple(named[author] for author in indices[start:end]) for start, end in pairwise(indptr)]
+
+
+def _lines(path: Path) -> list[str]:
+    return [line.strip() for line in read_text(path).rstrip().split("\n")]
+
+
+def _arrays(path: Path, *names: str) -> list[np.ndarray]:
+    """The arrays of these names in an npz file."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return [file[name] for name in names]
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise CorpusError(f"{path} is no npz file with the arrays {', '.join(names)} ({error}); fetch it again") from None

@@ -1,0 +1,224 @@
+"""What a named data set is: its published facts, the forms in which it is kept, and how it is found, verified and fetched.
+
+What decides is the content, not the bytes: a data set is accepted in any of its forms, recompressed or not,
+if the corpus that is read from it, titles, authors, labels and times included, has the published hash.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.fetching import cache_folder, fetch_files
+from workbench.corpus.readers import read_corpus
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Form:
+    """Files that hold a data set: the first has the counts, the second their vocabulary, others what lies beside."""
+
+    files: tuple[str, ...]
+    about: Callable[..., dict] | None = None  # paths of the others → titles, authors, labels, times
+    urls: tuple[str, ...] = ()                # public addresses: one per file, or one archive of them all
+
+    def __str__(self) -> str:
+        return _and(self.files)
+
+    def read(self, folder: Path, name: str) -> Corpus:
+        """The corpus in the files of a folder, whatever its content."""
+        counts, vocabulary, *others = (folder / file for file in self.files)
+        corpus = read_corpus(counts, vocabulary=vocabulary, name=name)
+        if self.about is None:
+            return corpus
+        try:
+            return replace(corpus, **self.about(*others))
+        except CorpusError as error:
+            raise CorpusError(f"the files beside {counts} do not belong to it: {error}") from None
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set of the catalog. Its statistics are those of its files; ``agreement`` compares them with the published ones."""
+
+    name: str
+    title: str               # one line for people
+    forms: tuple[Form, ...]  # the preferred one first
+    content: str             # sha256 (hex) of the corpus: `Corpus.content_hash`
+    n_documents: int
+    n_words: int
+    n_pairs: int
+    n_tokens: int
+    agreement: str
+    licence: str
+    origin: str              # where anyone can get it, in words
+    bundled: bool = False
+    parts: tuple[str, ...] = ()  # its published parts; the title of a document begins with the name of its part
+
+    @property
+    def options(self) -> dict:
+        """Name → default of what `load` can be asked for."""
+        return {"part": "all"} if self.parts else {}
+
+    def folders(self) -> list[Path]:
+        """Where its files are looked for: in the package; else in the folders of WORKBENCH_DATA and where `fetch` puts them."""
+        if self.bundled:
+            return [PACKAGE / "_data" / self.name, PACKAGE.parent / "data" / self.name]  # installed; in a clone
+        return [*_data_folders(), cache_folder() / "data" / self.name]
+
+    def folder(self) -> Path | None:
+        """The first folder that holds all files of one of its forms; None when there is none."""
+        return next((folder for folder, _ in self._found()), None)
+
+    def whereabouts(self) -> str:
+        """"here", "fetchable" from a public address, or to be got "by hand"."""
+        if self.folder() is not None:
+            return "here"
+        return "fetchable" if self._fetchable() else "by hand"
+
+    def facts(self) -> dict:
+        """What there is to know of it, as JSON can hold it."""
+        names = ("name", "title", "n_documents", "n_words", "n_pairs", "n_tokens", "agreement", "licence", "origin", "content")
+        folder = self.folder()
+        return {
+            **{name: getattr(self, name) for name in names},
+            "forms": [list(form.files) for form in self.forms],
+            "urls": [url for form in self.forms for url in form.urls],
+            "options": self.options,
+            "where": self.whereabouts(),
+            "folder": None if folder is None else str(folder),
+        }
+
+    def load(self, part: str = "all") -> Corpus:
+        """The corpus, from the first form whose content is right.
+
+        ``part`` is one of the data set's parts, or "all".
+
+        Raises
+        ------
+        CorpusError
+            The files are nowhere, cannot be read, or hold something else than was published.
+        """
+        if part not in ("all", *self.parts):
+            raise CorpusError(f"part must be one of all, {', '.join(self.parts)}; got {part!r}")
+        corpus = self._verified()[1]
+        return corpus if part == "all" else self._part(corpus, part)
+
+    def fetch(self, progress: bool = True) -> Path:
+        """The folder with its files, downloaded into the user's cache unless they are here already.
+
+        Files are verified before they get their names: nothing is there by halves. ``progress`` shows a bar
+        for each file (stderr). WORKBENCH_CACHE moves the cache.
+
+        Raises
+        ------
+        CorpusError
+            There is no public address, it cannot be reached, or what it serves is not the published data set.
+        """
+        form = next((form for form in self.forms if form.urls), None)
+        try:
+            return self._verified()[0]
+        except CorpusError:
+            if form is None:
+                raise
+        home = cache_folder() / "data"
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            partial = Path(tempfile.mkdtemp(prefix=f".{self.name}-", dir=home))
+        except OSError as error:
+            raise CorpusError(f"{home} cannot be written ({error.strerror}); let WORKBENCH_CACHE name another folder") from None
+        try:
+            fetch_files(form.urls, form.files, partial, progress)
+            try:
+                self._checked(partial, form, "try again later, or get the files by hand")
+            except CorpusError as error:
+                served = str(error).replace(f"{partial}{os.sep}", "")
+                raise CorpusError(f"what came from {_and(form.urls)} cannot be used: {served}") from None
+            (home / self.name).mkdir(exist_ok=True)
+            for file in form.files:
+                os.replace(partial / file, home / self.name / file)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return home / self.name
+
+    def _fetchable(self) -> bool:
+        return any(form.urls for form in self.forms)
+
+    def _found(self) -> list[tuple[Path, Form]]:
+        """Every folder and form whose files are all there."""
+        return [
+            (folder, form) for folder in self.folders() for form in self.forms
+            if all((folder / file).is_file() for file in form.files)
+        ]
+
+    def _verified(self) -> tuple[Path, Corpus]:
+        """The first folder whose content is right, and the corpus in it."""
+        wrong = None
+        for folder, form in self._found():
+            try:
+                return folder, self._checked(folder, form)
+            except CorpusError as error:
+                wrong = wrong or error
+        raise wrong or CorpusError(self._how_to_get())
+
+    def _checked(self, folder: Path, form: Form, mend: str = "replace or remove it") -> Corpus:
+        """The corpus in a folder, refused unless it is the published one."""
+        corpus = form.read(folder, self.name)
+        if corpus.content_hash == self.content:
+            return corpus
+        wanted = (self.n_documents, self.n_words, self.n_pairs, self.n_tokens)
+        came = (corpus.n_documents, corpus.n_words, corpus.n_pairs, corpus.n_tokens)
+        if came == wanted:
+            difference = f"content with the sha256 {self.content[:12]}… was wanted, {corpus.content_hash[:12]}… came"
+        else:
+            wanted, came = (f"{d:,} documents, {w:,} words, {p:,} pairs and {t:,} tokens" for d, w, p, t in (wanted, came))
+            difference = f"{wanted} were wanted, {came} came"
+        raise CorpusError(
+            f"{folder / form.files[0]} with {_and(form.files[1:])} beside it is not the published {self.name!r}: "
+            f"{difference}; {mend}"
+        )
+
+    def _part(self, corpus: Corpus, part: str) -> Corpus:
+        """The documents of one part, named so that the name loads them again."""
+        documents = [d for d, title in enumerate(corpus.titles) if title.split("/")[0] == part]
+        return replace(corpus.of_documents(documents), name=with_options(self.name, {"part": part}))
+
+    def _how_to_get(self) -> str:
+        """One sentence about files that are missing."""
+        wanted = " or ".join(str(form) for form in self.forms)
+        if self.bundled:
+            return f"the bundled data set {self.name!r} is missing from this installation ({wanted}); install workbench again"
+        for folder in self.folders():
+            for form in self.forms:
+                there = [file for file in form.files if (folder / file).is_file()]
+                if form.files[0] in there:
+                    missing = [file for file in form.files if file not in there]
+                    return f"{folder} has {_and(there)} of the data set {self.name!r} but not {_and(missing)}; put it there"
+        looked = os.pathsep.join(map(str, _data_folders())) or "not set"
+        by_hand = f"set WORKBENCH_DATA (now: {looked}) to a folder that holds {wanted}, from {self.origin}"
+        missing = f"the data set {self.name!r} is not on this machine"
+        if self._fetchable():
+            return f"{missing}; `workbench data fetch {self.name}` gets it, or {by_hand}"
+        return f"{missing} and no public address serves its files; {by_hand}"
+
+
+def with_options(name: str, options: dict) -> str:
+    """A name with options, as `load_corpus` takes it: ``bars:side=5:seed=1``."""
+    values = {key: f"{value:.12g}" if isinstance(value, float) else value for key, value in options.items()}
+    return ":".join([name, *(f"{key}={value}" for key, value in values.items())])
+
+
+def _data_folders() -> list[Path]:
+    return [Path(folder) for folder in os.environ.get("WORKBENCH_DATA", "").split(os.pathsep) if folder]
+
+
+def _and(names) -> str:
+    """a, b and c."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,89 @@
+"""Files from public addresses into a folder, with one sentence for whatever goes wrong on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+import tarfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from workbench.corpus.corpus import CorpusError
+
+PATIENCE = 30
+"""Seconds without a byte after which a server counts as silent."""
+BLOCK = 1 << 16
+
+
+def cache_folder() -> Path:
+    """Where things are kept between processes: WORKBENCH_CACHE, else the user's cache."""
+    return Path(os.environ.get("WORKBENCH_CACHE") or user_cache_path("workbench"))
+
+
+def fetch_files(urls: Sequence[str], files: Sequence[str], folder: Path, progress: bool = True) -> None:
+    """Downloads the files into the folder: one address per file, or a single tar archive that has them all.
+
+    Raises
+    ------
+    CorpusError
+        An address that cannot be reached, does not answer or breaks off; an archive without the files.
+    """
+    if len(urls) == len(files):
+        for url, file in zip(urls, files, strict=True):
+            _download(url, folder / file, progress)
+        return
+    (url,) = urls
+    archive = folder / "archive.tar"
+    _download(url, archive, progress)
+    _unpack(url, archive, files, folder)
+    archive.unlink()
+
+
+def _download(url: str, path: Path, progress: bool) -> None:
+    import requests
+    from pooch import HTTPDownloader
+    from tqdm import tqdm
+
+    mend = "; try again later, or get the file by hand"
+    # a bar without a total is false, and pooch would pass it over
+    bar = tqdm(desc=path.name, total=1, unit="B", unit_scale=True, leave=False, disable=not progress)
+    answers = ExitStack()
+
+    def close_later(answer, **_):  # pooch leaves a connection open when it breaks off
+        answers.callback(answer.close)
+
+    try:
+        with bar, answers:
+            HTTPDownloader(progressbar=bar, chunk_size=BLOCK, timeout=PATIENCE, hooks={"response": close_later})(
+                url, str(path), None
+            )
+    except requests.HTTPError as error:
+        raise CorpusError(f"{url} answers {error.response.status_code} {error.response.reason}{mend}") from None
+    except requests.Timeout:
+        raise CorpusError(f"{url} is silent for {PATIENCE} seconds{mend}") from None
+    except requests.exceptions.ChunkedEncodingError:
+        raise CorpusError(f"the download of {url} breaks off{mend}") from None
+    except requests.ConnectionError as error:
+        reason = re.search(r"\[Errno [^]]*] ([^()'\"]+)", str(error))
+        told = f" ({reason.group(1).strip()})" if reason else ""
+        raise CorpusError(f"{url} cannot be reached{told}; check the network, or get the file by hand") from None
+    except requests.RequestException as error:
+        raise CorpusError(f"the download of {url} fails ({type(error).__name__}){mend}") from None
+    except OSError as error:
+        raise CorpusError(f"{path.parent} cannot be written ({error.strerror}); make room, or move WORKBENCH_CACHE") from None
+
+
+def _unpack(url: str, archive: Path, files: Sequence[str], folder: Path) -> None:
+    """Writes the archive's files of these names, whatever folder they lie in there."""
+    try:
+        with tarfile.open(archive) as tar:
+            members = {Path(member.name).name: member for member in tar.getmembers() if member.isfile()}
+            for file in files:
+                if file not in members:
+                    raise CorpusError(f"the archive at {url} has no {file}; get the files by hand")
+                (folder / file).write_bytes(tar.extractfile(members[file]).read())
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise CorpusError(f"{url} serves no whole tar archive ({error}); try again later, or get the files by hand") from None

@@ -1,0 +1,39 @@
+"""A folder of ``.txt`` files, one a document, subfolders included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.corpus.corpus import CorpusError
+from workbench.corpus.formats import Asked, Texts
+from workbench.corpus.opening import decoded
+
+MEANING = "a folder of .txt files"
+SUFFIXES = ()
+
+
+def read(folder: Path, asked: Asked) -> Texts:
+    """Every .txt file below the folder, in the order of their paths; hidden ones are left out.
+
+    Titles are the file names, labels the subfolders if there are any.
+    """
+    inside = [file.relative_to(folder) for file in folder.rglob("*") if file.suffix.lower() == ".txt" and file.is_file()]
+    inside = sorted(file for file in inside if not any(part.startswith(".") for part in file.parts))
+    if not inside:
+        raise CorpusError(f"{folder} has no .txt file, one per document was wanted; for another format give the file itself")
+    texts = [_text_of(folder / file) for file in inside]
+    titles = [file.stem for file in inside]
+    if len(set(titles)) < len(titles):
+        titles = [file.with_suffix("").as_posix() for file in inside]
+    labels = [file.parent.as_posix() for file in inside]
+    if set(labels) == {"."}:
+        return Texts(texts, titles, None)
+    return Texts(texts, titles, ["" if label == "." else label for label in labels])
+
+
+def _text_of(file: Path) -> str:
+    """The text of one file of a folder; an empty file is an empty document."""
+    try:
+        return decoded(file.read_bytes(), file)
+    except OSError as error:
+        raise CorpusError(f"{file} cannot be read: {error.strerror}") from None

@@ -1,0 +1,68 @@
+"""What a format is to the rest of the package, and what passes through its three functions.
+
+One format is one file (`uci`, `ldac`, `matrix_market`, `mallet`, `tables`, `json_lines`, `npz`, `folder`), a module with
+
+::
+
+    MEANING                             a file of this format, in words
+    SUFFIXES                            of file names that say so
+    looks_like(start, asked)            whether the first bytes of a file are of this format
+    read(path, asked)                   its Corpus when it holds counts, its Texts when it holds raw text
+    write(corpus, path, vocabulary)     Prepared: the bytes of each file, and what the format has no place for
+
+To add one: write the file and add a line to `FORMATS` in `readers`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.corpus.corpus import Corpus
+
+
+class Asked(NamedTuple):
+    """What the caller of `workbench.corpus.read_corpus` asked of a reader."""
+
+    vocabulary: object = None     # path or words, None: whatever lies beside the file
+    text: str = "text"            # columns of a table, fields of a JSON object
+    title: str | None = "title"
+    label: str | None = "label"
+    name: str | None = None
+
+
+class Texts(NamedTuple):
+    """What a file of raw text holds."""
+
+    texts: list[str]
+    titles: list[str] | None
+    labels: list[str] | None
+
+
+class Prepared(NamedTuple):
+    """The files of a corpus before they are written, the corpus' own last."""
+
+    files: dict[Path, bytes]
+    lost: list[str]               # parts of the corpus that the format has no place for, in words
+
+
+def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
+    """What a corpus is called: the file's name without ``.gz`` and without its format's suffix or ``.txt``."""
+    endings = "|".join(re.escape(suffix) for suffix in (*suffixes, ".txt"))
+    return re.sub(rf"(?i)(?<=.)({endings})?(\.gz)?\Z", "", path.name, count=1)
+
+
+def suffix_of(path: Path) -> str:
+    """The last suffix of a name in lower case, ``.gz`` not counted."""
+    return next((suffix for suffix in map(str.lower, reversed(path.suffixes)) if suffix != ".gz"), "")
+
+
+def unplaced(corpus: Corpus, *placed: str) -> list[str]:
+    """Those of the corpus' fields that are there and not in ``placed``."""
+    return [field for field in ("titles", "labels", "authors", "times") if field not in placed and getattr(corpus, field)]
+
+
+def has_titles(corpus: Corpus) -> bool:
+    """Whether its titles are others than those that every corpus without titles has: document 0, document 1, …"""
+    return corpus.titles != tuple(f"document {d}" for d in range(corpus.n_documents))

@@ -1,0 +1,130 @@
+"""JSON lines: one object a document, with a text or with counts; blank lines are skipped.
+
+``{"text": "…"}`` holds a text; without one, ``{"counts": {"word": n, …}}`` holds counts and ``{"tokens": ["word", …]}``
+tokens. The first object decides which for all. ``title`` and ``label`` may stand beside them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from workbench.corpus.by_name import corpus_by_name, named_counts
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats import Asked, Prepared, Texts, stem_of, unplaced
+from workbench.corpus.opening import BYTE_ORDER_MARK, read_text
+from workbench.corpus.saving import encoded
+from workbench.corpus.tables import check_there
+
+MEANING = "a file with one JSON object a line"
+SUFFIXES = (".jsonl", ".ndjson", ".json")
+KINDS = {"counts": (dict, 'an object {"word": count, …}'), "tokens": (list, 'a list ["word", …]')}
+
+
+def looks_like(start: bytes, asked: Asked) -> bool:
+    """Whether it begins with a brace."""
+    return start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{")
+
+
+def read(path: Path, asked: Asked) -> Corpus | Texts:
+    """The chosen fields of each object, or the counts where there is no text.
+
+    Words are numbered in the order in which they first appear; count 0 makes a word known.
+
+    Raises
+    ------
+    CorpusError
+        With the line: no JSON object, a field that is missing or of another type, a count that is not a
+        whole number.
+    """
+    entries = [
+        (f"{path}, line {line}", _json_object(content, f"{path}, line {line}"))
+        for line, content in enumerate(read_text(path).split("\n"), start=1) if content.strip()
+    ]
+    first = entries[0][1]
+    what = next((kind for kind in KINDS if kind in first), None) if asked.text not in first else None
+    if what is None:
+        texts = [_text(where, entry, asked.text) for where, entry in entries]
+        return Texts(texts, *(_about(entries, *chosen) for chosen in (("title", asked.title), ("label", asked.label))))
+    documents, words, counts = [], [], []
+    for d, (where, entry) in enumerate(entries):
+        found = _counts(where, entry, what)
+        documents += [d] * len(found)
+        words += found.keys()
+        counts += found.values()
+    about = {what + "s": _about(entries, what, field) for what, field in (("title", asked.title), ("label", asked.label))}
+    if about["titles"] is None:
+        del about["titles"]
+    return corpus_by_name(path, stem_of(path, SUFFIXES), asked, documents, words, counts, len(entries), **about)
+
+
+def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
+    """One object a document: title, label where there are labels, counts; authors and times have no place.
+
+    With ``vocabulary`` the first document has every word, count 0 where it has none of it, which keeps the order of
+    the words and those that occur nowhere.
+    """
+    lines = []
+    for d, counts in enumerate(named_counts(corpus, vocabulary)):
+        label = {} if corpus.labels is None else {"label": str(corpus.labels[d])}
+        lines.append(json.dumps({"title": corpus.titles[d], **label, "counts": counts}, ensure_ascii=False))
+    return Prepared({path: encoded("".join(f"{line}\n" for line in lines), path)}, unplaced(corpus, "titles", "labels"))
+
+
+def _text(where: str, entry: dict, field: str) -> str:
+    check_there(where, "text", field, field in entry, "field", list(entry))
+    if not isinstance(entry[field], str):
+        raise CorpusError(
+            f"{where}: {field!r} must be a string; it is {json.dumps(entry[field])[:60]}; "
+            'leave the line out, or write "" for an empty document'
+        )
+    return entry[field]
+
+
+def _about(entries: list[tuple[str, dict]], what: str, field: str | None) -> list[str] | None:
+    """The titles or labels as strings, "" where there is none; None where no entry has one."""
+    for where, entry in entries:
+        check_there(where, what, field, field in entry, "field", list(entry))
+    values = [entry.get(field) for _, entry in entries]
+    if all(value is None for value in values):
+        return None
+    return ["" if value is None else str(value) for value in values]
+
+
+def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
+    """The counts of an entry by word."""
+    kind, wanted = KINDS[what]
+    found = entry.get(what)
+    if not isinstance(found, kind):
+        raise CorpusError(f"{where}: {what!r} must be {wanted}; it is {json.dumps(found)[:60]}")
+    if what == "tokens":
+        wrong = next((token for token in found if not isinstance(token, str)), None)
+        if wrong is not None:
+            raise CorpusError(f"{where}: every token must be a string; there is {json.dumps(wrong)[:60]}")
+        return Counter(found)
+    for word, count in found.items():
+        if type(count) is not int or count < 0:
+            raise CorpusError(f"{where}: the count of {word!r} must be a whole number; it is {json.dumps(count)[:60]}")
+    return found
+
+
+def _json_object(content: str, where: str) -> dict:
+    """The object on a line."""
+    try:
+        entry = json.loads(content, object_pairs_hook=_added_up)
+    except json.JSONDecodeError as error:
+        raise CorpusError(f"{where}: not JSON ({error.msg}, column {error.colno}); one JSON object a line was wanted") from None
+    if not isinstance(entry, dict):
+        raise CorpusError(f"{where}: one JSON object a line was wanted; a value of type {type(entry).__name__} came")
+    return entry
+
+
+def _added_up(pairs: list[tuple[str, object]]) -> dict:
+    """The object of the pairs; counts of a word that stands twice are added up, of anything else the last one stays."""
+    found = dict(pairs)
+    if len(found) < len(pairs) and all(type(value) is int for value in found.values()):
+        found = dict.fromkeys(found, 0)
+        for name, value in pairs:
+            found[name] += value if type(value) is int else 0
+    return found

@@ -1,0 +1,94 @@
+"""The format of lda-c: ``NAME.dat``, one document a line, with its vocabulary beside it.
+
+A line is ``M id:count id:count …``: the number of distinct words, then each with its count, ids from 0; the line
+``0`` is an empty document, a blank line is nothing. The vocabulary, one word a line, is ``NAME.vocab.txt``,
+``NAME.vocab`` or ``vocab.txt`` beside it. It decides how many words there are; without one unused words after
+the last used one are not known.
+
+Source: Blei's lda-c (2004), the file ``ap.dat`` of its example.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus.companions import corpus_of, find_words, lines_beside
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats import Asked, Prepared, stem_of
+from workbench.corpus.opening import BYTE_ORDER_MARK, read_bytes
+
+MEANING = "an lda-c file of counts"
+SUFFIXES = (".dat", ".ldac", ".lda-c")
+NUMBER = rb"\d{1,18}"  # what an int64 holds for certain
+PAIR = re.compile(rb"%b:%b" % (NUMBER, NUMBER))
+LINE = re.compile(rb"[ \t]*%b(?:[ \t]+%b)*[ \t\r]*" % (NUMBER, PAIR.pattern))
+ALSO = "vocab.txt"
+
+
+def looks_like(start: bytes, asked: Asked) -> bool:
+    """Whether these first bytes are lines ``M id:count …`` with M pairs each, and one pair at least.
+
+    The last line may be cut off and does not count, unless it is the only one.
+    """
+    lines = start.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    whole = [line for line in lines[:-1] if line.strip()]
+    if not whole:
+        return LINE.fullmatch(lines[0].rpartition(b" ")[0] or lines[0]) is not None and b":" in lines[0]
+    return b":" in start and all(LINE.fullmatch(line) and int(line.split()[0]) == line.count(b":") for line in whole)
+
+
+def read(path: Path, asked: Asked) -> Corpus:
+    """The corpus in an lda-c file, plain or gzipped; a word that a line has twice is added up.
+
+    Raises
+    ------
+    CorpusError
+        With the line: something that is not ``M id:count …``, another number of pairs than M, an id that
+        the vocabulary does not have. Without: a file that cannot be read.
+    """
+    lines = read_bytes(path).removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    for number, line in numbered:
+        if not LINE.fullmatch(line):
+            raise CorpusError(f"{path}, line {number}: {_trouble(line)}")
+    numbers = np.fromstring(b" ".join(line for _, line in numbered).replace(b":", b" "), dtype=np.int64, sep=" ")
+    n_pairs = np.array([line.count(b":") for _, line in numbered])
+    at = np.concatenate([[0], np.cumsum(1 + 2 * n_pairs)[:-1]])
+    wrong = np.flatnonzero(numbers[at] != n_pairs)
+    if len(wrong):
+        first = wrong[0]
+        raise CorpusError(f"{path}, line {numbered[first][0]}: the line promises {numbers[at][first]} pairs and "
+                          f"{n_pairs[first]} came; the file is truncated or not an lda-c file")
+    words, counts = np.delete(numbers, at).reshape(-1, 2).T
+    documents = np.repeat(np.arange(len(numbered)), n_pairs)
+    stem = stem_of(path, SUFFIXES)
+    vocabulary = find_words(path, stem, asked.vocabulary, None, ALSO)
+    n_words = len(vocabulary) if vocabulary else int(words.max(initial=-1)) + 1
+    wrong = np.flatnonzero(words >= n_words)
+    if len(wrong):
+        line = numbered[documents[wrong[0]]][0]
+        raise CorpusError(f"{path}, line {line}: the word id must lie in 0..{n_words - 1}, as the vocabulary has {n_words} "
+                          f"words; it is {words[wrong[0]]}")
+    return corpus_of(path, stem, asked, (documents, words, counts), len(numbered), n_words, vocabulary)
+
+
+def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
+    """The lda-c file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    files, lost = lines_beside(corpus, path, stem_of(path, SUFFIXES), vocabulary)
+    pairs = [f"{word}:{count}" for word, count in zip(corpus.words.tolist(), corpus.counts.tolist(), strict=True)]
+    bounds = corpus.indptr.tolist()
+    lines = [" ".join([str(end - begin), *pairs[begin:end]]) for begin, end in pairwise(bounds)]
+    return Prepared(files | {path: "".join(f"{line}\n" for line in lines).encode()}, lost)
+
+
+def _trouble(line: bytes) -> str:
+    """What is wrong with a line that is not one of lda-c's."""
+    first, *pairs = line.split()
+    wrong = next((pair for pair in pairs if not PAIR.fullmatch(pair)), None)
+    if not re.fullmatch(NUMBER, first) or wrong is None:
+        return f"the number of pairs and then id:count each were wanted; {first.decode('utf-8', 'replace')[:60]!r} came"
+    return f"a word id and its count were wanted as two whole numbers, id:count; {wrong.decode('utf-8', 'replace')[:60]!r} came"

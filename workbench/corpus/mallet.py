@@ -1,0 +1,106 @@
+"""MALLET's text import format: ``name label text…``, one document a line.
+
+Name and label are single words; blanks, tabs and commas separate them from what follows, as in the regular
+expression of ``mallet import-file``. The label ``-`` stands for none. What ``import-file`` makes of it, a ``.mallet``
+file, is a dump of Java objects; it is refused with the command that prints it as such text.
+
+Source: McCallum, MALLET (2002), Csv2Vectors and Vectors2Info.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats import Asked, Prepared, Texts, has_titles, unplaced
+from workbench.corpus.opening import first_bytes, read_text
+from workbench.corpus.saving import encoded
+
+MEANING = "a MALLET text file (name label text)"
+SUFFIXES = (".mallet",)
+JAVA_MAGIC = b"\xac\xed\x00"
+LINE = re.compile(r"(\S+)[\s,]+([^\s,]\S*)[\s,]*(.*)")
+NO_LABEL = "-"
+
+
+def looks_like(start: bytes, asked: Asked) -> bool:
+    """Whether it is a dump of Java objects; text has nothing that tells it apart."""
+    return start.startswith(JAVA_MAGIC)
+
+
+def read(path: Path, asked: Asked) -> Texts:
+    """The texts, with names as titles; counted as text is, `stop_words` and `token_pattern` included.
+
+    ``stop_words=None, token_pattern=r"\\S+"`` takes every word as it stands, but for upper case.
+
+    Raises
+    ------
+    CorpusError
+        A binary file; with the line: no label after the name, or what is not UTF-8.
+    """
+    if first_bytes(path).startswith(JAVA_MAGIC):
+        raise CorpusError(
+            f"{path} is MALLET's binary instance list; print it as text with "
+            f"`mallet info --input {path.name} --print-matrix siw > {path.stem}.txt` and read that with format='mallet'"
+        )
+    rows = []
+    for line, content in enumerate(read_text(path).split("\n"), start=1):
+        if not content.strip():
+            continue
+        if not (found := LINE.fullmatch(content.strip())):
+            raise CorpusError(f"{path}, line {line}: a name, a label and a text were wanted; {content.strip()[:60]!r} came")
+        rows.append(found.groups())
+    titles, labels, texts = zip(*rows, strict=True)
+    labels = None if set(labels) == {NO_LABEL} else ["" if label == NO_LABEL else label for label in labels]
+    return Texts(list(texts), list(titles), labels)
+
+
+def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
+    """One line a document, each word as often as it is counted.
+
+    Words that occur nowhere, the order of the vocabulary, authors and times have no place. Blanks and commas in titles
+    and labels become ``_``.
+
+    Raises
+    ------
+    CorpusError
+        A word that MALLET would take for several, or for none.
+    """
+    wrong = next((word for word in corpus.vocabulary if not re.fullmatch(r"[^\s,]\S*", word)), None)
+    if wrong is not None:
+        raise CorpusError(f"{path}: MALLET takes blanks and commas as ends of words and cannot hold {wrong!r}; "
+                          "write npz, csv or jsonl instead")
+    names = [one_word(title) for title in corpus.titles]
+    labels = [one_word(str(label)) for label in corpus.labels or [""] * corpus.n_documents]
+    tokens = [corpus.vocabulary[word] for word in corpus.words.repeat(corpus.counts).tolist()]
+    bounds = corpus.tokens_before[corpus.indptr].tolist()
+    lines = [
+        " ".join([name, label, *tokens[begin:end]])
+        for name, label, (begin, end) in zip(names, labels, pairwise(bounds), strict=True)
+    ]
+    return Prepared({path: encoded("".join(f"{line}\n" for line in lines), path)}, _lost(corpus, names, labels, vocabulary))
+
+
+def one_word(text: str) -> str:
+    """A title or label as MALLET takes it, blanks and commas become ``_``."""
+    return re.sub(r"[\s,]+", "_", text) or NO_LABEL
+
+
+def _lost(corpus: Corpus, names: list[str], labels: list[str], vocabulary: bool) -> list[str]:
+    """What the format has no place for, in words; of the vocabulary only when it was to be kept."""
+    lost = unplaced(corpus, "titles", "labels")
+    if has_titles(corpus) and tuple(names) != corpus.titles:
+        lost.append("blanks and commas in titles")
+    if corpus.labels is not None and any(_differs(label, given) for label, given in zip(labels, corpus.labels, strict=True)):
+        lost.append("blanks and commas in labels")
+    if vocabulary and len(set(corpus.words.tolist())) < corpus.n_words:
+        lost.append("words that occur nowhere")
+    if vocabulary and list(corpus.vocabulary) != sorted(corpus.vocabulary):
+        lost.append("the order of the words")
+    return lost
+
+
+def _differs(written: str, given) -> bool:
+    return written != (str(given) or NO_LABEL)

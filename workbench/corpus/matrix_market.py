@@ -1,0 +1,70 @@
+"""Matrix Market coordinate files, documents × words: ``NAME.mtx[.gz]`` with ``NAME.vocab.txt`` beside it.
+
+A banner ``%%MatrixMarket matrix coordinate integer general`` (or ``real``, when every count is a whole number),
+comments that begin with ``%``, a line ``documents words entries``, then one line ``document word count`` per
+entry, ids from 1. Empty documents and unused words keep their places.
+
+scipy.io reads and writes the same files; the tests hold the two together. The rows are read here, so that what
+is wrong with one of them is told with its line.
+
+Source: Boisvert, Pozo & Remington, "The Matrix Market Exchange Formats" (1996).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from workbench.corpus.companions import corpus_of, find_words, lines_beside
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats import Asked, Prepared, stem_of
+from workbench.corpus.opening import BYTE_ORDER_MARK, read_bytes
+from workbench.corpus.triples import Sizes, read_triples, triples_of
+
+MEANING = "a Matrix Market coordinate file"
+SUFFIXES = (".mtx", ".mm")
+BANNER = re.compile(rb"(?i)\A%%MatrixMarket\b([^\n]*)(?:\n|\Z)")
+HEAD = re.compile(rb"(?:[ \t]*(?:%[^\n]*)?\r?\n)*([^\n]*)(?:\n|\Z)")
+SIZES = re.compile(rb"[ \t]*(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t\r]*")
+WANTED = ("matrix coordinate integer general", "matrix coordinate real general")
+
+
+def looks_like(start: bytes, asked: Asked) -> bool:
+    """Whether a file that begins with these bytes is a Matrix Market file of any kind."""
+    return BANNER.match(start.removeprefix(BYTE_ORDER_MARK)) is not None
+
+
+def read(path: Path, asked: Asked) -> Corpus:
+    """The corpus in a Matrix Market file, plain or gzipped; entries of one document and word are added up.
+
+    Raises
+    ------
+    CorpusError
+        Another kind of matrix (dense, complex, pattern, symmetric); with the line: sizes or an entry that are
+        not three whole numbers, an id out of range. Without: fewer or more entries than promised, a vocabulary
+        that does not fit, a file that cannot be read.
+    """
+    data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
+    banner = BANNER.match(data)
+    if not banner:
+        raise CorpusError(f"{path}, line 1: a Matrix Market file begins with '%%MatrixMarket {WANTED[0]}'; this one does not")
+    kind = " ".join(banner.group(1).decode("utf-8", "replace").lower().split())
+    if kind not in WANTED:
+        raise CorpusError(f"{path}, line 1: counts are a '{WANTED[0]}' (or real); this is a {kind!r}; write it as counts")
+    head = HEAD.match(data, banner.end())
+    line = 1 + data.count(b"\n", 0, head.start(1))
+    if not (found := SIZES.fullmatch(head.group(1))):
+        shown = head.group(1).decode("utf-8", "replace").strip()[:60]
+        raise CorpusError(f"{path}, line {line}: three whole numbers were wanted, documents, words and entries; {shown!r} came")
+    sizes = Sizes(*(int(number) for number in found.groups()), line)
+    triples = read_triples(path, data, head.end(), sizes, real=kind == WANTED[1])
+    stem = stem_of(path, SUFFIXES)
+    words = find_words(path, stem, asked.vocabulary, sizes.n_words)
+    return corpus_of(path, stem, asked, triples, sizes.n_documents, sizes.n_words, words)
+
+
+def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
+    """The Matrix Market file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    files, lost = lines_beside(corpus, path, stem_of(path, SUFFIXES), vocabulary)
+    header = f"%%MatrixMarket {WANTED[0]}\n{corpus.n_documents} {corpus.n_words} {corpus.n_pairs}\n"
+    return Prepared(files | {path: (header + triples_of(corpus)).encode()}, lost)

@@ -1,0 +1,117 @@
+"""NumPy archives of counts in coordinate form: arrays ``doc``, ``word`` and ``count``, ids from 0, in any order.
+
+``NAME.vocab.txt`` beside ``NAME.npz`` is the vocabulary. What this package writes has everything inside: ``shape`` (documents,
+words), ``vocabulary`` and ``titles`` as arrays of text, and ``about``, JSON with labels, authors and times. Nothing is
+pickled, and nothing pickled is read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus.companions import corpus_of, find_words
+from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
+from workbench.corpus.formats import Asked, Prepared, stem_of
+from workbench.corpus.opening import read_bytes
+from workbench.corpus.saving import encoded
+
+MEANING = "a NumPy archive of counts"
+SUFFIXES = (".npz",)
+ZIP_MAGIC = b"PK\x03\x04"
+TRIPLES = ("doc", "word", "count")
+FURTHER = ("labels", "authors", "times")
+
+
+def looks_like(start: bytes, asked: Asked) -> bool:
+    """Whether it begins as a zip file does, which is what an npz file is."""
+    return start.startswith(ZIP_MAGIC)
+
+
+def read(path: Path, asked: Asked) -> Corpus:
+    """The corpus in an npz file; entries of one document and word are added up.
+
+    Vocabulary and titles are those inside, else those beside the file; a vocabulary that is asked for comes first.
+
+    Raises
+    ------
+    CorpusError
+        No npz file or a damaged one, arrays that are missing or pickled, counts or ids that are no whole
+        numbers or out of range, a vocabulary that does not fit.
+    """
+    arrays = _arrays(path)
+    missing = [name for name in TRIPLES if name not in arrays]
+    if missing:
+        raise CorpusError(f"{path}: arrays doc, word and count were wanted; there is no {missing[0]}, but {', '.join(arrays)}")
+    for name in TRIPLES:
+        if arrays[name].dtype.kind not in "iuf" or arrays[name].ndim != 1:
+            raise CorpusError(f"{path}: {name} must be one-dimensional and of numbers; it is {arrays[name].dtype} "
+                              f"with {arrays[name].ndim} dimensions")
+    stem = stem_of(path, SUFFIXES)
+    try:
+        n_documents, n_words = (int(size) for size in arrays["shape"]) if "shape" in arrays else (None, None)
+        inside = {what: [str(one) for one in arrays[what]] for what in ("vocabulary", "titles") if what in arrays}
+        further = dict(json.loads(str(arrays["about"]))) if "about" in arrays else {}
+    except (TypeError, ValueError) as error:
+        raise CorpusError(f"{path}: shape, vocabulary, titles or about are not what workbench writes ({error}); "
+                          "leave them out of the file") from None
+    vocabulary = asked.vocabulary if asked.vocabulary is not None else inside.get("vocabulary")
+    words = find_words(path, stem, vocabulary, n_words)
+    n_documents = _size(path, arrays, "doc", n_documents if n_documents is not None else len(inside.get("titles", ())) or None)
+    n_words = _size(path, arrays, "word", n_words if n_words is not None else len(words) if words else None)
+    about = {name: further[name] for name in FURTHER if name in further}
+    about |= {"titles": inside["titles"]} if "titles" in inside else {}
+    return corpus_of(path, stem, asked, [arrays[name] for name in TRIPLES], n_documents, n_words, words, **about)
+
+
+def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
+    """The npz file, everything inside; authors and times that JSON cannot hold are lost."""
+    further, lost = {}, []
+    for name in FURTHER:
+        try:
+            if getattr(corpus, name) is not None:
+                json.dumps(getattr(corpus, name))
+                further[name] = getattr(corpus, name)
+        except TypeError:
+            lost.append(f"{name} (they are neither text nor numbers)")
+    strings = {"titles": corpus.titles} | ({"vocabulary": corpus.vocabulary} if vocabulary else {})
+    for what, texts in strings.items():
+        encoded("".join(texts), path)
+        if wrong := next((text for text in texts if text.endswith("\0")), None):
+            raise CorpusError(f"{path} cannot hold {wrong!r} in its {what}, whose last character is a null; take it out")
+    file = io.BytesIO()
+    np.savez_compressed(
+        file, doc=corpus.documents, word=corpus.words, count=corpus.counts,
+        shape=np.array([corpus.n_documents, corpus.n_words]), about=np.array(json.dumps(further)),
+        **{what: np.array(texts, dtype=np.str_) for what, texts in strings.items()},
+    )
+    return Prepared({path: file.getvalue()}, lost)
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    """name → array of everything in the file."""
+    data = read_bytes(path)
+    if not data.startswith(ZIP_MAGIC):
+        raise CorpusError(f"{path} is not an npz file, which begins with the bytes PK; numpy.savez_compressed writes one")
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
+        if "pickle" in str(error):
+            raise CorpusError(f"{path} holds pickled objects, which are not read; write its strings with dtype=str") from None
+        raise CorpusError(f"{path} is a damaged npz file ({error}); fetch it again") from None
+
+
+def _size(path: Path, arrays: dict[str, np.ndarray], name: str, size: int | None) -> int:
+    """How many documents or words there are: as many as said, else as many as the largest id asks for."""
+    ids = arrays[name]
+    wrong = np.flatnonzero(~((ids >= 0) & (ids < (INT32_MAX if size is None else size))))
+    if len(wrong):
+        highest = INT32_MAX - 1 if size is None else size - 1
+        raise CorpusError(f"{path}: the ids in {name} must lie in 0..{highest}; entry {wrong[0]} has {ids[wrong[0]]}")
+    return int(ids.max(initial=-1)) + 1 if size is None else size

@@ -1,0 +1,222 @@
+"""Corpora drawn from a model, with the truth behind them: for recovery experiments and for scaling.
+
+Each function returns ``(corpus, truth)``; the truth has ``theta`` (document, topic), ``phi`` (topic, word) and the
+counts of the tokens' true topics, ``n_dk`` (document, topic) and ``n_kw`` (topic, word). `load_corpus` draws the
+same corpora by name: ``load_corpus("bars", side=4)`` or ``load_corpus("bars:side=4")``.
+
+Equal arguments give equal corpora with one version of numpy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import signature
+from numbers import Real
+
+import numpy as np
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.data_set import with_options
+
+
+def _named(draw: Callable) -> Callable:
+    """The function, its corpus called by the function's name and the arguments that are not the default."""
+    arguments = signature(draw)
+
+    @wraps(draw)
+    def named(*args, **options):
+        corpus, truth = draw(*args, **options)
+        given = arguments.bind(*args, **options).arguments
+        own = {name: value for name, value in given.items() if value != arguments.parameters[name].default}
+        return replace(corpus, name=with_options(draw.__name__, own)), truth
+
+    return named
+
+
+@_named
+def bars(
+    side: int = 5, n_documents: int = 1000, tokens_per_document: int = 100, seed: int = 0, alpha: float = 1.0
+) -> tuple[Corpus, dict]:
+    """Pictures of ``side`` × ``side`` pixels: the topics are its rows and its columns, uniform over their pixels.
+
+    The defaults are the published ones: words are 25 pixels (``r1c1`` …), topics 10 bars, the rows first.
+
+    Raises
+    ------
+    CorpusError
+        An argument out of range.
+
+    Source: Griffiths & Steyvers (2004), figure 1.
+    """
+    side = _whole("side", side, 2)
+    n_documents, lengths = _whole("n_documents", n_documents, 1), _whole("tokens_per_document", tokens_per_document, 1)
+    pixels = np.arange(side**2).reshape(side, side)
+    phi = np.zeros((2 * side, side**2))
+    for k, bar in enumerate([*pixels, *pixels.T]):
+        phi[k, bar] = 1 / side
+    random = np.random.default_rng(_whole("seed", seed, 0))
+    theta = random.dirichlet(np.full(2 * side, _positive("alpha", alpha)), n_documents)
+    vocabulary = [f"r{row}c{column}" for row in range(1, side + 1) for column in range(1, side + 1)]
+    return _draw(theta, phi, np.full(n_documents, lengths), random, vocabulary)
+
+
+@_named
+def zipf(
+    n_documents: int = 2000, n_words: int = 5000, tokens_per_document: int = 150, n_topics: int = 20, exponent: float = 1.0,
+    seed: int = 0, alpha: float = 0.1, beta: float = 0.1, spread: float = 0.7,
+) -> tuple[Corpus, dict]:
+    """Documents with the word frequencies and the lengths of real text, in any number.
+
+    Each topic is a Dirichlet draw whose mean falls with a word's rank as rank^-exponent: phi_k ~
+    Dirichlet(n_words · beta · mean). A document's length is log-normal about a median.
+
+    Parameters
+    ----------
+    tokens_per_document : int
+        The median; every document has at least one token.
+    exponent : float, default 1, Zipf's law
+        0 gives words that are equally frequent on average.
+    alpha, beta : float
+        Dirichlet priors per topic and, on average, per word type: small ones give documents of few topics, and
+        topics that differ.
+    spread : float, default 0.7, that of KOS
+        Standard deviation of the log of the length; 0 gives all documents one length.
+
+    Raises
+    ------
+    CorpusError
+        An argument out of range.
+    """
+    n_documents, n_words = _whole("n_documents", n_documents, 1), _whole("n_words", n_words, 1)
+    median, n_topics = _whole("tokens_per_document", tokens_per_document, 1), _whole("n_topics", n_topics, 1)
+    random = np.random.default_rng(_whole("seed", seed, 0))
+    mean = np.arange(1, n_words + 1) ** -_at_least_0("exponent", exponent)
+    phi = random.dirichlet(n_words * _positive("beta", beta) * mean / mean.sum(), n_topics)
+    theta = random.dirichlet(np.full(n_topics, _positive("alpha", alpha)), n_documents)
+    lengths = np.exp(math.log(median) + _at_least_0("spread", spread) * random.standard_normal(n_documents))
+    return _draw(theta, phi, np.maximum(1, np.rint(lengths)).astype(np.int64), random)
+
+
+@_named
+def lda(
+    n_documents: int = 200, n_words: int = 500, tokens_per_document: int = 100, n_topics: int = 10, seed: int = 0,
+    alpha: float = 0.1, beta: float = 0.1,
+) -> tuple[Corpus, dict]:
+    """Documents of one length drawn from LDA, as its inference believes them to be; `workbench.models.LDA.simulate` has more.
+
+    Raises
+    ------
+    CorpusError
+        An argument out of range.
+    """
+    alphas = np.full(_whole("n_topics", n_topics, 1), _positive("alpha", alpha))
+    sizes = (_whole(name, value, 1) for name, value in (
+        ("n_documents", n_documents), ("n_words", n_words), ("tokens_per_document", tokens_per_document)
+    ))
+    return draw_lda(alphas, _positive("beta", beta), *sizes, _whole("seed", seed, 0))
+
+
+def draw_lda(
+    alphas: np.ndarray, beta: float, n_documents: int, n_words: int, tokens_per_document: int, seed: int
+) -> tuple[Corpus, dict]:
+    """The corpus of `workbench.models.LDA.simulate` and its truth: topics, then documents, then counts topic by topic."""
+    random = np.random.default_rng(seed)
+    n_topics = len(alphas)
+    phi = random.dirichlet(np.full(n_words, beta), n_topics)
+    theta = random.dirichlet(alphas, n_documents)
+    n_dk = random.multinomial(tokens_per_document, theta)
+    counts, n_kw = np.zeros((n_documents, n_words), dtype=np.int64), np.zeros((n_topics, n_words), dtype=np.int64)
+    for k in range(n_topics):
+        drawn = random.multinomial(n_dk[:, k], phi[k])
+        counts += drawn
+        n_kw[k] = drawn.sum(0)
+    documents, words = np.nonzero(counts)
+    corpus = Corpus.from_pairs(
+        documents, words, counts[documents, words], n_documents=n_documents, n_words=n_words, name="simulated"
+    )
+    return corpus, {"theta": theta, "phi": phi, "n_dk": n_dk, "n_kw": n_kw}
+
+
+def _draw(theta, phi, lengths, random, vocabulary=None) -> tuple[Corpus, dict]:
+    """The corpus of given topics, and its truth; token by token, so that only the tokens take memory."""
+    n_documents, n_words = len(theta), phi.shape[1]
+    n_dk = random.multinomial(lengths, theta)
+    n_kw = np.zeros(phi.shape, dtype=np.int64)
+    documents, words = [], []
+    for k, n_d in enumerate(n_dk.T):
+        shares = np.cumsum(phi[k])
+        drawn = np.searchsorted(shares / shares[-1], random.random(n_d.sum()), side="right")
+        n_kw[k] = np.bincount(drawn, minlength=n_words)
+        documents.append(np.repeat(np.arange(n_documents), n_d))
+        words.append(drawn)
+    documents, words = np.concatenate(documents), np.concatenate(words)
+    corpus = Corpus.from_pairs(documents, words, np.ones(len(words), np.int64), vocabulary, n_documents, n_words)
+    return corpus, {"theta": theta, "phi": phi, "n_dk": n_dk, "n_kw": n_kw}
+
+
+def _whole(name: str, value, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Real) or not value >= least or value != math.floor(value):
+        raise CorpusError(f"{name} must be a whole number of at least {least}; got {value!r}")
+    return int(value)
+
+
+def _positive(name: str, value) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
+        raise CorpusError(f"{name} must be a number greater than 0; got {value!r}")
+    return float(value)
+
+
+def _at_least_0(name: str, value) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < math.inf:
+        raise CorpusError(f"{name} must be a number of at least 0; got {value!r}")
+    return float(value)
+
+
+@dataclass(frozen=True)
+class DrawnSet:
+    """A name of the catalog behind which nothing is stored: it is drawn when it is asked for."""
+
+    draw: Callable
+    title: str
+    n_documents: int      # with the default options
+    n_words: int
+    n_tokens: int | None  # None where it is drawn too
+    origin: str
+
+    @property
+    def name(self) -> str:
+        """The name of the function that draws it."""
+        return self.draw.__name__
+
+    @property
+    def options(self) -> dict:
+        """Name → default of what `load` can be asked for."""
+        return {name: known.default for name, known in signature(self.draw).parameters.items()}
+
+    def folder(self) -> None:
+        """Nowhere: it has no files."""
+        return None
+
+    def whereabouts(self) -> str:
+        """Always "drawn"."""
+        return "drawn"
+
+    def facts(self) -> dict:
+        """What there is to know of it, as JSON can hold it."""
+        names = ("name", "title", "n_documents", "n_words", "n_tokens", "origin", "options")
+        return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
+
+    def load(self, **options) -> Corpus:
+        """The corpus; the truth behind it comes from the function itself, as ``wb.synthetic.bars(side=4)``."""
+        return self.draw(**options)[0]
+
+
+DRAWN = (
+    DrawnSet(bars, "rows and columns of a square of pixels, the topics known", 1000, 25, 100_000,
+             "drawn here; Griffiths & Steyvers (2004), figure 1"),
+    DrawnSet(zipf, "documents with the word frequencies of real text, the topics known", 2000, 5000, None, "drawn here"),
+    DrawnSet(lda, "documents of one length drawn from LDA, the topics known", 200, 500, 20_000, "drawn here"),
+)
