@@ -46,6 +46,11 @@ def expected_counts(corpus, gamma, r=0):
     return counts
 
 
+def count_variances(corpus, gamma, r=0):
+    """sum n_dw gamma_dwk (1 - gamma_dwk) over the pairs that count more than r."""
+    return expected_counts(corpus, gamma * (1 - gamma), r)
+
+
 def sampled_counts(corpus, topics, n_topics, r=np.inf):
     """Tokens by topic, of the pairs that count at most r."""
     counts = no_counts(corpus, n_topics)
@@ -81,9 +86,13 @@ def perplexity(test_pairs, table):
     return np.exp(-sum(n * np.log(table[d, w]) for d, w, n in test_pairs) / sum(n for *_, n in test_pairs))
 
 
-def conditional(counts, d, w, alpha, beta):
-    """p(z = k) up to a factor, for a token that is not in the counts: eq. A6, A8."""
-    return (beta + counts.n_wk[w]) / (len(counts.n_wk) * beta + counts.n_k) * (alpha + counts.n_dk[d])
+def conditional(counts, d, w, alpha, beta, variance=None):
+    """p(z = k) up to a factor, for a token that is not in the counts: eq. A6, A8; with the second-order factors of A.8."""
+    a, b, c = alpha + counts.n_dk[d], beta + counts.n_wk[w], len(counts.n_wk) * beta + counts.n_k
+    if variance is None:
+        return a * b / c
+    exponent = -variance.n_dk[d] / (2 * a**2) - variance.n_wk[w] / (2 * b**2) + variance.n_k / (2 * c**2)
+    return a * b / c * np.exp(exponent)
 
 
 def draw(p, u):
@@ -92,7 +101,7 @@ def draw(p, u):
     return below[0] if len(below) else len(p) - 1
 
 
-def draw_token(corpus, token, topics, mean, alpha, beta, u, r):
+def draw_token(corpus, token, topics, mean, alpha, beta, u, r, variance=None):
     """Draws one token's topic given all others, in place: eq. A6, A8."""
     d, w, _ = tokens_of(corpus)[token]
     counts = mean.plus(sampled_counts(corpus, topics, len(alpha), r))
@@ -100,16 +109,16 @@ def draw_token(corpus, token, topics, mean, alpha, beta, u, r):
     counts.n_dk[d, old] -= 1
     counts.n_wk[w, old] -= 1
     counts.n_k[old] -= 1
-    topics[token] = draw(conditional(counts, d, w, alpha, beta), u)
+    topics[token] = draw(conditional(counts, d, w, alpha, beta, variance), u)
 
 
-def gibbs_sweep(corpus, topics, alpha, beta, uniform, r=np.inf, mean=None):
+def gibbs_sweep(corpus, topics, alpha, beta, uniform, r=np.inf, mean=None, variance=None):
     """Topics after one sweep over the tokens whose pair counts at most r; ``uniform(token)`` is asked in order."""
     topics = np.array(topics)
     mean = no_counts(corpus, len(alpha)) if mean is None else mean
     for token, (_, _, n) in enumerate(tokens_of(corpus)):
         if n <= r:
-            draw_token(corpus, token, topics, mean, alpha, beta, uniform(token), r)
+            draw_token(corpus, token, topics, mean, alpha, beta, uniform(token), r, variance)
     return topics
 
 
@@ -134,21 +143,69 @@ def variational_sweep(corpus, gamma, alpha, beta, schedule, r=0, sampled=None, w
     return new
 
 
-def hybrid_sweep(corpus, gamma, chains, alpha, beta, r, uniforms, schedule):
-    """(gamma, chains) after the sampling phase of each chain and then the variational phase, eq. A8, A9."""
+def collapsed_responsibility(corpus, gamma, pair, sampled, alpha, beta, r=0, second_order=True):
+    """gamma of one pair, eq. A7: one copy taken out of means and variances, the exponent averaged over chains."""
+    (d, w, _), g = pairs_of(corpus)[pair], gamma[pair]
+    mean, variance = expected_counts(corpus, gamma, r), count_variances(corpus, gamma, r)
+    e_dk, e_wk, e_k = (np.maximum(x - g, 0) for x in (mean.n_dk[d], mean.n_wk[w], mean.n_k))
+    v_dk, v_wk, v_k = (np.maximum(x - g * (1 - g), 0) for x in (variance.n_dk[d], variance.n_wk[w], variance.n_k))
+    log_gamma = np.zeros(len(alpha))
+    for counts in sampled:
+        a, b = alpha + e_dk + counts.n_dk[d], beta + e_wk + counts.n_wk[w]
+        c = corpus.n_words * beta + e_k + counts.n_k
+        log_gamma += (np.log(a) + np.log(b) - np.log(c)) / len(sampled)
+        if second_order:
+            log_gamma += (-v_dk / (2 * a**2) - v_wk / (2 * b**2) + v_k / (2 * c**2)) / len(sampled)
+    return np.exp(log_gamma - logsumexp(log_gamma))
+
+
+def collapsed_sweep(corpus, gamma, alpha, beta, r=0, sampled=None, second_order=True):
+    """gamma after one pass of eq. A7 in canonical order over the pairs that count more than r."""
+    sampled, gamma = [no_counts(corpus, len(alpha))] if sampled is None else sampled, gamma.copy()
+    for pair in np.flatnonzero(corpus.counts > r):
+        gamma[pair] = collapsed_responsibility(corpus, gamma, pair, sampled, alpha, beta, r, second_order)
+    return gamma
+
+
+def em_iteration(corpus, mean, alpha, beta, n_inner, tolerance, restart=False, point=False):
+    """(gamma, counts) after one E-step of documents that are fitted one by one, and the M-step (spec A.2)."""
+    n_topics, words_beta = len(alpha), corpus.n_words * beta
+    if point:
+        log_phi = np.log((beta + mean.n_wk) / (words_beta + mean.n_k))
+    else:
+        log_phi = psi(beta + mean.n_wk) - psi(words_beta + mean.n_k)
+    gamma, n_dk = np.zeros((corpus.n_pairs, n_topics)), mean.n_dk.copy()
+    for d in range(corpus.n_documents):
+        pairs = slice(corpus.indptr[d], corpus.indptr[d + 1])
+        if restart:
+            n_dk[d] = corpus.counts[pairs].sum() / n_topics
+        for _ in range(n_inner):
+            logs = psi(alpha + n_dk[d]) + log_phi[corpus.words[pairs]]
+            gamma[pairs] = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+            new = corpus.counts[pairs] @ gamma[pairs]
+            change, n_dk[d] = np.mean(np.abs(new - n_dk[d])), new
+            if change < tolerance:
+                break
+    return gamma, expected_counts(corpus, gamma)
+
+
+def hybrid_sweep(corpus, gamma, chains, alpha, beta, r, uniforms, variational):
+    """(gamma, chains) after the sampling phase of each chain and then the variational phase, eq. A8, A9.
+
+    variational(corpus, gamma, alpha, beta, r=, sampled=) is a sweep above.
+    """
     mean = expected_counts(corpus, gamma, r)
     chains = [gibbs_sweep(corpus, z, alpha, beta, u, r, mean) for z, u in zip(chains, uniforms, strict=True)]
     sampled = [sampled_counts(corpus, topics, len(alpha), r) for topics in chains]
-    return variational_sweep(corpus, gamma, alpha, beta, schedule, r, sampled), chains
+    return variational(corpus, gamma, alpha, beta, r=r, sampled=sampled), chains
 
 
-def interleaved_sweep(corpus, gamma, topics, alpha, beta, r, uniform):
-    """(gamma, topics) after one canonical pass, each pair by its own rule."""
+def interleaved_sweep(corpus, gamma, topics, alpha, beta, r, uniform, update):
+    """(gamma, topics) after one canonical pass, each pair by its own rule; update(gamma, pair, sampled) gives a gamma."""
     gamma, topics, token = gamma.copy(), np.array(topics), 0
-    for pair, (d, w, n) in enumerate(pairs_of(corpus)):
+    for pair, (_, _, n) in enumerate(pairs_of(corpus)):
         if n > r:
-            totals = expected_counts(corpus, gamma, r).plus(sampled_counts(corpus, topics, len(alpha), r))
-            gamma[pair] = responsibility([totals], [1.0], d, w, alpha, beta)
+            gamma[pair] = update(gamma, pair, sampled_counts(corpus, topics, len(alpha), r))
         else:
             for copy in range(token, token + n):
                 draw_token(corpus, copy, topics, expected_counts(corpus, gamma, r), alpha, beta, uniform(copy), r)
@@ -165,6 +222,16 @@ def entropy(corpus, gamma, r=0):
 def bound(corpus, gamma, alpha, beta):
     """F(gamma), eq. A4."""
     return log_joint(expected_counts(corpus, gamma), alpha, beta) + entropy(corpus, gamma)
+
+
+def point_bound(corpus, gamma, alpha, beta):
+    """A bound on log p(words, phi) at the mode of phi under Dirichlet(beta + 1), for gamma and the best q(theta)."""
+    counts = expected_counts(corpus, gamma)
+    phi = (beta + counts.n_wk) / (corpus.n_words * beta + counts.n_k)
+    total = entropy(corpus, gamma) + np.sum((counts.n_wk + beta) * np.log(phi))
+    for row in counts.n_dk:
+        total += gammaln(alpha.sum()) - gammaln(alpha.sum() + row.sum()) + np.sum(gammaln(alpha + row) - gammaln(alpha))
+    return total + len(alpha) * (gammaln(corpus.n_words * (beta + 1)) - corpus.n_words * gammaln(beta + 1))
 
 
 def uncollapsed_bound(corpus, gamma, a, b, alpha, beta):
@@ -206,3 +273,69 @@ def hybrid_optimum_step(corpus, gamma, alpha, beta, r):
     exact = enumerate_topics(corpus, alpha, beta, r, expected_counts(corpus, gamma, r))
     sampled = [sampled_counts(corpus, z, len(alpha), r) for z in exact.topics]
     return variational_sweep(corpus, gamma, alpha, beta, "parallel", r, sampled, exact.probability)
+
+
+# ---------------------------------------------------------------------- fold-in of one document: [(word, count)], spec B.4
+
+
+def word_probabilities(n_kw, beta):
+    """phi (topic, word) given counts."""
+    return (beta + n_kw) / (n_kw.shape[1] * beta + n_kw.sum(axis=1, keepdims=True))
+
+
+def exact_theta(pairs, phi, alpha):
+    """The posterior mean of theta given the topics, by enumeration of the topics of all tokens."""
+    words = [w for w, n in pairs for _ in range(n)]
+    states = np.array(list(itertools.product(range(len(alpha)), repeat=len(words))))
+    n_dk = np.array([np.bincount(z, minlength=len(alpha)) for z in states])
+    logs = gammaln(alpha + n_dk).sum(axis=1) + np.log(phi[states, words]).sum(axis=1)
+    return np.exp(logs - logsumexp(logs)) @ (alpha + n_dk) / (alpha.sum() + len(words))
+
+
+def converge(update, start, tolerance=1e-6, most_passes=1000):
+    """start, update(start), … until the mean change over the topics is below the tolerance."""
+    for _ in range(most_passes):
+        before, start = start, update(start)
+        if np.mean(np.abs(start - before)) < tolerance:
+            break
+    return start
+
+
+def variational_theta(pairs, n_kw, alpha, beta):
+    n_tokens, n_words = sum(n for _, n in pairs), n_kw.shape[1]
+    log_phi = psi(beta + n_kw) - psi(n_words * beta + n_kw.sum(axis=1, keepdims=True))
+
+    def update(at):
+        logs = [psi(at) + log_phi[:, w] for w, _ in pairs]
+        return alpha + sum(n * np.exp(row - logsumexp(row)) for row, (_, n) in zip(logs, pairs, strict=True))
+
+    at = converge(update, alpha + n_tokens / len(alpha))
+    return at / at.sum()
+
+
+def collapsed_theta(pairs, phi, alpha):
+    n_tokens = sum(n for _, n in pairs)
+    gamma = np.array([phi[:, w] * (alpha + n_tokens / len(alpha)) for w, _ in pairs])
+    gamma /= gamma.sum(axis=1, keepdims=True)
+    counts = np.array([n for _, n in pairs])
+
+    def sweep(_):
+        for i, (w, _) in enumerate(pairs):
+            new = phi[:, w] * (alpha + np.maximum(counts @ gamma - gamma[i], 0))
+            gamma[i] = new / new.sum()
+        return counts @ gamma
+
+    return (alpha + converge(sweep, counts @ gamma)) / (alpha.sum() + n_tokens)
+
+
+def sampled_theta(pairs, phi, alpha, burn_in, n_kept, uniform):
+    """``uniform(sweep, token)``; sweep 0 draws each token given documents spread evenly over the topics."""
+    words = [w for w, n in pairs for _ in range(n)]
+    topics = [draw(phi[:, w] * (alpha + len(words) / len(alpha)), uniform(0, i)) for i, w in enumerate(words)]
+    kept = []
+    for sweep in range(1, 1 + burn_in + n_kept):
+        for i, w in enumerate(words):
+            others = np.bincount(topics[:i] + topics[i + 1 :], minlength=len(alpha))
+            topics[i] = draw(phi[:, w] * (alpha + others), uniform(sweep, i))
+        kept.append((alpha + np.bincount(topics, minlength=len(alpha))) / (alpha.sum() + len(words)))
+    return np.mean(kept[burn_in:], axis=0)

@@ -3,7 +3,7 @@
 import numpy as np
 import twins
 
-from workbench.engines import cgs, hybrid, svb
+from workbench.engines import cgs, cvb, hybrid, svb
 from workbench.engines.engine import Turn
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import GIBBS, uniform
@@ -34,9 +34,28 @@ def cgs_state(corpus, topics, n_topics, r=np.inf):
     )
 
 
+def cvb_state(corpus, gamma, r=0, second_order=True):
+    """The state of `cvb` or `cvb0` (or the variational part of a hybrid) behind responsibilities of every pair."""
+    mean, variance = twins.expected_counts(corpus, gamma, r), twins.count_variances(corpus, gamma, r)
+    rows = [padded_rows(mean.n_dk, float), padded_rows(mean.n_wk, float), pad_topics(mean.n_k)]
+    if second_order:
+        rows += [padded_rows(variance.n_dk, float), padded_rows(variance.n_wk, float), pad_topics(variance.n_k)]
+    else:
+        rows += [np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0)]
+    return cvb.State(*rows, padded_rows(gamma[corpus.counts > r], float))
+
+
 def hybrid_state(corpus, gamma, chains, schedule, r):
+    """The state of `svb-cgs` behind responsibilities of every pair and topics of every token, a chain each."""
     states = [cgs_state(corpus, topics, gamma.shape[1], r) for topics in chains]
-    return hybrid.State(*svb_state(corpus, gamma, schedule, r), *(np.stack(arrays) for arrays in zip(*states, strict=True)))
+    return hybrid.SvbState(*svb_state(corpus, gamma, schedule, r), *(np.stack(arrays) for arrays in zip(*states, strict=True)))
+
+
+def cvb_hybrid_state(corpus, gamma, chains, r, second_order=True):
+    """The state of `cvb-cgs` or `cvb0-cgs` behind the same."""
+    states = [cgs_state(corpus, topics, gamma.shape[1], r) for topics in chains]
+    part = cvb_state(corpus, gamma, r, second_order)
+    return hybrid.CvbState(*part, *(np.stack(arrays) for arrays in zip(*states, strict=True)))
 
 
 def uniforms_of(turn: Turn, chain: int = 0):

@@ -1,5 +1,7 @@
 """The hybrid of variational Bayes and Gibbs sampling against its twin and the published values."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import twins
@@ -8,7 +10,8 @@ from toys import every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import cgs, get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
-from workbench.engines.hybrid import Options
+from workbench.engines.hybrid import SvbOptions as Options
+from workbench.engines.hybrid import chain_of, threshold_of
 from workbench.models import LDA
 
 ENGINE = get_engine("svb-cgs")
@@ -18,6 +21,11 @@ SCHEDULES = ("parallel", "sequential")
 COUNTS, NATS = 1e-8, 1e-7
 EXACT = 1e-9  # the printed digits; float64 trajectories, spec E.5
 CONVERGED = 1e-7  # fixed points, spec E.5
+
+
+def svb_sweep(schedule):
+    """The variational phase of the twin."""
+    return partial(twins.variational_sweep, schedule=schedule)
 
 
 def assert_meets_twin(corpus, state, gamma, chains, r):
@@ -39,7 +47,8 @@ def test_the_twin_follows_the_printed_trajectory(oracles, toy):
     streams = [iter(u) for u in printed["uniforms"]]
     uniforms = [lambda token, s=s: next(s) for s in streams]
     for expected in printed["trace"]:
-        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, "sequential")
+        sequential = svb_sweep("sequential")
+        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, sequential)
         assert [z[printed["cg_tokens"]].tolist() for z in chains] == expected["z_cg"]
         np.testing.assert_allclose(gamma[[0, 4]], expected["gamma_vb"], rtol=0, atol=EXACT)
 
@@ -52,7 +61,7 @@ def test_kernel_and_twin_go_the_same_way_from_the_printed_start(oracles, toy, sc
     for sweep in range(1, 9):
         turn = Turn(4, sweep)
         uniforms = [uniforms_of(turn, s) for s in range(2)]
-        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, schedule)
+        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, svb_sweep(schedule))
         state, _ = ENGINE.step(corpus, model, Options(1, 2, "two_phase", schedule), state, turn)
         assert_meets_twin(corpus, state, gamma, chains, 1)
 
@@ -90,7 +99,7 @@ def test_draws_follow_the_exact_conditional_of_the_sampled_tokens(oracles, toy):
     state = hybrid_state(corpus, np.array(printed["gamma"]), [np.zeros(9, int)], "parallel", 1)
     drawn = []
     for sweep in range(10_000):
-        cgs.sweep(corpus, model, 1, state.chain(0), state[:3], Turn(2, sweep))
+        cgs.sweep(corpus, model, 1, chain_of(state, 0), (*state[:3], None, None, None), Turn(2, sweep))
         drawn.append(state.topics[0, 3:6] == 0)
     batches = np.reshape(drawn, (50, -1, 3)).mean(axis=1)
     deviation = batches.mean(axis=0) - np.array(printed["qcg_marginals"])[:, 0]
@@ -123,7 +132,7 @@ def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, n_chains, sch
     for sweep in (1, 2):
         turn = Turn(5, sweep)
         uniforms = [uniforms_of(turn, s) for s in range(n_chains)]
-        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, schedule)
+        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, svb_sweep(schedule))
         state, info = ENGINE.step(corpus, model, options, state, turn)
         assert_meets_twin(corpus, state, gamma, chains, 1)
     n_sampled, n_updated = np.sum(corpus.counts == 1), np.sum(corpus.counts > 1)
@@ -142,9 +151,14 @@ def test_interleaved_passes_meet_their_twin(n_topics, r):
     corpus, model = simulated(8, 10, 12), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
     state = hybrid_state(corpus, gamma, [topics], "sequential", r)
+
+    def update(gamma, pair, sampled):
+        total = twins.expected_counts(corpus, gamma, r).plus(sampled)
+        return twins.responsibility([total], [1.0], corpus.documents[pair], corpus.words[pair], model.alphas, model.beta)
+
     for sweep in (1, 2):
         turn = Turn(5, sweep)
-        gamma, topics = twins.interleaved_sweep(corpus, gamma, topics, model.alphas, model.beta, r, uniforms_of(turn))
+        gamma, topics = twins.interleaved_sweep(corpus, gamma, topics, model.alphas, model.beta, r, uniforms_of(turn), update)
         state, _ = ENGINE.step(corpus, model, Options(r, 1, "interleaved", "sequential"), state, turn)
         assert_meets_twin(corpus, state, gamma, [topics], r)
 
@@ -160,7 +174,7 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, n_chains, schedule
     for sweep in range(1, 9):
         turn = Turn(5, sweep)
         uniforms = [uniforms_of(turn, s) for s in range(n_chains)]
-        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, schedule)
+        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, svb_sweep(schedule))
         state, _ = ENGINE.step(corpus, model, Options(1, n_chains, "two_phase", schedule), state, turn)
         assert_same_counts(state, twins.expected_counts(corpus, gamma, 1), COUNTS)
 
@@ -169,11 +183,11 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, n_chains, schedule
 
 
 def test_a_fraction_between_two_counts_is_the_lower_count():
-    assert Options(r=1.5).threshold == Options(r=1).threshold == 1
-    assert Options(r=0.5).threshold == Options(r=0).threshold == 0
-    assert Options(r=np.inf).threshold == cgs.EVERY_COUNT
-    assert make_options(ENGINE, {"r": "inf"}).threshold == cgs.EVERY_COUNT
-    assert make_options(ENGINE, {"r": 1e300}).threshold == cgs.EVERY_COUNT
+    assert threshold_of(Options(r=1.5)) == threshold_of(Options(r=1)) == 1
+    assert threshold_of(Options(r=0.5)) == threshold_of(Options(r=0)) == 0
+    assert threshold_of(Options(r=np.inf)) == cgs.EVERY_COUNT
+    assert threshold_of(make_options(ENGINE, {"r": "inf"})) == cgs.EVERY_COUNT
+    assert threshold_of(make_options(ENGINE, {"r": 1e300})) == cgs.EVERY_COUNT
 
 
 def test_an_interleaved_pass_needs_one_chain_and_the_sequential_schedule():
@@ -185,5 +199,5 @@ def test_an_interleaved_pass_needs_one_chain_and_the_sequential_schedule():
 def test_the_state_of_a_chain_is_a_view():
     corpus = simulated()
     state = hybrid_state(corpus, random_gamma(corpus, 3), [random_topics(corpus, 3)], "parallel", 1)
-    assert all(np.shares_memory(a, b) for a, b in zip(state.chain(0), state[5:], strict=True))
-    assert np.array_equal(state.chain(0).n_wk, cgs_state(corpus, random_topics(corpus, 3), 3, 1).n_wk)
+    assert all(np.shares_memory(a, b) for a, b in zip(chain_of(state, 0), state[5:], strict=True))
+    assert np.array_equal(chain_of(state, 0).n_wk, cgs_state(corpus, random_topics(corpus, 3), 3, 1).n_wk)

@@ -5,6 +5,7 @@ inference. The bands are three times the spread between seeds of the reference. 
 """
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,18 +17,24 @@ from workbench.engines.engine import Turn, make_options
 SEEDS = (0, 1, 2)
 BURN_IN, N_ITERATIONS = 10, 300
 RUNS = {
-    "cgs": ("cgs", {}),
-    "svb-cgs": ("svb-cgs", {"r": 1}),
     "svb sequential": ("svb", {"schedule": "sequential"}),
+    "cvb": ("cvb", {}),
+    "vb restarted": ("vb", {"restart_documents": True}),
+    "cvb-cgs": ("cvb-cgs", {"r": 1}),
+    "cvb0-cgs": ("cvb0-cgs", {"r": 1}),
+    "svb-cgs": ("svb-cgs", {"r": 1}),
+    "vb": ("vb", {}),
+    "cvb0": ("cvb0", {}),
+    "cgs": ("cgs", {}),
     "svb parallel": ("svb", {"schedule": "parallel"}),
 }
 
-pytestmark = pytest.mark.slow  # minutes
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]  # minutes
 
 
 def perplexity(pairs, probability):
     """exp of the mean negative log probability per token (spec B.2)."""
-    return np.exp(-np.dot(pairs.counts, np.log(probability)) / pairs.n_tokens)
+    return np.exp(-np.sum(pairs.counts * np.log(probability)) / pairs.n_tokens)
 
 
 def held_out_perplexities(train, test, engine_name, given, seed):
@@ -46,16 +53,20 @@ def held_out_perplexities(train, test, engine_name, given, seed):
 
 @pytest.fixture(scope="module")
 def figures(kos):
-    """{run: (seed, [state, online])}, printed as they come."""
-    table = {}
-    for name, (engine_name, given) in RUNS.items():
-        rows, elapsed, cpu_time = [], time.perf_counter(), time.process_time()
-        for seed in SEEDS:
-            rows.append(held_out_perplexities(*hold_out_tokens(kos, 0.1, seed), engine_name, given, seed))
-        table[name] = np.array(rows)
-        elapsed, cpu_time = time.perf_counter() - elapsed, time.process_time() - cpu_time
-        told = "; ".join(f"state {state:.1f} online {online:.1f}" for state, online in rows)
-        print(f"\n{name}: {told}; means {table[name].mean(axis=0).round(1)}; {elapsed:.1f} s, CPU {cpu_time:.1f} s", flush=True)
+    """{run: (seed, [state, online])}, printed as they come; two runs at a time, in threads, since kernels free the lock."""
+    began = time.perf_counter()
+    splits = [hold_out_tokens(kos, 0.1, seed) for seed in SEEDS]
+    with ThreadPoolExecutor(2) as pool:
+        waiting = {
+            name: [pool.submit(held_out_perplexities, *splits[seed], engine, given, seed) for seed in SEEDS]
+            for name, (engine, given) in RUNS.items()
+        }
+        table = {}
+        for name, futures in waiting.items():
+            table[name] = np.array([future.result() for future in futures])
+            told = "; ".join(f"state {state:.1f} online {online:.1f}" for state, online in table[name])
+            print(f"\n{name}: {told}; means {table[name].mean(axis=0).round(1)}", flush=True)
+    print(f"{time.perf_counter() - began:.0f} s")
     return table
 
 
@@ -64,15 +75,30 @@ def figures(kos):
     ("svb-cgs", 1, 1633, 30),
     ("svb sequential", 0, 1973, 45),
     ("svb parallel", 0, 1998, 60),
+    ("cvb", 0, 1787, 60),
+    ("cvb0", 1, 1626, 45),
+    ("cvb-cgs", 1, 1627, 30),
+    ("vb restarted", 0, 1752, 30),
 ])
 def test_mean_perplexity_lies_in_the_band_of_the_reference(figures, name, column, centre, band):
     assert figures[name][:, column].mean() == pytest.approx(centre, abs=band)
 
 
-def test_the_hybrid_predicts_as_well_as_gibbs_sampling_on_the_same_splits(figures):
-    """Paired by split and seed. The reference saw -6 to +12; eight seeds here gave a mean of 6 and a deviation of 11,
-    since either sampler may settle in a mode of its own: the mean must lie in the band, no pair far out of it."""
-    difference = figures["svb-cgs"][:, 1] - figures["cgs"][:, 1]
-    print("\nsvb-cgs - cgs, online:", difference.round(1))
-    assert -20 <= difference.mean() <= 25
-    assert np.all(np.abs(difference - 6) < 4 * 11)
+@pytest.mark.parametrize(("hybrid", "low", "high", "centre"), [("svb-cgs", -20, 25, 6), ("cvb-cgs", -20, 20, 0)])
+def test_hybrids_predict_as_well_as_gibbs_sampling_on_the_same_splits(figures, hybrid, low, high, centre):
+    """Paired by split and seed. The reference saw -6 to +12 and -7 to +6; eight seeds of svb-cgs here gave a mean of 6
+    and a deviation of 11, since either sampler may settle in a mode of its own: the mean must lie in the band, no pair
+    further than four deviations from the centre."""
+    difference = figures[hybrid][:, 1] - figures["cgs"][:, 1]
+    print(f"\n{hybrid} - cgs, online:", difference.round(1))
+    assert low <= difference.mean() <= high
+    assert np.all(np.abs(difference - centre) < 4 * 11)
+
+
+def test_engines_stand_in_the_order_of_the_papers(figures):
+    """Online: standard variational worst, collapsed better, each hybrid better than its variational parent (figs. 3, 4)."""
+    online = {name: table[:, 1].mean() for name, table in figures.items()}
+    assert online["svb parallel"] > online["cvb"] > online["cgs"]
+    assert online["svb parallel"] > online["svb-cgs"]
+    assert online["cvb"] > online["cvb-cgs"]
+    assert online["cvb"] > online["cvb0"]

@@ -1,106 +1,120 @@
-"""The hybrid is `svb` where nothing is sampled and `cgs` where everything is, bit for bit."""
+"""Each hybrid is its variational engine where nothing is sampled and `cgs` where everything is, bit for bit."""
 
 import numpy as np
 import pytest
 from engines.starts import assert_same_bits
 from toys import CORPORA, doubled
 
-from workbench.engines import cgs, get_engine, svb
+from workbench.engines import cgs, cvb, get_engine, svb
 from workbench.engines.engine import NoOptions, Turn
-from workbench.engines.hybrid import Options
+from workbench.engines.hybrid import Cvb0Options, CvbOptions, SvbOptions, chain_of, mean_part
 from workbench.models import LDA
 
-HYBRID, SVB, CGS = get_engine("svb-cgs"), get_engine("svb"), get_engine("cgs")
-WAYS = [("two_phase", "parallel"), ("two_phase", "sequential"), ("interleaved", "sequential")]
+CGS = get_engine("cgs")
+# name of the hybrid, of its variational engine; the options of both that belong together
+WAYS = [
+    ("svb-cgs", "svb", {"phases": "two_phase", "schedule": "parallel"}),
+    ("svb-cgs", "svb", {"phases": "two_phase", "schedule": "sequential"}),
+    ("svb-cgs", "svb", {"phases": "interleaved", "schedule": "sequential"}),
+    ("cvb-cgs", "cvb", {"phases": "two_phase"}),
+    ("cvb-cgs", "cvb", {"phases": "two_phase", "cg_second_order": True}),
+    ("cvb-cgs", "cvb", {"phases": "interleaved"}),
+    ("cvb0-cgs", "cvb0", {"phases": "two_phase"}),
+    ("cvb0-cgs", "cvb0", {"phases": "interleaved"}),
+]
+OPTIONS = {"svb-cgs": SvbOptions, "cvb-cgs": CvbOptions, "cvb0-cgs": Cvb0Options}
 MODELS = [LDA(1, 0.1, 0.1), LDA(5, 1e-4, 1e-4), LDA(17, 0.1, 0.1)]
 
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.n_topics} topics, {model.alpha:g}")
-every_way = pytest.mark.parametrize(("phases", "schedule"), WAYS)
-every_corpus = pytest.mark.parametrize("name", CORPORA)
+every_way = pytest.mark.parametrize(("name", "pure", "given"), WAYS, ids=lambda way: way if isinstance(way, str) else str(way))
+every_corpus = pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 
 
-def chains_of(phases):
-    return (1,) if phases == "interleaved" else (1, 3)
+def chains_of(given):
+    return (1,) if given["phases"] == "interleaved" else (1, 3)
 
 
-def side_by_side(corpus, model, hybrid_options, engine, options):
-    """(hybrid state, its numbers, state of the pure engine, its numbers) after each of four steps."""
-    one, other = HYBRID.init(corpus, model, hybrid_options, Turn(6, 0)), engine.init(corpus, model, options, Turn(6, 0))
+def side_by_side(corpus, model, name, hybrid_options, engine, options):
+    """(hybrid state, its numbers, its engine, state of the pure engine, its numbers) after each of four steps."""
+    hybrid = get_engine(name)
+    one, other = hybrid.init(corpus, model, hybrid_options, Turn(6, 0)), engine.init(corpus, model, options, Turn(6, 0))
     for step in range(1, 5):
-        one, info = HYBRID.step(corpus, model, hybrid_options, one, Turn(6, step))
+        one, info = hybrid.step(corpus, model, hybrid_options, one, Turn(6, step))
         other, pure = engine.step(corpus, model, options, other, Turn(6, step))
         yield (
-            one, info | HYBRID.watch(corpus, model, hybrid_options, one),
+            one, info | hybrid.watch(corpus, model, hybrid_options, one), hybrid,
             other, pure | engine.watch(corpus, model, options, other),
         )
 
 
-def assert_is_svb(corpus, model, options):
-    pure = svb.Options(options.schedule)
-    for hybrid, numbers, state, expected in side_by_side(corpus, model, options, SVB, pure):
-        assert_same_bits(hybrid.mean, state)
+def assert_is_variational(corpus, model, name, pure, given, r, n_samples):
+    engine, options = get_engine(pure), OPTIONS[name](r=r, n_samples=n_samples, **given)
+    own = svb.Options(given["schedule"]) if pure == "svb" else cvb.Options()
+    for state, numbers, hybrid, expected_state, expected in side_by_side(corpus, model, name, options, engine, own):
+        assert_same_bits(mean_part(state), expected_state)
         assert numbers["objective"] == expected["bound"]
         assert numbers["updates"] == expected["updates"]
+        assert numbers.get("change") == expected.get("change")
         assert np.isnan(numbers["moved"])  # no token is sampled, so none moves and none stays
         assert np.array_equal(numbers["n_k"], expected["n_k"])
-        predicted = HYBRID.predict(corpus, model, options, hybrid, corpus)
-        assert np.array_equal(predicted, SVB.predict(corpus, model, pure, state, corpus))
-        assert not hybrid.n_wk.any()
+        predicted = hybrid.predict(corpus, model, options, state, corpus)
+        assert np.array_equal(predicted, engine.predict(corpus, model, own, expected_state, corpus))
+        assert not state.n_wk.any()
 
 
-def assert_is_cgs(corpus, model, options):
-    for hybrid, numbers, state, expected in side_by_side(corpus, model, options, CGS, NoOptions()):
-        assert_same_bits(hybrid.chain(0), state)
-        assert not hybrid.mean_wk.any()
-        assert numbers["updates"] == options.n_samples * expected["updates"]
-        if options.n_samples == 1:
+def assert_is_cgs(corpus, model, name, given, r, n_samples):
+    options = OPTIONS[name](r=r, n_samples=n_samples, **given)
+    for state, numbers, hybrid, expected_state, expected in side_by_side(corpus, model, name, options, CGS, NoOptions()):
+        assert_same_bits(chain_of(state, 0), expected_state)
+        assert not state.mean_wk.any()
+        assert numbers["updates"] == n_samples * expected["updates"]
+        if n_samples == 1:
             assert numbers["objective"] == expected["log_joint"]
             assert numbers["moved"] == expected["moved"]
-            predicted = HYBRID.predict(corpus, model, options, hybrid, corpus)
-            assert np.array_equal(predicted, CGS.predict(corpus, model, NoOptions(), state, corpus))
+            predicted = hybrid.predict(corpus, model, options, state, corpus)
+            assert np.array_equal(predicted, CGS.predict(corpus, model, NoOptions(), expected_state, corpus))
         assert np.array_equal(numbers["n_k"], expected["n_k"])
 
 
 @every_model
 @every_way
 @every_corpus
-def test_nothing_sampled_is_svb(name, phases, schedule, model):
-    for n_samples in chains_of(phases):
-        assert_is_svb(CORPORA[name], model, Options(0, n_samples, phases, schedule))
+def test_nothing_sampled_is_the_variational_engine(corpus, name, pure, given, model):
+    for n_samples in chains_of(given):
+        assert_is_variational(corpus, model, name, pure, given, 0, n_samples)
 
 
 @every_model
 @every_way
 @every_corpus
-def test_everything_sampled_is_cgs(name, phases, schedule, model):
-    for n_samples in chains_of(phases):
-        assert_is_cgs(CORPORA[name], model, Options(np.inf, n_samples, phases, schedule))
+def test_everything_sampled_is_cgs(corpus, name, pure, given, model):
+    for n_samples in chains_of(given):
+        assert_is_cgs(corpus, model, name, given, np.inf, n_samples)
 
 
 @every_way
 @every_corpus
-def test_a_corpus_of_counts_above_r_is_svb(name, phases, schedule):
-    for n_samples in chains_of(phases):
-        assert_is_svb(doubled(CORPORA[name]), LDA(5, 0.1, 0.1), Options(1, n_samples, phases, schedule))
+def test_a_corpus_of_counts_above_r_is_variational(corpus, name, pure, given):
+    for n_samples in chains_of(given):
+        assert_is_variational(doubled(corpus), LDA(5, 0.1, 0.1), name, pure, given, 1, n_samples)
 
 
 @every_way
 @every_corpus
-def test_a_corpus_of_counts_up_to_r_is_cgs(name, phases, schedule):
-    largest = int(CORPORA[name].counts.max())
-    for n_samples in chains_of(phases):
-        assert_is_cgs(CORPORA[name], LDA(5, 0.1, 0.1), Options(largest, n_samples, phases, schedule))
+def test_a_corpus_of_counts_up_to_r_is_cgs(corpus, name, pure, given):
+    for n_samples in chains_of(given):
+        assert_is_cgs(corpus, LDA(5, 0.1, 0.1), name, given, int(corpus.counts.max()), n_samples)
 
 
 @every_corpus
-def test_chains_with_everything_sampled_are_independent_samplers(name):
-    corpus, model, options = CORPORA[name], LDA(5, 0.1, 0.1), Options(np.inf, 3)
-    hybrid = HYBRID.init(corpus, model, options, Turn(6, 0))
+def test_chains_with_everything_sampled_are_independent_samplers(corpus):
+    model, options, engine = LDA(5, 0.1, 0.1), SvbOptions(np.inf, 3), get_engine("svb-cgs")
+    hybrid = engine.init(corpus, model, options, Turn(6, 0))
     pure = [cgs.start_chain(corpus, model, cgs.EVERY_COUNT, Turn(6, 0), s) for s in range(3)]
     for step in range(1, 4):
-        hybrid, _ = HYBRID.step(corpus, model, options, hybrid, Turn(6, step))
+        hybrid, _ = engine.step(corpus, model, options, hybrid, Turn(6, step))
         for s in range(3):
-            cgs.sweep(corpus, model, cgs.EVERY_COUNT, pure[s], (None, None, None), Turn(6, step), s)
-            assert_same_bits(hybrid.chain(s), pure[s])
+            cgs.sweep(corpus, model, cgs.EVERY_COUNT, pure[s], cgs.NO_MEAN, Turn(6, step), s)
+            assert_same_bits(chain_of(hybrid, s), pure[s])
     if corpus.n_tokens > 5:
         assert not np.array_equal(hybrid.topics[0], hybrid.topics[1])

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine, NoOptions
+from workbench.engines.fold_in import by_gibbs
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.lanes import pad_topics
 from workbench.kernels.uniforms import TOPICS, uniform
@@ -17,7 +18,7 @@ class State(NamedTuple):
     n_k: np.ndarray   # (topic,) padded
 
 
-def init(corpus, model, options, turn):
+def init(corpus, model, options, turn, start=None):
     key, alpha = turn.key(TOPICS), pad_topics(model.alphas)
     state = State(np.zeros((corpus.n_documents, len(alpha))), np.zeros((corpus.n_words, len(alpha))), np.zeros(len(alpha)))
     for pair, (d, w) in enumerate(zip(corpus.documents, corpus.words, strict=True)):
@@ -49,5 +50,5 @@ def predict(corpus, model, options, state, pairs):
 def engine(name):
     return Engine(
         name, "Toy", "nobody", LDA, NoOptions, State, ("log_joint",), lambda options: True,
-        init, step, watch, counts, predict,
+        init, step, watch, counts, predict, by_gibbs,
     )

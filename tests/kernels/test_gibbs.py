@@ -7,12 +7,14 @@ import pytest
 import twins
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
-from workbench.engines.cgs import EVERY_COUNT
+from workbench.engines.cgs import EVERY_COUNT, NO_MEAN
 from workbench.engines.engine import Turn
 from workbench.kernels import gibbs
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
-from workbench.kernels.uniforms import GIBBS, TOPICS, uniform
+from workbench.kernels.uniforms import GIBBS, uniform
 from workbench.models import LDA
+
+NO_VARIANCE = (None, None, None)
 
 
 def arrays_of(corpus, topics, n_topics, threshold=EVERY_COUNT):
@@ -26,7 +28,7 @@ def arrays_of(corpus, topics, n_topics, threshold=EVERY_COUNT):
     return arrays
 
 
-def sweep(draw_topics, corpus, model, arrays, key, mean=(None, None, None), threshold=EVERY_COUNT):
+def sweep(draw_topics, corpus, model, arrays, key, mean=NO_MEAN, threshold=EVERY_COUNT):
     return draw_topics(
         0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold,
         *arrays, *mean, pad_topics(model.alphas), model.beta, model.n_topics, key,
@@ -55,7 +57,7 @@ def probabilities_drawn_from(kernels, corpus, model, topics, pair):
     cumulative, inverse = np.empty(padded(model.n_topics)), kernels.inverse_sizes(n_k, None, words_beta)
     d, w, _ = twins.pairs_of(corpus)[pair]
     kernels.draw_pair(
-        corpus.tokens_before[pair], 1, np.uint64(1), np.array(topics, np.uint16), n_dk[d], n_wk[w], n_k, None, None, None,
+        corpus.tokens_before[pair], 1, np.uint64(1), np.array(topics, np.uint16), n_dk[d], n_wk[w], n_k, *NO_MEAN,
         pad_topics(model.alphas), model.beta, words_beta, inverse, cumulative, model.n_topics,
     )
     return np.diff(cumulative[: model.n_topics], prepend=0.0) / cumulative[model.n_topics - 1]
@@ -109,7 +111,7 @@ def test_kernel_and_twin_agree_beside_a_mean_part(n_topics):
         mean, key = mean_part(corpus, gamma, r), Turn(6, r).key(GIBBS)
         untouched = [array.copy() for array in mean]
         arrays = arrays_of(corpus, topics, n_topics, np.int64(r))
-        sweep(gibbs.draw_topics, corpus, model, arrays, key, mean, np.int64(r))
+        sweep(gibbs.draw_topics, corpus, model, arrays, key, (*mean, *NO_VARIANCE), np.int64(r))
         expected = twins.gibbs_sweep(
             corpus, topics, model.alphas, model.beta, uniforms_of(key), r,
             twins.expected_counts(corpus, gamma, r),
@@ -118,19 +120,32 @@ def test_kernel_and_twin_agree_beside_a_mean_part(n_topics):
         assert all(np.array_equal(a, b) for a, b in zip(mean, untouched, strict=True))
 
 
-def test_a_mean_part_of_zero_changes_no_bit():
+@pytest.mark.parametrize("n_topics", [1, 2, 16, 17, 100])
+def test_kernel_and_twin_agree_beside_a_mean_part_with_variances(n_topics):
+    """The second-order factors of spec A.8; the mean part and its variances stay as they are."""
+    corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
+    gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
+    mean, variance = mean_part(corpus, gamma, 1), mean_part(corpus, gamma * (1 - gamma), 1)
+    key, arrays = Turn(6, 1).key(GIBBS), arrays_of(corpus, topics, n_topics, np.int64(1))
+    sweep(gibbs.draw_topics, corpus, model, arrays, key, (*mean, *variance), np.int64(1))
+    expected = twins.gibbs_sweep(
+        corpus, topics, model.alphas, model.beta, uniforms_of(key), 1,
+        twins.expected_counts(corpus, gamma, 1), twins.count_variances(corpus, gamma, 1),
+    )
+    assert np.array_equal(arrays[0], expected)
+
+
+def test_a_mean_part_of_zero_and_a_variance_of_zero_change_no_bit():
     corpus, model = simulated(), LDA(5, 0.3, 0.2)
     topics, key = random_topics(corpus, 5), Turn(6, 1).key(GIBBS)
     plain, beside = arrays_of(corpus, topics, 5), arrays_of(corpus, topics, 5)
     sweep(gibbs.draw_topics, corpus, model, plain, key)
-    sweep(gibbs.draw_topics, corpus, model, beside, key, tuple(np.zeros(array.shape) for array in plain[1:]))
+    zeros = [np.zeros(array.shape) for array in plain[1:]]
+    sweep(gibbs.draw_topics, corpus, model, beside, key, (*zeros, *NO_VARIANCE))
     assert all(np.array_equal(a, b) for a, b in zip(plain, beside, strict=True))
-
-
-def test_a_start_is_uniform_over_topics():
-    """12,000 draws of 6 topics: 2000 each, standard deviation 41; four of them allowed."""
-    filled = np.bincount(gibbs.uniform_topics(Turn(1, 0).key(TOPICS), 12_000, 6), minlength=6)
-    assert np.all(np.abs(filled - 2000) < 164)
+    beside = arrays_of(corpus, topics, 5)
+    sweep(gibbs.draw_topics, corpus, model, beside, key, (*zeros, *zeros))
+    assert all(np.array_equal(a, b) for a, b in zip(plain, beside, strict=True))
 
 
 # ---------------------------------------------------------------------- the posterior, by enumeration

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 import twins
 from scipy.special import psi
-from toys import CORPORA, random_gamma, random_topics, simulated
+from toys import random_gamma, random_topics, simulated
 
-from workbench.engines.engine import Turn
 from workbench.kernels import standard_vb
-from workbench.kernels.uniforms import RESPONSIBILITIES
 
 SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
 RANDOM = np.random.default_rng(4)
@@ -74,44 +72,6 @@ def test_the_log_domain_meets_its_twin_however_small_the_prior(prior):
         standard_vb.log_domain_gamma(d, w, *mean, None, None, None, alpha, prior, 6, found)
         expected = twins.responsibility([mean], [1.0], d, w, alpha, prior)
         np.testing.assert_allclose(found, expected, rtol=max(6 * SERIES_ERROR, 1e-15 / prior), atol=1e-300)
-
-
-@pytest.mark.parametrize("threshold", [0, 1, 2])
-@pytest.mark.parametrize("name", CORPORA)
-def test_a_start_counts_its_responsibilities_once(name, threshold):
-    corpus, n_topics = CORPORA[name], 3
-    n_kept = int(np.sum(corpus.counts > threshold))
-    kept, counts = np.zeros((n_kept, 16)), [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
-    standard_vb.start_responsibilities(
-        corpus.indptr, corpus.words, corpus.counts, threshold, Turn(1, 0).key(RESPONSIBILITIES), n_topics, kept, *counts
-    )
-    gamma = np.zeros((corpus.n_pairs, n_topics))
-    gamma[corpus.counts > threshold] = kept[:, :n_topics]
-    np.testing.assert_allclose(kept.sum(axis=1), 1.0, rtol=1e-14)  # rounding
-    for array, expected in zip(counts, twins.expected_counts(corpus, gamma, threshold), strict=True):
-        np.testing.assert_allclose(array[..., :n_topics], expected, rtol=0, atol=1e-12)  # rounding
-        assert not array[..., n_topics:].any()
-
-
-def test_a_start_is_the_same_whether_gamma_is_kept_or_not():
-    corpus, key = simulated(), Turn(1, 0).key(RESPONSIBILITIES)
-    found = []
-    for n_kept in (corpus.n_pairs, 0):
-        counts = [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
-        standard_vb.start_responsibilities(
-            corpus.indptr, corpus.words, corpus.counts, 0, key, 4, np.zeros((n_kept, 16)), *counts
-        )
-        found.append(counts)
-    assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
-
-
-def test_random_gamma_is_flat_on_the_simplex():
-    """Moments of Dir(1, 1, 1): mean 1/3, E[x_i x_j] 1/12, E[x_i^2] 1/6; 4 standard errors of 20,000 draws."""
-    draws = np.empty((20_000, 3))
-    for pair in range(len(draws)):
-        standard_vb.random_gamma(Turn(3, 0).key(RESPONSIBILITIES), pair, 3, draws[pair])
-    for sample, exact in [(draws[:, 0], 1 / 3), (draws[:, 1] * draws[:, 2], 1 / 12), (draws[:, 2] ** 2, 1 / 6)]:
-        assert abs(sample.mean() - exact) < 4 * sample.std() / np.sqrt(len(draws))
 
 
 def test_entropy_takes_zero_responsibilities():

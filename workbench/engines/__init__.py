@@ -13,9 +13,14 @@ from importlib import import_module
 from types import ModuleType
 
 ENGINES: dict[str, str] = {
-    "svb": "workbench.engines.svb",         # Welling, Teh & Kappen 2008, eq. 11: collapsed view of variational Bayes
-    "cgs": "workbench.engines.cgs",         # Griffiths & Steyvers 2004: collapsed Gibbs sampling
-    "svb-cgs": "workbench.engines.hybrid",  # Welling, Teh & Kappen 2008, eq. 20-25: sample small counts, average large ones
+    "vb": "workbench.engines.vb",            # Blei, Ng & Jordan 2003, sec. 5: variational EM
+    "svb": "workbench.engines.svb",          # Welling, Teh & Kappen 2008, eq. 11: collapsed view of variational Bayes
+    "cvb": "workbench.engines.cvb",          # Teh, Newman & Welling 2007: collapsed variational Bayes, second order
+    "cvb0": "workbench.engines.cvb0",        # Asuncion, Welling, Smyth & Teh 2009: collapsed variational Bayes, zeroth order
+    "cgs": "workbench.engines.cgs",          # Griffiths & Steyvers 2004: collapsed Gibbs sampling
+    "svb-cgs": "workbench.engines.hybrid",   # Welling, Teh & Kappen 2008, eq. 20-25: sample small counts, average large ones
+    "cvb-cgs": "workbench.engines.hybrid",   # the same, sec. 5.1: with collapsed variational Bayes
+    "cvb0-cgs": "workbench.engines.hybrid",  # the same with CVB0
 }
 
 

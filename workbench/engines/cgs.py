@@ -13,15 +13,19 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine, NoOptions
+from workbench.engines.fold_in import by_gibbs
 from workbench.kernels.evidence import log_joint, predictive
-from workbench.kernels.gibbs import count_topics, draw_topics, uniform_topics
+from workbench.kernels.gibbs import count_topics, draw_topics
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.slices import each_slice, slice_bounds
+from workbench.kernels.starting import topics_of_counts, uniform_topics
 from workbench.kernels.uniforms import GIBBS, TOPICS
 from workbench.models import LDA
 
 EVERY_COUNT = np.int64(2**62)
 """The threshold under which every pair lies."""
+NO_MEAN = (None,) * 6
+"""No expected counts beside the sampled ones, and no variances of them."""
 
 
 class State(NamedTuple):
@@ -31,16 +35,16 @@ class State(NamedTuple):
     n_k: np.ndarray     # (topic,) int64, padded
 
 
-def init(corpus, model, options, turn) -> State:
-    """Every token in a topic drawn uniformly."""
-    return start_chain(corpus, model, EVERY_COUNT, turn)
+def init(corpus, model, options, turn, start=None) -> State:
+    """Every token in a topic drawn uniformly, or given the counts of another run."""
+    return start_chain(corpus, model, EVERY_COUNT, turn, 0, start)
 
 
-def start_chain(corpus, model, threshold, turn, chain=0) -> State:
-    """A uniform start of the tokens whose pairs count at most the threshold."""
+def start_chain(corpus, model, threshold, turn, chain=0, start=None) -> State:
+    """A start of the tokens whose pairs count at most the threshold."""
     lanes = padded(model.n_topics)
     state = State(
-        uniform_topics(turn.key(TOPICS, chain), corpus.n_tokens, model.n_topics),
+        start_topics(corpus, model, turn.key(TOPICS, chain), start),
         aligned_zeros((corpus.n_documents, lanes), np.int32),
         aligned_zeros((corpus.n_words, lanes), np.int32),
         aligned_zeros((lanes,), np.int64),
@@ -49,14 +53,26 @@ def start_chain(corpus, model, threshold, turn, chain=0) -> State:
     return state
 
 
+def start_topics(corpus, model, key, start) -> np.ndarray:
+    """(token,) uint16 topics, uniform or from the responsibility of each pair given counts."""
+    if start is None:
+        return uniform_topics(key, corpus.n_tokens, model.n_topics)
+    topics = np.empty(corpus.n_tokens, np.uint16)
+    topics_of_counts(
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, key, *start.rows,
+        model.alphas, model.beta, model.n_topics, topics,
+    )
+    return topics
+
+
 def step(corpus, model, options, state, turn):
     """Draw every token's topic once, in canonical order."""
-    n_moved = sweep(corpus, model, EVERY_COUNT, state, (None, None, None), turn)
+    n_moved = sweep(corpus, model, EVERY_COUNT, state, NO_MEAN, turn)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
 def sweep(corpus, model, threshold, state, mean, turn, chain=0) -> int:
-    """One Gibbs sweep over the tokens under the threshold, with the mean part of the counts or None thrice."""
+    """One Gibbs sweep over the tokens under the threshold; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
     key, alpha = turn.key(GIBBS, chain), pad_topics(model.alphas)
 
     def draw(first, last):
@@ -87,4 +103,5 @@ def engine(name: str = "cgs") -> Engine:
     return Engine(
         name, "Collapsed Gibbs sampling", "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
         LDA, NoOptions, State, ("log_joint", "moved"), lambda options: True, init, step, watch, counts, predict,
+        by_gibbs,
     )

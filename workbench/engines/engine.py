@@ -42,6 +42,18 @@ class Turn(NamedTuple):
         return np.uint64(draw_key(self.seed, stream, chain, self.step))
 
 
+class Start(NamedTuple):
+    """Counts of another run to start from; the words must be the same, the documents need not."""
+
+    n_kw: np.ndarray            # (topic, word) float64
+    n_dk: np.ndarray | None     # (document, topic) float64; None: other documents, so nothing is known of them
+
+    @property
+    def rows(self) -> tuple:
+        """n_dk (or None), n_wk, n_k as the kernels take them."""
+        return self.n_dk, np.ascontiguousarray(self.n_kw.T), self.n_kw.sum(axis=1)
+
+
 class Engine(NamedTuple):
     """One published method of inference, ready to be run by the loop."""
 
@@ -53,11 +65,12 @@ class Engine(NamedTuple):
     state: type                              # NamedTuple of arrays and floats
     watches: tuple[str, ...]                 # the scalars of `watch` and `step`, names of models.variables
     samples: Callable                        # (options) -> bool: is any token sampled?
-    init: Callable                           # (corpus, model, options, turn) -> state
+    init: Callable                           # (corpus, model, options, turn, start: Start | None = None) -> state
     step: Callable                           # (corpus, model, options, state, turn) -> (state, {"updates": int, …})
     watch: Callable                          # (corpus, model, options, state) -> {"n_k": (topic,), scalar …}
     counts: Callable                         # (corpus, model, options, state) -> {"n_kw": …, "n_dk": …}
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
+    fold_in: Callable                        # (model, n_kw, documents: Corpus, turn) -> theta (document, topic)
 
 
 @dataclass(frozen=True)
@@ -65,13 +78,19 @@ class NoOptions:
     """Of an engine that has nothing to choose."""
 
 
-def option(default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False):
+def option(
+    default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
+    late: bool = False,
+):
     """A dataclass field that knows what it means and which values it takes.
 
-    With ``choices`` it takes one of these; otherwise a number, at least ``low``, ``whole`` or not, and
-    "inf" too when ``infinite``.
+    With ``choices`` it takes one of these; with a default of True or False it takes both; otherwise a
+    number, at least ``low``, ``whole`` or not, and "inf" too when ``infinite``. An option that came ``late``,
+    after runs without it were kept, has no part in the hash of a spec while it has its default, so that those
+    runs keep their names.
     """
-    about = {"meaning": meaning, "choices": choices, "low": low, "whole": whole, "infinite": infinite}
+    choices = (False, True) if isinstance(default, bool) else choices
+    about = {"meaning": meaning, "choices": choices, "low": low, "whole": whole, "infinite": infinite, "late": late}
     return field(default=default, metadata=about)
 
 
@@ -99,9 +118,10 @@ def _checked(engine: str, about, value):
     choices, low = about.metadata["choices"], about.metadata["low"]
     where = f"option '{about.name}' of {engine}"
     if choices:
-        if value not in choices:
-            raise OptionError(f"{where} must be one of {', '.join(map(str, choices))}; got {value!r}")
-        return value
+        for choice in choices:
+            if value is choice or (isinstance(value, str) and value.lower() == str(choice).lower()):
+                return choice
+        raise OptionError(f"{where} must be one of {', '.join(map(str, choices))}; got {value!r}")
     wanted = "a whole number" if about.metadata["whole"] else "a number"
     wanted += f" of at least {low:g}" if low is not None else ""
     wanted += " or inf" if about.metadata["infinite"] else ""

@@ -8,7 +8,7 @@ update of the responsibilities, shared by all copies of a word in a document::
 with expected counts n that include the pair itself. The bound F = L(n) - sum n_dw gamma log gamma
 (spec A4) never falls, in either schedule: `parallel` updates every pair from the same counts and stores
 no gamma, `sequential` moves the counts along after each pair. One parallel sweep is one outer
-iteration of Blei's variational EM with one inner pass.
+iteration of variational EM (`vb`) with one inner pass.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine, option
+from workbench.engines.fold_in import by_variational_bayes
+from workbench.engines.starting import begin, start_option
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.slices import each_slice, slice_bounds
 from workbench.kernels.standard_vb import (
     expected_log_weights,
     inverse_weights,
-    start_responsibilities,
     update_documents,
     update_in_order,
     update_words,
     weigh_rows,
     weighted_entropy,
 )
-from workbench.kernels.uniforms import RESPONSIBILITIES
 from workbench.models import LDA
 
 NOTHING_SAMPLED = (None, None, None)
@@ -52,24 +52,24 @@ class Options:
         "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
         choices=("parallel", "sequential"),
     )
+    init: str = start_option()
 
 
-def init(corpus, model, options, turn) -> State:
-    """Independent draws from the flat Dirichlet for every pair."""
-    return start_mean(corpus, model, options.schedule, 0, turn)
+def init(corpus, model, options, turn, start=None) -> State:
+    """Responsibilities of every pair, at random or from the counts of another run."""
+    return start_mean(corpus, model, options, 0, turn, start)
 
 
 def step(corpus, model, options, state, turn):
     """Update the responsibilities of every pair once."""
-    state, n_updated = update(corpus, model, options.schedule, 0, state, NOTHING_SAMPLED, turn)
-    return state, {"updates": n_updated}
+    return update(corpus, model, options, 0, state, NOTHING_SAMPLED, turn)
 
 
-def start_mean(corpus, model, schedule, threshold, turn) -> State:
-    """Expected counts of random responsibilities of the pairs that count more than the threshold."""
+def start_mean(corpus, model, options, threshold, turn, start=None) -> State:
+    """Expected counts of the first responsibilities of the pairs that count more than the threshold."""
     lanes = padded(model.n_topics)
     n_variational = int(np.sum(corpus.counts > threshold))
-    n_kept = n_variational if schedule == "sequential" else 0
+    n_kept = n_variational if options.schedule == "sequential" else 0
     state = State(
         aligned_zeros((corpus.n_documents, lanes), np.float64),
         aligned_zeros((corpus.n_words, lanes), np.float64),
@@ -77,20 +77,17 @@ def start_mean(corpus, model, schedule, threshold, turn) -> State:
         aligned_zeros((n_kept, lanes), np.float64),
         np.nan if n_variational else 0.0,
     )
-    start_responsibilities(
-        corpus.indptr, corpus.words, corpus.counts, threshold, turn.key(RESPONSIBILITIES), model.n_topics,
-        state.gamma, state.mean_dk, state.mean_wk, state.mean_k,
-    )
+    begin(corpus, model, options, threshold, turn, start, state.gamma, *state[:3])
     return state
 
 
-def update(corpus, model, schedule, threshold, state, sampled, turn) -> tuple[State, int]:
+def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[State, dict]:
     """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic) or None thrice."""
     n_updated = int(np.sum(corpus.counts > threshold))
-    if n_updated == 0:
-        return state, 0
-    sweep = update_in_parallel if schedule == "parallel" else update_sequentially
-    return sweep(corpus, model, threshold, state, sampled, turn), n_updated
+    if n_updated:
+        sweep = update_in_parallel if options.schedule == "parallel" else update_sequentially
+        state = sweep(corpus, model, threshold, state, sampled, turn)
+    return state, {"updates": n_updated}
 
 
 def update_in_parallel(corpus, model, threshold, state, sampled, turn) -> State:
@@ -191,4 +188,5 @@ def engine(name: str = "svb") -> Engine:
     return Engine(
         name, "Standard variational Bayes, collapsed view", "Welling, Teh & Kappen (2008), eq. 9-11",
         LDA, Options, State, ("bound",), lambda options: False, init, step, watch, counts, predict,
+        by_variational_bayes,
     )

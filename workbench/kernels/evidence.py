@@ -15,13 +15,11 @@ from workbench.kernels.lanes import pad_topics
 
 
 @kernel
-def log_joint(n_dk, n_wk, n_k, alpha, beta, n_topics):
-    """L(n) of counts (document, topic), (word, topic), (topic,), integer or real."""
-    words_beta = len(n_wk) * beta
+def log_documents(n_dk, alpha, n_topics):
+    """The part of L(n) that is a sum over documents; counts (document, topic), integer or real."""
     alpha_sum = alpha[:n_topics].sum()
     log_gamma_alpha = np.array([math.lgamma(a) for a in alpha[:n_topics]])
-    log_gamma_beta = math.lgamma(beta)
-    total = n_topics * math.lgamma(words_beta)
+    total = 0.0
     for d in range(len(n_dk)):
         tokens = 0.0
         for k in range(n_topics):
@@ -30,6 +28,15 @@ def log_joint(n_dk, n_wk, n_k, alpha, beta, n_topics):
                 total += math.lgamma(alpha[k] + n_dk[d, k]) - log_gamma_alpha[k]
         if tokens != 0.0:
             total += math.lgamma(alpha_sum) - math.lgamma(alpha_sum + tokens)
+    return total
+
+
+@kernel
+def log_joint(n_dk, n_wk, n_k, alpha, beta, n_topics):
+    """L(n) of counts (document, topic), (word, topic), (topic,), integer or real."""
+    words_beta = len(n_wk) * beta
+    log_gamma_beta = math.lgamma(beta)
+    total = log_documents(n_dk, alpha, n_topics) + n_topics * math.lgamma(words_beta)
     for w in range(len(n_wk)):
         for k in range(n_topics):
             if n_wk[w, k] != 0:

@@ -18,7 +18,6 @@ import numpy as np
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.special import digamma, exp_digamma, exp_digamma_ratio, fast_exp, shift_sum, shifted_exp_digamma
-from workbench.kernels.uniforms import uniform
 
 TINY = 1e-100
 """A normaliser below this is recomputed in the log domain."""
@@ -247,36 +246,6 @@ def update_in_order(
                     d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k,
                     alpha, beta, n_topics, kept, variational_before[pair], gamma,
                 )
-
-
-@kernel
-def random_gamma(key, pair, n_topics, gamma):
-    """A draw from the flat Dirichlet for one pair; its randomness depends on the pair's number alone."""
-    total = 0.0
-    for k in range(n_topics):
-        gamma[k] = -math.log(1.0 - uniform(key, pair * n_topics + k))
-        total += gamma[k]
-    for k in range(n_topics):
-        gamma[k] /= total
-
-
-@kernel
-def start_responsibilities(indptr, words, counts, threshold, key, n_topics, kept, mean_dk, mean_wk, mean_k):
-    """Random gamma for each variational pair, added to the expected counts; kept in rows of `kept` if it has any."""
-    gamma = np.zeros(len(mean_k))
-    row = 0
-    for d in range(len(indptr) - 1):
-        for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] <= threshold:
-                continue
-            random_gamma(key, pair, n_topics, gamma)
-            if len(kept):
-                kept[row] = gamma
-            row += 1
-            for k in range(n_topics):
-                mean_dk[d, k] += counts[pair] * gamma[k]
-                mean_wk[words[pair], k] += counts[pair] * gamma[k]
-                mean_k[k] += counts[pair] * gamma[k]
 
 
 @kernel

@@ -18,6 +18,8 @@ TO_UNIT = 2.0**-53
 
 RESPONSIBILITIES, TOPICS, GIBBS = 1, 2, 3
 """Streams: the start of the responsibilities, the start of the topics, the draws of a chain."""
+FOLD_IN, ANNEALING = 11, 12
+"""Streams of what is asked of a finished state: the topics of unseen documents, the chains of a bound."""
 
 
 @kernel

@@ -1,0 +1,58 @@
+"""The collapsed variational update of one pair against its twin; whole sweeps are in tests/engines/test_cvb.py."""
+
+import numpy as np
+import pytest
+import twins
+from engines.starts import cvb_state
+from toys import random_gamma, random_topics, simulated
+
+from workbench.kernels import collapsed_vb
+from workbench.kernels.lanes import padded
+
+ROUNDING = 1e-11  # of sums over a sweep and one exponential; counts of up to 180 tokens
+
+
+def sampled_of(corpus, n_topics, n_chains, r):
+    counts = [twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, r) for seed in range(n_chains)]
+    n_dk, n_wk, n_k = (np.stack(arrays).astype(np.int32) for arrays in zip(*counts, strict=True))
+    return (n_dk, n_wk, n_k[:, None]), counts
+
+
+@pytest.mark.parametrize("second_order", [True, False])
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
+def test_one_pair_meets_its_twin(n_topics, n_chains, second_order):
+    corpus, alpha, beta, r = simulated(), np.linspace(0.1, 0.9, n_topics), 0.2, 1 if n_chains else 0
+    gamma, pair = random_gamma(corpus, n_topics), int(np.argmax(corpus.counts))
+    d, w, n = twins.pairs_of(corpus)[pair]
+    if n_chains:
+        sampled, counts = sampled_of(corpus, n_topics, n_chains, r)
+    else:
+        sampled, counts = (None, None, None), [twins.no_counts(corpus, n_topics)]
+    new = gamma.copy()
+    new[pair] = twins.collapsed_responsibility(corpus, gamma, pair, counts, alpha, beta, r, second_order)
+    state = cvb_state(corpus, gamma, r, second_order)
+    row = int(np.sum(corpus.counts[:pair] > r))
+    change = collapsed_vb.update_pair(
+        d, w, n, *state.moments, *sampled, alpha, beta, n_topics, state.gamma, row, np.empty(n_topics)
+    )
+    np.testing.assert_allclose(state.gamma[row, :n_topics], new[pair], rtol=0, atol=ROUNDING)
+    assert change == pytest.approx(np.abs(new - gamma).max(), abs=ROUNDING)
+    for array, expected in zip(state[:6], cvb_state(corpus, new, r, second_order)[:6], strict=True):
+        np.testing.assert_allclose(array, expected, rtol=0, atol=ROUNDING)
+    assert state.gamma.shape[1] == padded(n_topics)
+
+
+@pytest.mark.parametrize("prior", [1e-3, 1e-5, 1e-8])
+def test_tiny_priors_meet_their_twin_in_the_log_domain(prior):
+    """The variance terms are of order 1 / prior here, and their exponentials leave the range of doubles."""
+    corpus, alpha = simulated(8, 10, 12), np.full(4, prior)
+    gamma = random_gamma(corpus, 4)
+    gamma[::3] = np.eye(4)[1]  # some words lie wholly in one topic: nothing is left of the others
+    for pair in range(corpus.n_pairs):
+        d, w, n = twins.pairs_of(corpus)[pair]
+        state = cvb_state(corpus, gamma)
+        collapsed_vb.update_pair(d, w, n, *state.moments, None, None, None, alpha, prior, 4, state.gamma, pair, np.empty(4))
+        expected = twins.collapsed_responsibility(corpus, gamma, pair, [twins.no_counts(corpus, 4)], alpha, prior)
+        # exponents of up to 1 / prior are rounded to 1e-16 / prior, and less what rounding leaves of an empty topic
+        np.testing.assert_allclose(state.gamma[pair, :4], expected, rtol=0, atol=max(ROUNDING, 1e-14 / prior))

@@ -1,0 +1,86 @@
+"""theta of unseen documents, given the topics of a run: each engine folds them in as it infers (spec B.4).
+
+Each function takes the model (its priors), ``n_kw`` (topic, word) float64, the (expected) counts of the run's
+last state, the unseen documents over the same vocabulary, and a turn; theta (document, topic) float64 comes
+out, with the same bits for any number of threads. The topics stay as they are:
+phi_wk = (beta + n_wk) / (W beta + n_k).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.kernels.document_vb import fit_documents, weigh_words
+from workbench.kernels.fold_in import MOST_PASSES, TOLERANCE, collapsed_theta, mixture, sampled_theta
+from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.slices import each_slice, slice_bounds
+from workbench.kernels.uniforms import FOLD_IN
+
+BURN_IN, KEPT = 20, 50
+"""Sweeps over each document before those whose theta is averaged, and these (spec B.4)."""
+PASSES = 64
+"""About how often a document is gone through, for slices that last a few milliseconds."""
+
+
+def by_variational_bayes(model, n_kw, documents, turn) -> np.ndarray:
+    """Posterior means of q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
+    lanes, live = padded(model.n_topics), slice(model.n_topics)
+    n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
+    n_wk[:, live] = n_kw.T
+    weigh_words(0, len(n_wk), n_wk, pad_topics(n_kw.sum(axis=1)), model.beta, False, model.n_topics, logs, weights)
+    mean_dk, used_dk, own = (aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3))
+    mean_dk[:, live] = documents.document_tokens[:, None] / model.n_topics
+    alpha, ratios = pad_topics(model.alphas, 1.0), np.empty(documents.n_pairs)
+
+    def work(first, last):
+        fit_documents(
+            first, last, documents.indptr, documents.words, documents.counts, alpha, logs, weights, model.n_topics,
+            MOST_PASSES, TOLERANCE, mean_dk, used_dk, own, ratios,
+        )
+
+    _each_document(work, documents, lanes, turn)
+    counts = model.alphas + mean_dk[:, live]
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def by_cvb0(model, n_kw, documents, turn) -> np.ndarray:
+    """(alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
+    phi, alpha = word_probabilities(model, n_kw), model.alphas
+    theta = np.empty((documents.n_documents, model.n_topics))
+
+    def work(first, last):
+        collapsed_theta(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, model.n_topics, theta)
+
+    _each_document(work, documents, model.n_topics, turn)
+    return theta
+
+
+def by_gibbs(model, n_kw, documents, turn) -> np.ndarray:
+    """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
+    phi, alpha, key = word_probabilities(model, n_kw), model.alphas, turn.key(FOLD_IN)
+    theta = np.empty((documents.n_documents, model.n_topics))
+
+    def work(first, last):
+        sampled_theta(
+            first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, alpha,
+            model.n_topics, BURN_IN, KEPT, key, theta,
+        )
+
+    _each_document(work, documents, model.n_topics, turn)
+    return theta
+
+
+def word_probabilities(model, n_kw) -> np.ndarray:
+    """phi as (word, topic), posterior means given the counts."""
+    return np.ascontiguousarray(((model.beta + n_kw) / (model.beta * n_kw.shape[1] + n_kw.sum(axis=1, keepdims=True))).T)
+
+
+def mixture_probability(theta, phi, pairs) -> np.ndarray:
+    """p(w | d) = sum_k theta_dk phi_wk of each pair: theta (document, topic), phi (word, topic), out (pair,)."""
+    probability = np.empty(pairs.n_pairs)
+    mixture(0, pairs.n_documents, pairs.indptr, pairs.words, theta, phi, probability)
+    return probability
+
+
+def _each_document(work, documents, n_topics, turn) -> None:
+    each_slice(work, slice_bounds(documents.indptr, n_topics * PASSES), turn.n_threads, turn.pulse)

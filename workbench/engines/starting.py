@@ -1,0 +1,26 @@
+"""Where variational engines begin: random responsibilities, or those behind the counts of another run (spec A.12)."""
+
+from __future__ import annotations
+
+from workbench.engines.engine import option
+from workbench.kernels.starting import WAYS, start_responsibilities
+from workbench.kernels.uniforms import RESPONSIBILITIES
+
+AT_RANDOM = (None, None, None)
+
+
+def start_option():
+    """The option `init` of every variational engine; a run to start from overrules it."""
+    return option(
+        "dirichlet", "start of each responsibility: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
+        choices=WAYS, late=True,
+    )
+
+
+def begin(corpus, model, options, threshold, turn, start, gamma, mean_dk, mean_wk, mean_k) -> None:
+    """Fills zeroed expected counts, and gamma if it has rows, with the first responsibilities."""
+    start_responsibilities(
+        corpus.indptr, corpus.words, corpus.counts, threshold, WAYS.index(options.init), turn.key(RESPONSIBILITIES),
+        *(AT_RANDOM if start is None else start.rows), model.alphas, model.beta, model.n_topics,
+        gamma, mean_dk, mean_wk, mean_k,
+    )

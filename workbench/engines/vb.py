@@ -1,0 +1,144 @@
+"""Variational Bayes for LDA, the EM form.
+
+Blei, Ng & Jordan (2003), sec. 5.2-5.4; Collin & Martin's study of CVB, algorithm 1. q(theta_d) is
+Dirichlet(alpha + n_dk), q(phi_k) is Dirichlet(beta + n_wk), and gamma is shared by the copies of a word
+in a document. Each iteration fits every document to the topics as they stand, then the topics to the
+documents::
+
+    E-step   gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + E[log phi_kw] },   n_dk = sum_w n_dw gamma_dwk,   repeated
+    M-step   n_wk = sum_d n_dw gamma_dwk
+
+The bound (spec A3, A4) never falls when documents go on from where they were; with `restart_documents`
+they begin at N_d / K again in every iteration, which often predicts better and guarantees nothing.
+With `topics=point` the topics are the point phi_kw = (beta + n_wk) / (W beta + n_k), the mode under a
+Dirichlet(beta + 1) prior, and the bound is one on log p(words, phi).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine, option
+from workbench.engines.fold_in import by_variational_bayes
+from workbench.engines.starting import begin, start_option
+from workbench.kernels.document_vb import count_words, fit_documents, log_document_weights, weigh_words
+from workbench.kernels.evidence import log_documents, log_joint, predictive
+from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.slices import each_slice, slice_bounds
+from workbench.models import LDA
+
+
+class State(NamedTuple):
+    mean_dk: np.ndarray  # (document, topic) float64, padded: q(theta) is Dirichlet(alpha + mean_dk)
+    mean_wk: np.ndarray  # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
+    mean_k: np.ndarray   # (topic,) float64, padded
+    entropy: float       # of the responsibilities behind the counts, nats
+
+
+@dataclass(frozen=True)
+class Options:
+    n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
+    inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over topics", low=0)
+    restart_documents: bool = option(False, "begin each document at N_d / K in every iteration, not where it was")
+    topics: str = option("full", "full: a Dirichlet posterior of each topic; point: its mode", choices=("full", "point"))
+    init: str = start_option()
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Topics from responsibilities at random or from another run; documents even, or as in that run."""
+    lanes = padded(model.n_topics)
+    state = State(
+        aligned_zeros((corpus.n_documents, lanes), np.float64),
+        aligned_zeros((corpus.n_words, lanes), np.float64),
+        aligned_zeros((lanes,), np.float64),
+        math.nan,
+    )
+    begin(corpus, model, options, 0, turn, start, aligned_zeros((0, lanes), np.float64), *state[:3])
+    if start is None:
+        spread_evenly(corpus, model, state.mean_dk)
+    return state
+
+
+def spread_evenly(corpus, model, mean_dk) -> None:
+    """N_d / K tokens of each topic."""
+    mean_dk[:, : model.n_topics] = corpus.document_tokens[:, None] / model.n_topics
+
+
+def step(corpus, model, options, state, turn):
+    """Fit the documents to the topics, then the topics to the documents; the same bits for any number of threads."""
+    mean_dk, mean_wk, mean_k, _ = state
+    lanes, by_word = len(mean_k), corpus.by_word
+    alpha = pad_topics(model.alphas, 1.0)
+
+    def by_slices(work, indptr):
+        return each_slice(work, slice_bounds(indptr, lanes), turn.n_threads, turn.pulse)
+
+    log_weights, weights = aligned_zeros(mean_wk.shape, np.float64), aligned_zeros(mean_wk.shape, np.float64)
+    given = (mean_wk, mean_k, model.beta, options.topics == "point", model.n_topics)
+    by_slices(lambda a, b: weigh_words(a, b, *given, log_weights, weights), by_word.indptr)
+
+    new_dk, used_dk, document_weights = (aligned_zeros(mean_dk.shape, np.float64) for _ in range(3))
+    if options.restart_documents:
+        spread_evenly(corpus, model, new_dk)
+    else:
+        new_dk[...] = mean_dk
+    ratios = np.empty(corpus.n_pairs)
+    topics = (alpha, log_weights, weights, model.n_topics)
+    fitted = by_slices(
+        lambda a, b: fit_documents(
+            a, b, corpus.indptr, corpus.words, corpus.counts, *topics, options.n_inner, options.inner_tolerance,
+            new_dk, used_dk, document_weights, ratios,
+        ),
+        corpus.indptr,
+    )
+    new_wk = aligned_zeros(mean_wk.shape, np.float64)
+    by_slices(
+        lambda a, b: count_words(
+            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *topics, used_dk, document_weights,
+            ratios, new_wk,
+        ),
+        by_word.indptr,
+    )
+    expected = by_slices(
+        lambda a, b: log_document_weights(a, b, new_dk, alpha, used_dk, model.n_topics), corpus.indptr
+    )
+    entropy = sum(log_normaliser for log_normaliser, _ in fitted) - sum(expected) - float(np.sum(new_wk * log_weights))
+    return State(new_dk, new_wk, new_wk.sum(axis=0), entropy), {"updates": sum(n_visited for _, n_visited in fitted)}
+
+
+def watch(corpus, model, options, state) -> dict:
+    alpha = pad_topics(model.alphas)
+    if options.topics == "full":
+        joint = log_joint(*state[:3], alpha, model.beta, model.n_topics)
+    else:
+        joint = log_documents(state.mean_dk, alpha, model.n_topics) + log_point(corpus, model, state)
+    return {"bound": joint + state.entropy, "n_k": state.mean_k[: model.n_topics]}
+
+
+def log_point(corpus, model, state) -> float:
+    """sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
+    live, prior = slice(model.n_topics), model.beta + 1.0
+    log_phi = np.log((model.beta + state.mean_wk[:, live]) / (corpus.n_words * model.beta + state.mean_k[live]))
+    normaliser = math.lgamma(corpus.n_words * prior) - corpus.n_words * math.lgamma(prior)
+    return float(np.sum((state.mean_wk[:, live] + model.beta) * log_phi)) + model.n_topics * normaliser
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The expected counts."""
+    return {"n_kw": state.mean_wk[:, : model.n_topics].T, "n_dk": state.mean_dk[:, : model.n_topics]}
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair from the posterior means of theta and phi (spec B.2)."""
+    return predictive(pairs, corpus.document_tokens, *state[:3], model.alphas, model.beta)
+
+
+def engine(name: str = "vb") -> Engine:
+    return Engine(
+        name, "Variational Bayes, EM form", "Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
+        LDA, Options, State, ("bound",), lambda options: False, init, step, watch, counts, predict, by_variational_bayes,
+    )

@@ -1,0 +1,111 @@
+"""theta of single documents whose topics are known and stay as they are, and what it predicts.
+
+    CVB0    gamma_wk ~ phi_wk (alpha_k + n_k - gamma_wk),                         theta = (alpha + n) / (A + N)
+    Gibbs   p(z = k) ~ phi_wk (alpha_k + n_k^-),                       theta = mean of (alpha + n) / (A + N)    spec B.4
+
+gamma_wk is shared by the n_w copies of a word; CVB0 takes one of them out of the counts (spec A.6). Both begin
+with the tokens of the document spread evenly over the topics, n_k = N / K, and so does variational Bayes,
+whose kernel is `document_vb.fit_documents`. Documents do not touch each other. Without tokens theta is the
+prior mean alpha / A.
+"""
+
+import numpy as np
+
+from workbench.kernels.jit import kernel
+from workbench.kernels.uniforms import absorb, uniform
+
+TOLERANCE = 1e-6
+"""Mean change of the counts over the topics, in tokens, at which a document has converged."""
+MOST_PASSES = 1000
+"""Passes over a document, converged or not."""
+
+
+@kernel
+def collapsed_theta(first, last, indptr, words, counts, phi, alpha, n_topics, theta):
+    """theta of documents first..last by CVB0, the counts following each pair; phi (word, topic)."""
+    most_pairs = np.diff(indptr[first : last + 1]).max()
+    gamma, n_k, before = np.empty((most_pairs, n_topics)), np.empty(n_topics), np.empty(n_topics)
+    for d in range(first, last):
+        begin, n_pairs = indptr[d], indptr[d + 1] - indptr[d]
+        n_tokens = counts[begin : indptr[d + 1]].sum()
+        n_k[:] = n_tokens / n_topics
+        gamma[:n_pairs] = 0.0
+        for iteration in range(MOST_PASSES + 1):
+            before[:] = n_k
+            for i in range(n_pairs):
+                row, count, p = gamma[i], counts[begin + i], phi[words[begin + i]]
+                total = 0.0
+                for k in range(n_topics):
+                    total += p[k] * (alpha[k] + max(n_k[k] - row[k], 0.0))
+                for k in range(n_topics):
+                    new = p[k] * (alpha[k] + max(n_k[k] - row[k], 0.0)) / total
+                    if iteration > 0:
+                        n_k[k] += count * (new - row[k])
+                    row[k] = new
+            if iteration == 0:
+                n_k[:] = 0.0
+                for i in range(n_pairs):
+                    for k in range(n_topics):
+                        n_k[k] += counts[begin + i] * gamma[i, k]
+            elif np.abs(n_k - before).sum() < TOLERANCE * n_topics:
+                break
+        write_mean(alpha, n_k, n_tokens, n_topics, theta[d])
+
+
+@kernel
+def sampled_theta(
+    first, last, indptr, words, counts, tokens_before, phi, alpha, n_topics, burn_in, n_kept, key, theta
+):
+    """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic).
+
+    The uniform of a draw belongs to the token's number and the sweep's, so documents may be visited in any order.
+    """
+    most_tokens = np.diff(tokens_before[indptr[first : last + 1]]).max()
+    topics = np.empty(most_tokens, np.uint16)
+    n_k, total_k, cumulative = np.empty((3, n_topics))
+    for d in range(first, last):
+        first_token = tokens_before[indptr[d]]
+        n_tokens = tokens_before[indptr[d + 1]] - first_token
+        n_k[:], total_k[:] = 0.0, 0.0
+        for sweep in range(1 + burn_in + n_kept):
+            sweep_key = absorb(key, sweep)
+            for pair in range(indptr[d], indptr[d + 1]):
+                p = phi[words[pair]]
+                for token in range(tokens_before[pair], tokens_before[pair + 1]):
+                    total = 0.0
+                    if sweep == 0:
+                        for k in range(n_topics):
+                            total += p[k] * (alpha[k] + n_tokens / n_topics)
+                            cumulative[k] = total
+                    else:
+                        n_k[topics[token - first_token]] -= 1.0
+                        for k in range(n_topics):
+                            total += p[k] * (alpha[k] + n_k[k])
+                            cumulative[k] = total
+                    target, new = uniform(sweep_key, token) * total, np.int64(0)
+                    while new < n_topics - 1 and cumulative[new] <= target:
+                        new += 1
+                    topics[token - first_token] = new
+                    n_k[new] += 1.0
+            if sweep > burn_in:
+                total_k += n_k
+        write_mean(alpha, total_k / n_kept, n_tokens, n_topics, theta[d])
+
+
+@kernel
+def write_mean(alpha, n_k, n_tokens, n_topics, theta):
+    """theta_k = (alpha_k + n_k) / (A + N) of one document."""
+    scale = 1.0 / (alpha[:n_topics].sum() + n_tokens)
+    for k in range(n_topics):
+        theta[k] = (alpha[k] + n_k[k]) * scale
+
+
+@kernel
+def mixture(first, last, indptr, words, theta, phi, probability):
+    """p(w | d) = sum_k theta_dk phi_wk of each pair of documents first..last; phi (word, topic)."""
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            total = 0.0
+            for k in range(theta.shape[1]):
+                total += theta[d, k] * phi[words[pair], k]
+            probability[pair] = total
