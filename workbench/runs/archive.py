@@ -1,4 +1,4 @@
-"""Corpora kept by content beside the runs of a store, so that a worker, a resume and another machine find them."""
+"""Corpora, and counts to start from, kept by content beside the runs of a store: a worker and a resume find them there."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.engines.engine import Start
 from workbench.runs.control import partial_of
 from workbench.runs.spec import SpecError
 
-FOLDER = ".corpora"
+FOLDER, STARTS = ".corpora", ".starts"
 STRINGS = ("vocabulary", "titles", "authors", "labels", "times")
 
 
@@ -22,15 +23,18 @@ def put_corpus(store: Path, corpus: Corpus) -> Path:
     path = store / FOLDER / f"{corpus.content_hash}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = partial_of(path)
         strings = {name: getattr(corpus, name) for name in STRINGS}
         about = json.dumps({"name": corpus.name, **strings}).encode()
-        with open(partial, "wb") as file:
-            np.savez_compressed(
-                file, indptr=corpus.indptr, words=corpus.words, counts=corpus.counts, about=np.frombuffer(about, np.uint8)
-            )
-        os.replace(partial, path)
+        _write(path, indptr=corpus.indptr, words=corpus.words, counts=corpus.counts, about=np.frombuffer(about, np.uint8))
     return path
+
+
+def _write(path: Path, **arrays) -> None:
+    """Writes an npz whole or not at all."""
+    partial = partial_of(path)
+    with open(partial, "wb") as file:
+        np.savez_compressed(file, **arrays)
+    os.replace(partial, path)
 
 
 @lru_cache(maxsize=8)
@@ -54,3 +58,27 @@ def get_corpus(store: Path, content_hash: str) -> Corpus:
     if corpus.content_hash != content_hash:
         raise SpecError(f"{path} does not hold the corpus its name says; delete it and fit the run again")
     return corpus
+
+
+def put_start(store: Path, counts_hash: str, start: Start) -> None:
+    """Writes counts to start from under their hash unless they are there."""
+    path = store / STARTS / f"{counts_hash}.npz"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, **{name: counts for name, counts in start._asdict().items() if counts is not None})
+
+
+def get_start(store: Path, counts_hash: str) -> Start:
+    """The counts of a hash.
+
+    Raises
+    ------
+    SpecError
+        When they are not in the store.
+    """
+    path = store / STARTS / f"{counts_hash}.npz"
+    try:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            return Start(file["n_kw"], file.get("n_dk"))
+    except Exception as error:  # whatever numpy and zipfile make of a damaged file
+        raise SpecError(f"the counts that this run starts from cannot be read from {path}; fit the run again") from error

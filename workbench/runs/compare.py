@@ -4,47 +4,52 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import fields
+from difflib import get_close_matches
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 from tqdm import tqdm
 
-from workbench.corpus import Corpus, hold_out_tokens
+from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.engine import OptionError
+from workbench.models import LDA
 from workbench.runs.fit import fit
+from workbench.runs.lineage import start_from
 from workbench.runs.progress import bar
 from workbench.runs.run import ENDED, Run
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
-from workbench.runs.store import FAILED, LOST, create_run
+from workbench.runs.store import FAILED, FINISHED, LOST, create_run
 
 
 class RunFailed(RuntimeError):
     """A worker failed or died."""
 
 
-DEFAULT_ENGINES = ("svb", "cgs", "svb-cgs")
+DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs")
 
 
 def plan(
     corpus: Corpus, engines=DEFAULT_ENGINES, seeds=1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0,
-    options: dict | None = None, **settings,
+    options: dict | None = None, top_words: int | None = None, singletons: str = "keep", start=None, **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
     """The specs of a comparison, with the training and test corpora that they share.
 
     ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them.
-    ``seeds`` inference seeds count up from ``seed``; the split stays. Other settings are those of `fit`.
+    ``seeds`` inference seeds count up from ``seed``; the split stays. ``top_words`` and ``singletons`` change the
+    corpus first, see `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one
+    (a `Run`, path, name or Dataset). Other settings are those of `fit`.
 
     Raises
     ------
     SpecError, OptionError, ModelError, CorpusError
     """
-    train, test, split = corpus, None, None
-    if holdout:
-        train, test = hold_out_tokens(corpus, fraction=holdout, seed=split_seed)
-        split = {"fraction": holdout, "seed": split_seed, "per": "corpus"}
+    _refuse_unknown(settings)
+    train, test, split = prepare(corpus, holdout, split_seed, top_words, singletons)
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
@@ -57,6 +62,8 @@ def plan(
     n_seeds = whole("seeds", seeds, 1)
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
+    if start is not None:
+        settings["start"] = start_from(start, train, settings.get("n_topics", LDA.n_topics))
     specs = []
     for name, own in chosen:
         shared = {option: value for option, value in (options or {}).items() if option in known[name]}
@@ -67,10 +74,21 @@ def plan(
     return specs, train, test
 
 
+def _refuse_unknown(settings: dict) -> None:
+    """Raises SpecError for the first setting that no run has, naming the nearest."""
+    own = ("train", "engine", "test", "seed", "options", "split")  # `plan` fills these in
+    known = [name for name in signature(make_spec).parameters if name not in own]
+    for unknown in (name for name in settings if name not in known):
+        there_are = [name for name in (*signature(plan).parameters, *known) if name not in ("corpus", "settings")]
+        near = get_close_matches(unknown, there_are, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(there_are)}"
+        raise SpecError(f"no setting '{unknown}'; {hint}")
+
+
 def compare(
     corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int = 10, alpha=0.1, beta: float = 0.1, n_iterations: int = 300,
     seeds: int = 1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0, options: dict | None = None, store=None,
-    jobs: int = 1, progress: bool = True, **settings,
+    jobs: int = 1, progress: bool = True, top_words: int | None = None, singletons: str = "keep", start=None, **settings,
 ) -> xr.Dataset:
     """Runs several engines on the same split with the same seeds.
 
@@ -81,16 +99,18 @@ def compare(
         ``label`` and ``seed`` along it. What only some engines record is NaN for the others.
 
     With a ``store`` the runs are kept and reopened when the same comparison is asked for again, up to
-    ``jobs`` of them side by side. See `plan` for engines, seeds, split and options.
+    ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, top words and singletons.
     """
     whole("jobs", jobs, 1)
     settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta, "n_iterations": n_iterations}
-    specs, train, test = plan(corpus, engines, seeds, seed, holdout, split_seed, options, **settings)
+    specs, train, test = plan(
+        corpus, engines, seeds, seed, holdout, split_seed, options, top_words, singletons, start, **settings
+    )
     if store is None:
         datasets = [
             fit(
                 train, spec.engine, test=test, seed=spec.seed, options=spec.options, split=spec.split, progress=progress,
-                **settings,
+                start=start, **settings,
             )
             for spec in specs
         ]
@@ -128,31 +148,47 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
     RunFailed
         When a worker failed or died, with its message.
     """
-    waiting, at_work = list(runs), []
     with contextlib.ExitStack() as stack:
         bars = {
             run: stack.enter_context(bar(run.spec, progress, run.status()["iteration"], line)) for line, run in enumerate(runs)
         }
-        try:
-            while waiting or at_work:
-                while waiting and len(at_work) < jobs:
-                    at_work.append(waiting.pop(0))
-                    at_work[-1].resume()
-                time.sleep(0.1)
-                _show(at_work, bars)
-                at_work = [run for run in at_work if run.state not in ENDED]
-        except KeyboardInterrupt:
-            for run in at_work:
-                run.stop()
-            for run in at_work:
-                run.wait(timeout=30)
-            raise
-        _show(runs, bars)
+        work_through(runs, jobs, lambda moved: _show(moved, bars))
     for run in runs:
-        status = run.status()
-        if status["state"] in (FAILED, LOST):
-            why = status["message"] or "its worker has died"
-            raise RunFailed(f"run '{run.name}' {status['state']}: {why}; worker.log in {run.path} may say more")
+        if why := failure(run):
+            raise RunFailed(why)
+
+
+def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) -> None:
+    """Lets up to ``jobs`` workers at a time take the runs to their ends; one that fails does not hold up the others.
+
+    ``look`` is called ten times a second with the runs at work, and with all of them at the end. Ctrl-C
+    stops the runs cleanly and is raised again when they have stopped.
+    """
+    waiting, at_work = [run for run in runs if run.state != FINISHED], []
+    try:
+        while waiting or at_work:
+            while waiting and len(at_work) < jobs:
+                at_work.append(waiting.pop(0))
+                at_work[-1].resume()
+            time.sleep(0.1)
+            look(at_work)
+            at_work = [run for run in at_work if run.state not in ENDED]
+    except KeyboardInterrupt:
+        for run in at_work:
+            run.stop()
+        for run in at_work:
+            run.wait(timeout=30)
+        raise
+    look(runs)
+
+
+def failure(run: Run) -> str:
+    """Why a run failed or died, in one sentence; empty if it did not."""
+    status = run.status()
+    if status["state"] not in (FAILED, LOST):
+        return ""
+    why = status["message"] or "its worker has died"
+    return f"run '{run.name}' {status['state']}: {why}; worker.log in {run.path} may say more"
 
 
 def _show(runs: list[Run], bars: dict[Run, tqdm]) -> None:

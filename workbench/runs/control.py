@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from workbench.corpus.saving import partial_of
 from workbench.runs.loop import Stopped
 
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
@@ -28,11 +29,6 @@ START_PATIENCE = 60.0
 """Seconds that a worker may take to start or to get its turn."""
 GRACE = 2.0
 """Seconds that a step may take to end by itself before a pause holds it and a stop discards it."""
-
-
-def partial_of(path: Path) -> Path:
-    """A name beside the path that no other process or thread uses, for what is renamed to it when it is whole."""
-    return path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}.partial")
 
 
 def replace_json(path: Path, values: dict) -> None:

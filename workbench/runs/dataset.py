@@ -23,8 +23,9 @@ def versions() -> dict[str, str]:
     return {"workbench": workbench.__version__, "python": ".".join(platform.python_version_tuple()[:2]), **packages}
 
 
-def attributes(spec: RunSpec, made_with: dict, state: str) -> dict:
-    """The attributes of a run's Dataset."""
+def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None = None) -> dict:
+    """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it."""
+    early = {"stopped_early": spec.rule.told(settled)} if settled and spec.rule else {}
     return {
         "title": f"{spec.label()} on {spec.corpus}, K={spec.model['n_topics']}",
         "name": spec.name,
@@ -34,7 +35,7 @@ def attributes(spec: RunSpec, made_with: dict, state: str) -> dict:
         "spec_hash": spec.hash,
         "corpus_hash": spec.train,
         "versions": json.dumps(made_with, sort_keys=True),
-    }
+    } | early
 
 
 def label_rows(names, rows: np.ndarray, attrs: dict) -> xr.Dataset:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.runs.control import STOPPED, MemoryPulse, ending_cleanly
+from workbench.runs.lineage import start_from
 from workbench.runs.loop import iterate
 from workbench.runs.loop import start as first_position
 from workbench.runs.memory import MemorySink
 from workbench.runs.progress import progress_bar
 from workbench.runs.run import Run, default_store, extend, find_run
-from workbench.runs.spec import make_spec
+from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store import FINISHED, create_run
 from workbench.runs.worker import carry_on
 
@@ -23,7 +27,7 @@ def fit(
     corpus: Corpus, engine: str = "cgs", n_topics: int = 10, alpha=0.1, beta: float = 0.1, n_iterations: int = 300,
     seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None, n_threads: int = 1,
     record_every: int = 1, snapshot_every: int = 50, store=None, name: str | None = None, progress: bool = True,
-    split: dict | None = None,
+    split: dict | None = None, start=None, restarts: int = 1, stop_on: str | None = None, stop_tolerance: float = 1e-4,
 ) -> xr.Dataset:
     """Runs an engine on a corpus and returns the run's Dataset.
 
@@ -55,6 +59,14 @@ def fit(
         Show a bar with the time left (stderr).
     split : dict, optional
         How the test tokens were drawn, for the record.
+    start : Run, path, name or Dataset, optional
+        Begin from the last counts of this run instead of at random; see `workbench.runs.lineage.start_from`.
+    restarts : int, default 1
+        Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
+        store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.
+    stop_on : "bound" or "perplexity", optional
+        End the run early once this has changed by at most ``stop_tolerance`` of itself in ten iterations (the
+        bound, or the perplexity of the running average). Off by default.
 
     Returns
     -------
@@ -67,17 +79,51 @@ def fit(
     SpecError, ModelError, OptionError, StoreError
         One sentence each.
     """
-    spec = make_spec(
-        corpus, engine, n_topics, alpha, beta, n_iterations, seed, test, burn_in, options, n_threads, record_every,
-        snapshot_every, split, name,
-    )
+    begin = None if start is None else start_from(start, corpus, n_topics, store)
+    specs = [
+        make_spec(
+            corpus, engine, n_topics, alpha, beta, n_iterations, whole("seed", seed, 0) + i, test, burn_in, options, n_threads,
+            record_every, snapshot_every, split, name, begin, stop_on, stop_tolerance,
+        )
+        for i in range(whole("restarts", restarts, 1))
+    ]
+    check_restarts(specs)
+    return best_of(_run(spec, corpus, test, store, progress) for spec in specs)
+
+
+def check_restarts(specs: list[RunSpec]) -> None:
+    """Refuses several runs that cannot be compared by a bound, or that would share a name."""
+    if len(specs) > 1 and "bound" not in specs[0].parts()[0].watches:
+        raise SpecError(f"restarts are compared by their bound and {specs[0].engine} has none; choose vb, svb, cvb or cvb0")
+    if len({spec.name for spec in specs}) < len(specs):
+        raise SpecError(f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out")
+
+
+def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bool) -> xr.Dataset:
+    """Takes one run to its end, in a store or in memory."""
     if store is not None:
         return resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress)
     test = test if spec.test else None
     pulse, sink = MemoryPulse(), MemorySink(spec, corpus)
     with progress_bar(spec, shown=progress) as watch, ending_cleanly(pulse):
         position = iterate(spec, corpus, test, first_position(spec, corpus, test), sink, pulse, watch)
-    return sink.dataset(FINISHED if position.iteration == spec.n_iterations else STOPPED)
+    return sink.dataset(FINISHED if position.iteration == (sink.settled or spec.n_iterations) else STOPPED)
+
+
+def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
+    """The first run with the highest final bound, with the seed and the bound of each in its attributes.
+
+    Runs come one by one; after one that was stopped no other is begun. One run alone comes back as it is.
+    """
+    best, tried = None, []
+    for dataset in datasets:
+        bound = float(dataset["bound"][-1]) if "bound" in dataset and dataset.sizes["iteration"] else -math.inf
+        tried.append({"name": dataset.attrs["name"], "seed": RunSpec.from_json(dataset.attrs["spec"]).seed, "bound": bound})
+        if best is None or bound > max(other["bound"] for other in tried[:-1]):
+            best = dataset
+        if dataset.attrs["state"] != FINISHED:
+            break
+    return best.assign_attrs(restarts=json.dumps(tried)) if len(tried) > 1 else best
 
 
 def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, store=None, **settings) -> Run:
@@ -86,6 +132,10 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     Takes the settings of `fit`, by name; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.
     """
     settings.pop("progress", None)
+    if settings.pop("restarts", 1) != 1:
+        raise SpecError("start makes one run; for restarts use fit, or start one run per seed")
+    if settings.get("start") is not None:
+        settings["start"] = start_from(settings["start"], corpus, settings.get("n_topics", 10), store)
     spec = make_spec(corpus, engine, test=test, **settings)
     run = Run(create_run(default_store() if store is None else Path(store), spec, corpus, test))
     run.resume()

@@ -16,6 +16,7 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import Turn
 from workbench.runs.scoring import Average, perplexity, score, start_average
 from workbench.runs.spec import RunSpec
+from workbench.runs.stopping import WINDOW
 
 CLOCKS = ("elapsed", "cpu_time", "updates")
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "train_perplexity")
@@ -50,6 +51,8 @@ class Sink(Protocol):
     def record(self, row: Row) -> None: ...
     def snapshot(self, iteration: int, counts: dict) -> None: ...
     def checkpoint(self, position: Position, now: bool) -> None: ...
+    def trail(self, name: str, iteration: int) -> list[tuple[int, float]]: ...   # what was recorded up to there
+    def settle(self, iteration: int) -> None: ...    # the run ends here, by its rule
 
 
 class Pulse(Protocol):
@@ -76,22 +79,23 @@ def columns(spec: RunSpec, engine) -> tuple[str, ...]:
 def start(spec: RunSpec, train: Corpus, test: Corpus | None) -> Position:
     """The position before the first iteration."""
     engine, model, options = spec.parts()
-    state = engine.init(train, model, options, Turn(spec.seed, 0, spec.n_threads))
+    state = engine.init(train, model, options, Turn(spec.seed, 0, spec.n_threads), spec.begin)
     return Position(0, state, start_average(test), 0.0, 0.0, 0)
 
 
 def iterate(
     spec: RunSpec, train: Corpus, test: Corpus | None, position: Position, sink: Sink, pulse: Pulse, watch: Watch | None = None
 ) -> Position:
-    """Runs from a position to the end of the spec, or until stopped; returns where it got to.
+    """Runs from a position to the end of the spec, until its rule says that it has settled, or until stopped.
 
-    The last iteration, and one after which the run rests, is recorded and snapshot whatever the
-    cadence. A stop in the middle of a long step comes out as `Stopped`.
+    Returns where it got to. The last iteration, and one after which the run rests, is recorded and snapshot
+    whatever the cadence. A stop in the middle of a long step comes out as `Stopped`.
     """
     engine, model, options = spec.parts()
     load_kernels(engine, model, options)
-    resting = pulse.stopping()
-    while position.iteration < spec.n_iterations and not (resting and pulse.stopping()):
+    trail = _Trail(spec, sink, position.iteration)
+    resting, settled = pulse.stopping(), False
+    while position.iteration < spec.n_iterations and not settled and not (resting and pulse.stopping()):
         position, info = advance(spec, engine, model, options, train, position, pulse)
         average, scores = score(
             engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in
@@ -99,15 +103,39 @@ def iterate(
         position = position._replace(average=average)
         resting = position.iteration == spec.n_iterations or pulse.wants_rest()
         if resting or position.iteration % spec.record_every == 0:
-            sink.record(measure(engine, train, model, options, position, scores, info))
+            row = measure(engine, train, model, options, position, scores, info)
+            sink.record(row)
+            settled = trail.settles_with(row)
+            resting = resting or settled
         if resting or position.iteration % spec.snapshot_every == 0:
             sink.snapshot(position.iteration, engine.counts(train, model, options, position.state))
         sink.checkpoint(position, now=resting)
+        if settled:
+            sink.settle(position.iteration)
         if watch:
             watch(position, scores)
         if resting:
             pulse.rest()
     return position
+
+
+class _Trail:
+    """What the rule of a run looks at; nothing where there is none. Kept in step with the cadence, whatever the rests."""
+
+    def __init__(self, spec: RunSpec, sink: Sink, iteration: int):
+        self._rule, self._every = spec.rule, spec.record_every
+        if self._rule:
+            self._after = self._rule.begins_after(spec.burn_in)
+            self._seen = [point for point in sink.trail(self._rule.watched, iteration) if self._counts(point[0])]
+
+    def _counts(self, iteration: int) -> bool:
+        return iteration > self._after and iteration % self._every == 0
+
+    def settles_with(self, row: Row) -> bool:
+        if not self._rule or not self._counts(row.iteration):
+            return False
+        self._seen = [*self._seen[-WINDOW:], (row.iteration, row.numbers[self._rule.watched])]
+        return self._rule.settled(self._seen)
 
 
 def load_kernels(engine, model, options) -> None:

@@ -19,6 +19,7 @@ class MemorySink:
         self._names = columns(spec, engine)
         self._rows: list[np.ndarray] = []
         self._snapshots: dict[int, dict] = {}
+        self.settled: int | None = None
 
     def record(self, row: Row) -> None:
         self._rows.append(np.concatenate([[row.iteration], [row.numbers[name] for name in self._names], row.n_k]))
@@ -29,10 +30,16 @@ class MemorySink:
     def checkpoint(self, position: Position, now: bool) -> None:
         return
 
+    def trail(self, name: str, iteration: int) -> list[tuple[int, float]]:
+        return []  # a run in memory is never resumed
+
+    def settle(self, iteration: int) -> None:
+        self.settled = iteration
+
     def dataset(self, state: str) -> xr.Dataset:
         """What came in, labelled."""
         rows = np.stack(self._rows) if self._rows else np.empty((0, 1 + len(self._names) + self._model.n_topics))
-        labelled = label_rows(self._names, rows, attributes(self._spec, versions(), state))
+        labelled = label_rows(self._names, rows, attributes(self._spec, versions(), state, self.settled))
         if not self._snapshots:
             return labelled
         counts = xr.Dataset({

@@ -11,6 +11,7 @@ from pathlib import Path
 import xarray as xr
 
 from workbench.runs.control import PAUSED, RUNNING, STOPPED, ask, read_json
+from workbench.runs.places import default_store, is_run
 from workbench.runs.spec import RunSpec, whole
 from workbench.runs.store import (
     CAPACITY,
@@ -19,7 +20,6 @@ from workbench.runs.store import (
     LOST,
     RunReader,
     StoreError,
-    is_run,
     run_paths,
     set_end,
 )
@@ -29,11 +29,6 @@ from workbench.runs.writer import remove_run
 ENDING = 1.5
 """Seconds in which a worker that was told to stop is seen to end."""
 ENDED = (FINISHED, STOPPED, FAILED, LOST)
-
-
-def default_store() -> Path:
-    """The folder that ``WORKBENCH_STORE`` names, else ``runs`` in the working folder."""
-    return Path(os.environ.get("WORKBENCH_STORE") or "runs")
 
 
 def find_run(run, store: Path | None = None) -> Path:
@@ -46,6 +41,8 @@ def find_run(run, store: Path | None = None) -> Path:
     """
     if isinstance(run, Run):
         return run.path
+    if not isinstance(run, (str, os.PathLike)):
+        raise StoreError(f"a run is a Run, a path, or a name in the store; got {type(run).__name__}")
     home = Path(store) if store is not None else default_store()
     for path in (Path(run), home / str(run)):
         if is_run(path):

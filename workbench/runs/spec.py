@@ -1,8 +1,9 @@
 """RunSpec: everything that decides a run, for Python, command line, page and JSON alike.
 
 The hash of a spec names the run and covers what decides its bits: corpus and test set, engine, model,
-options, seed and burn-in. It does not cover how long the run is, how often it is recorded, how many
-threads it has or what it is called; an identical spec is reopened and extended.
+options, seed, burn-in and the counts it starts from. It does not cover how long the run is and what
+stops it, how often it is recorded, how many threads it has or what it is called; an identical spec is
+reopened and extended.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import make_options
+from workbench.engines.engine import Start, make_options
+from workbench.runs.stopping import WATCHED, StopRule
 
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 MODEL_FIELDS = ("n_topics", "alpha", "beta")
@@ -33,6 +35,9 @@ class RunSpec:
     """The settings of one run; make one with `make_spec`, which checks them.
 
     ``test`` is None where nothing is held out; ``split`` says how the test tokens were drawn, if known.
+    ``start`` says which run this one began from and has the hash of the counts it took; the counts themselves
+    are in ``begin`` until they are in a store, and never in JSON. ``stop_on`` names what must settle for the run
+    to end early (see `workbench.runs.stopping`).
     """
 
     corpus: str
@@ -48,12 +53,27 @@ class RunSpec:
     snapshot_every: int = 50
     n_threads: int = 1
     split: dict | None = None
+    start: dict | None = None
+    stop_on: str | None = None
+    stop_tolerance: float = 1e-4
     name: str = ""
+    begin: Start | None = field(default=None, repr=False, compare=False)
 
     @property
     def hash(self) -> str:
         """sha256 (hex) of what decides the bits of the run."""
-        return hashlib.sha256(_json({name: getattr(self, name) for name in IDENTITY}).encode()).hexdigest()
+        identity = {name: getattr(self, name) for name in IDENTITY} | {"options": self._hashed_options()}
+        if self.start:
+            identity["start"] = self.start["counts"]
+        return hashlib.sha256(_json(identity).encode()).hexdigest()
+
+    def _hashed_options(self) -> dict:
+        """The options without those that came late and have their default."""
+        about = {f.name: f for f in fields(get_engine(self.engine).options)}
+        return {
+            name: value for name, value in self.options.items()
+            if not (name in about and about[name].metadata["late"] and value == about[name].default)
+        }
 
     def parts(self):
         """(engine, model, options) as objects."""
@@ -62,7 +82,11 @@ class RunSpec:
 
     def to_json(self) -> str:
         """The spec as one JSON object; infinity is the string "inf"."""
-        return _json(asdict(self))
+        return _json(self.settings())
+
+    def settings(self) -> dict:
+        """Name → value of everything that JSON can hold."""
+        return {name: value for name, value in asdict(replace(self, begin=None)).items() if name != "begin"}
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
@@ -70,25 +94,32 @@ class RunSpec:
         known = {f.name for f in fields(cls)}
         return cls(**{name: value for name, value in json.loads(text).items() if name in known})
 
-    def lasting(self, n_iterations: int) -> RunSpec:
-        """The same run with another end."""
-        return replace(self, n_iterations=whole("iterations", n_iterations, 1))
+    def lasting(self, n_iterations: int, rule: StopRule | None = None) -> RunSpec:
+        """The same run with another end, and this rule for an early one."""
+        on, tolerance = (rule.on, rule.tolerance) if rule else (None, self.stop_tolerance)
+        return replace(self, n_iterations=whole("iterations", n_iterations, 1), stop_on=on, stop_tolerance=tolerance)
+
+    @property
+    def rule(self) -> StopRule | None:
+        """What ends the run early, if anything does."""
+        return StopRule(self.stop_on, self.stop_tolerance) if self.stop_on is not None else None
 
     def label(self) -> str:
-        """Engine and the options that differ from its defaults, for legends and tables."""
+        """Engine, the options that differ from its defaults, and a warm start, for legends and tables."""
         engine, _, options = self.parts()
         default = asdict(engine.options())
         told = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
                 for name, value in asdict(options).items() if name == "r" or value != default[name]]
+        told += ["warm"] if self.start else []
         return f"{self.engine} {' '.join(told)}".strip()
 
 
 def make_spec(
     train: Corpus, engine: str, n_topics=10, alpha=0.1, beta=0.1, n_iterations=300, seed=0, test: Corpus | None = None,
     burn_in=10, options: dict | None = None, n_threads=1, record_every=1, snapshot_every=50, split: dict | None = None,
-    name=None,
+    name=None, start: tuple[Start, dict] | None = None, stop_on: str | None = None, stop_tolerance: float = 1e-4,
 ) -> RunSpec:
-    """A checked spec with every default filled in.
+    """A checked spec with every default filled in; ``start`` is what `workbench.runs.lineage.start_from` gives.
 
     Raises
     ------
@@ -124,13 +155,33 @@ def make_spec(
         snapshot_every=whole("snapshot_every", snapshot_every, 1),
         n_threads=whole("threads", n_threads, 1, 1024),
         split=split,
+        start=start[1] if start else None,
+        stop_on=stop_on,
+        stop_tolerance=stop_tolerance,
+        begin=start[0] if start else None,
     )
+    _check_rule(spec, chosen)
     if name is None:
         stem = re.sub(r"[^A-Za-z0-9._+=-]+", "-", train.name).strip("-.") or "corpus"
         name = f"{stem[:40]}-{spec.engine}-k{spec.model['n_topics']}-{spec.hash[:8]}"
     if not NAME.fullmatch(name):
         raise SpecError(f"a run's name begins with a letter or digit and has letters, digits and ._+=,- only; got {name!r}")
     return replace(spec, name=name)
+
+
+def _check_rule(spec: RunSpec, engine) -> None:
+    """Refuses a rule for an early end that the run cannot follow."""
+    if spec.stop_on is None:
+        return
+    if spec.stop_on not in WATCHED:
+        raise SpecError(f"stop_on must be one of {', '.join(WATCHED)}, or None; got {spec.stop_on!r}")
+    if spec.stop_on == "bound" and "bound" not in engine.watches:
+        raise SpecError(f"{engine.name} has no bound to stop on; stop on perplexity, or choose vb, svb, cvb or cvb0")
+    if spec.stop_on == "perplexity" and spec.test is None:
+        raise SpecError("there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound")
+    tolerance = spec.stop_tolerance
+    if not isinstance(tolerance, numbers.Real) or isinstance(tolerance, bool) or not 0 <= tolerance < math.inf:
+        raise SpecError(f"stop_tolerance must be a number of at least 0; got {tolerance!r}")
 
 
 def whole(what: str, value, low: int, high: int | None = None) -> int:

@@ -3,6 +3,7 @@
 ::
 
     <store>/.corpora/<hash>.npz        corpora and test sets, by content
+    <store>/.starts/<hash>.npz         counts that runs began from, by content
     <store>/<run>/data.zarr/               a Zarr v3 group with the spec in its attributes
                     numbers (iteration, column)    iteration, scalars by name, n_k of each topic
                     n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot
@@ -23,6 +24,7 @@ import math
 import shutil
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -30,14 +32,15 @@ import zarr
 from filelock import FileLock, Timeout
 
 from workbench.models import VARIABLES
-from workbench.runs.archive import get_corpus, put_corpus
+from workbench.runs.archive import get_corpus, put_corpus, put_start
 from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, START_PATIENCE, STOPPED, partial_of, read_json, replace_json
 from workbench.runs.dataset import COUNTS, attributes, label_counts, label_rows, versions
 from workbench.runs.loop import columns
+from workbench.runs.places import DATA, is_run
 from workbench.runs.spec import RunSpec
+from workbench.runs.stopping import StopRule
 
 SCHEMA = 1
-DATA = "data.zarr"
 CAPACITY = 2**20
 """Rows and snapshots that a run has room for."""
 ROWS_PER_CHUNK = 256
@@ -67,7 +70,7 @@ def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_B
     known = read_spec(path)
     if known.hash != spec.hash:
         raise StoreError(f"a run named '{spec.name}' with other settings is in {store}; choose another name or remove it")
-    set_end(path, spec.n_iterations)
+    set_end(path, spec.n_iterations, spec.rule)
     return path
 
 
@@ -78,6 +81,8 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
         put_corpus(path.parent, train)
         if test is not None:
             put_corpus(path.parent, test)
+        if spec.begin is not None:
+            put_start(path.parent, spec.start["counts"], spec.begin)
         shutil.rmtree(partial, ignore_errors=True)
         _make_arrays(partial, spec, train, budget)
         replace_json(partial / "control.json", {"wanted": RUNNING})
@@ -127,25 +132,54 @@ def open_group(path: Path, mode: str = "r"):
     return group
 
 
-def read_spec(path: Path) -> RunSpec:
-    """The spec a run was created with, lasting to its present end."""
+def read_spec(path: Path, group=None) -> RunSpec:
+    """The spec a run was created with, lasting to its present end and with the rule that it has now."""
+    ending = read_ending(path, group or open_group(path))
+    return ending.spec.lasting(ending.reaches, ending.rule)
+
+
+class Ending(NamedTuple):
+    """When a run ends, and whether its rule has ended it."""
+
+    spec: RunSpec                # as created
+    n_iterations: int            # asked for
+    rule: StopRule | None
+    settled: int | None          # the iteration after which the rule ended it
+
+    @property
+    def reaches(self) -> int:
+        """The iteration that the run is to reach."""
+        return self.settled or self.n_iterations
+
+
+def read_ending(path: Path, group) -> Ending:
+    """The end that was asked for last, or the one that the run was created with."""
+    spec, moved = RunSpec.from_json(group.attrs["spec"]), read_json(path / "end.json")
+    rule = StopRule(*moved["rule"]) if moved.get("rule") else None if "rule" in moved else spec.rule
+    return Ending(spec, moved.get("n_iterations") or spec.n_iterations, rule, moved.get("settled"))
+
+
+def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None:
+    """The run is to reach this iteration, but never less than what is committed, or the iteration where the rule ends it.
+
+    A run that this very rule has ended stays ended.
+    """
     group = open_group(path)
-    return RunSpec.from_json(group.attrs["spec"]).lasting(read_end(path, group))
-
-
-def read_end(path: Path, group=None) -> int:
-    """The iteration that the run is to reach."""
-    raised = read_json(path / "end.json").get("n_iterations")
-    return raised or RunSpec.from_json((group or open_group(path)).attrs["spec"]).n_iterations
-
-
-def set_end(path: Path, n_iterations: int) -> None:
-    """The run is to reach this iteration, but never less than what is committed."""
-    group = open_group(path)
-    n_rows = int(group["committed"][0])
+    known, n_rows = read_ending(path, group), int(group["committed"][0])
     reached = int(group["numbers"][n_rows - 1, 0]) if n_rows else 0
-    if max(n_iterations, reached) != read_end(path, group):
-        replace_json(path / "end.json", {"n_iterations": max(n_iterations, reached)})
+    settled = known.settled if rule is not None and rule == known.rule else None
+    wanted = known._replace(n_iterations=max(n_iterations, reached), rule=rule, settled=settled)
+    if wanted != known:
+        _write_ending(path, wanted)
+
+
+def settle(path: Path, iteration: int) -> None:
+    """The run ends after this iteration, by its rule."""
+    _write_ending(path, read_ending(path, open_group(path))._replace(settled=iteration))
+
+
+def _write_ending(path: Path, ending: Ending) -> None:
+    replace_json(path / "end.json", {"n_iterations": ending.n_iterations, "rule": ending.rule, "settled": ending.settled})
 
 
 def read_status(path: Path, group=None) -> dict:
@@ -155,12 +189,12 @@ def read_status(path: Path, group=None) -> dict:
     resumed. With its ``group`` already open, two small files are all that is read.
     """
     status = {"iteration": 0, "time_left": None, "message": "", "state": LOST} | read_json(path / "status.json")
-    status["n_iterations"] = read_end(path, group)
+    status["n_iterations"] = read_ending(path, group or open_group(path)).reaches
     patience = {RUNNING: LOST_AFTER, PAUSED: LOST_AFTER, WAITING: START_PATIENCE}.get(status["state"], math.inf)
     if time.time() - status.get("time", 0) > patience and not is_written(path):
         status |= {"state": LOST, "time_left": None}
-    if status["state"] == FINISHED and status["iteration"] < status["n_iterations"]:
-        status["state"] = STOPPED
+    if status["state"] in (FINISHED, STOPPED):  # its end may have been moved since, to either side
+        status["state"] = FINISHED if status["iteration"] >= status["n_iterations"] else STOPPED
     return status
 
 
@@ -177,11 +211,6 @@ def run_paths(store: Path) -> list[Path]:
     """The folders of all runs of a store, oldest first."""
     found = [path for path in Path(store).glob("*") if is_run(path)]
     return sorted(found, key=lambda path: ((path / DATA / "zarr.json").stat().st_mtime_ns, path.name))
-
-
-def is_run(path: Path) -> bool:
-    """Is the folder a run (and not a half-made or half-removed one)?"""
-    return not path.name.startswith(".") and (path / DATA / "zarr.json").exists()
 
 
 class RunReader:
@@ -206,7 +235,7 @@ class RunReader:
 
     def spec(self) -> RunSpec:
         """The spec, lasting to the present end; cheap."""
-        return RunSpec.from_json(self._group.attrs["spec"]).lasting(read_end(self.path, self._group))
+        return read_spec(self.path, self._group)
 
     def status(self) -> dict:
         """What `read_status` says; cheap enough to be asked every second."""
@@ -228,4 +257,5 @@ class RunReader:
         return label_counts(label_rows(self.names, rows, self._attributes()), counts, iterations[kept], corpus, spec.parts()[1])
 
     def _attributes(self) -> dict:
-        return attributes(self.spec(), self._made_with, self.status()["state"])
+        settled = read_ending(self.path, self._group).settled
+        return attributes(self.spec(), self._made_with, self.status()["state"], settled)

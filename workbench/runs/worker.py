@@ -51,7 +51,7 @@ def carry_on(path: Path, watch: Watch | None = None, asked: bool = False) -> boo
             raise
         finally:
             writer.flush()
-        finished = writer.iteration >= spec.n_iterations
+        finished = writer.iteration >= writer.spec.n_iterations
         writer.beat(FINISHED if finished else STOPPED)
         return finished
 

@@ -8,21 +8,25 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from filelock import FileLock, Timeout
 
+from workbench.runs.archive import get_start
 from workbench.runs.checkpoint import read_checkpoint, write_checkpoint
 from workbench.runs.control import PAUSED, RUNNING, partial_of, replace_json
 from workbench.runs.dataset import COUNTS
 from workbench.runs.loop import Position, Row, start
-from workbench.runs.store import DATA, ROWS_PER_CHUNK, StoreError, open_group, read_spec
+from workbench.runs.store import DATA, ROWS_PER_CHUNK, StoreError, open_group, read_spec, settle
 
 FLUSH_EVERY = 0.25
 CHECKPOINT_EVERY = 5.0
 LOCK_PATIENCE = 1.0
 """Seconds between two commits, between two checkpoints, and to wait for the lock."""
+CHECKPOINT_SHARE = 0.05
+"""Of the time of a run that checkpoints may take: those of a large state come less often."""
 
 
 class RunWriter:
@@ -78,7 +82,8 @@ class RunWriter:
         self._chunk_start, self._chunk = first, np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan)
         self._chunk[: self.n_rows - first] = self._known[first:]
         self._iterations = self._snapshot_iteration[: self._n_snapshots].tolist()
-        self._flushed = self._checkpointed = time.monotonic()
+        self._flushed = time.monotonic()
+        self._checkpoint_due = self._flushed + CHECKPOINT_EVERY
         self._began, self._began_at = time.monotonic(), None
         self.iteration = int(self._known[-1, 0]) if self.n_rows else 0
         self._clocks = [1 + self.names.index(name) for name in ("elapsed", "cpu_time")]
@@ -87,7 +92,11 @@ class RunWriter:
     def position(self, train, test) -> Position:
         """Where to go on: the last checkpoint, or the beginning."""
         engine, _, _ = self.spec.parts()
-        return read_checkpoint(self.path / "checkpoint.npz", engine.state) or start(self.spec, train, test)
+        known = read_checkpoint(self.path / "checkpoint.npz", engine.state)
+        if known is not None:
+            return known
+        begin = get_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
+        return start(replace(self.spec, begin=begin), train, test)
 
     # ------------------------------------------------------------------ the sink of the loop
 
@@ -141,10 +150,20 @@ class RunWriter:
         self.iteration = max(self.iteration, position.iteration)
         if self._began_at is None:
             self._began, self._began_at = time.monotonic(), position.iteration
-        if now or time.monotonic() - self._checkpointed >= CHECKPOINT_EVERY:
+        began = time.monotonic()
+        if now or began >= self._checkpoint_due:
             self.flush()
             write_checkpoint(self.path / "checkpoint.npz", position)
-            self._checkpointed = time.monotonic()
+            ended = time.monotonic()
+            self._checkpoint_due = ended + max(CHECKPOINT_EVERY, (ended - began) / CHECKPOINT_SHARE)
+
+    def trail(self, name: str, iteration: int) -> list[tuple[int, float]]:
+        earlier = self._known[self._known[:, 0] <= iteration]
+        return [(int(row[0]), float(row[1 + self.names.index(name)])) for row in earlier]
+
+    def settle(self, iteration: int) -> None:
+        settle(self.path, iteration)
+        self.spec = read_spec(self.path)
 
     def flush(self) -> None:
         """Writes what is buffered, the commit counter last."""

@@ -1,0 +1,59 @@
+"""Inputs at the edge that must work, through every engine and all that is made of a run: documents without a token, words
+without use, documents of one token, one document, one topic, priors of 1e-4, nothing held out."""
+
+import numpy as np
+import pytest
+from toys import CORPORA
+
+import workbench as wb
+from workbench.engines import ENGINES
+from workbench.runs.bound import hybrid_bound
+
+MODELS = {"one topic": (1, 0.1), "tiny priors": (3, 1e-4), "as usual": (3, 0.1)}
+EDGES = [name for name in CORPORA if name not in ("toy_a", "twelve_documents")]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("corpus", EDGES)
+def test_an_edge_corpus_is_fitted_measured_and_used(corpus, engine, tmp_path):
+    documents = CORPORA[corpus]
+    for n_topics, prior in MODELS.values():
+        settings = dict(n_topics=n_topics, alpha=prior, beta=prior, n_iterations=12, burn_in=3, progress=False)
+        ds = wb.fit(documents, engine, store=tmp_path, **settings)
+        for name in ("theta", "phi"):
+            np.testing.assert_allclose(ds[name].sum(dim=ds[name].dims[-1]), 1.0, rtol=1e-9)  # rounding
+        assert np.isfinite(ds["train_perplexity"].values).all()
+        assert float(ds["n_k"][-1].sum()) == pytest.approx(documents.n_tokens, rel=1e-9)
+        theta = wb.infer(ds, documents)["theta"]
+        assert np.isfinite(theta.values).all() and theta.shape == (documents.n_documents, n_topics)
+        if engine.endswith("-cgs") and n_topics == 1:  # every method is exact
+            name = ds.attrs["name"]
+            values = [hybrid_bound(name, method, store=tmp_path, progress=False) for method in ("exact", "ais")]
+            assert values[0]["bound"] == pytest.approx(values[1]["bound"], abs=1e-8)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_topic_is_exact_with_every_engine(engine, toy, oracles):
+    """The bound, log joint or objective is the log evidence."""
+    corpus, _ = toy
+    edge = oracles["edge"]["K1"]
+    ds = wb.fit(corpus, engine, n_topics=1, alpha=edge["alpha"][0], beta=edge["beta"], n_iterations=3, progress=False)
+    (watched,) = {"bound", "log_joint", "objective"} & set(ds.data_vars)
+    assert float(ds[watched][-1]) == pytest.approx(edge["log_evidence"], abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_empty_document_and_an_unused_word_have_their_prior_means(engine, oracles):
+    edge = oracles["edge"]["empty_doc_and_unused_words"]
+    corpus = wb.Corpus.from_pairs(*np.array(edge["pairs"]).T, n_documents=edge["D"], n_words=edge["W"])
+    alpha, beta = np.array(edge["alpha"]), edge["beta"]
+    ds = wb.fit(corpus, engine, n_topics=2, alpha=tuple(alpha), beta=beta, n_iterations=40, progress=False)
+    np.testing.assert_allclose(ds["theta"][1], alpha / alpha.sum(), rtol=1e-12)  # rounding
+    sizes = ds["n_k"][-1].values + edge["W"] * beta
+    for unused in (2, 3):
+        np.testing.assert_allclose(ds["phi"][:, unused], beta / sizes, rtol=1e-9)  # of a sum of expected counts
+
+
+def test_a_share_that_is_zero_holds_nothing_out(toy):
+    joined = wb.compare(toy[0], list(ENGINES), n_topics=2, n_iterations=3, holdout=0, progress=False)
+    assert "test_perplexity" not in joined and joined.sizes["run"] == len(ENGINES)

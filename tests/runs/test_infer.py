@@ -1,0 +1,181 @@
+"""Unseen documents under a run: words matched by spelling, rates, protocols, and what is refused."""
+
+import time
+
+import numpy as np
+import pytest
+import twins
+from toys import corpus_of
+
+import workbench as wb
+from workbench.corpus import hold_out_documents, split_halves
+from workbench.models import LDA, VARIABLES
+from workbench.runs.infer import PROTOCOLS, known_part
+from workbench.runs.spec import SpecError
+from workbench.runs.store import StoreError
+
+ROUNDING = 1e-12
+
+
+@pytest.fixture(scope="module")
+def forty_documents():
+    """(training, unseen) documents of 40 tokens over 50 words."""
+    return hold_out_documents(LDA(3, 0.2, 0.2).simulate(40, 50, 40, seed=1)[0], fraction=0.25, seed=0)
+
+
+@pytest.fixture(scope="module")
+def learnt(forty_documents):
+    """A run of 20 iterations of `cgs` on the training documents."""
+    return wb.fit(forty_documents[0], "cgs", n_topics=3, n_iterations=20, progress=False)
+
+
+@pytest.fixture(scope="module")
+def small_talk():
+    """A run on four texts of two subjects."""
+    texts = ["sun beach sand sun sea", "sea sand beach swim", "snow ski mountain snow", "mountain ski slope snow"]
+    return wb.fit(wb.Corpus.from_texts(texts), "cvb0", n_topics=2, n_iterations=50, progress=False)
+
+
+def renamed(corpus, vocabulary):
+    return wb.Corpus(corpus.indptr, corpus.words, corpus.counts, vocabulary=vocabulary, titles=corpus.titles)
+
+
+# ---------------------------------------------------------------------- infer
+
+
+def test_theta_is_labelled_and_is_what_the_engine_folds_in(learnt, forty_documents):
+    unseen = forty_documents[1]
+    found = wb.infer(learnt, unseen, seed=4)
+    assert found.theta.dims == ("document", "topic") and found.document.values.tolist() == list(unseen.titles)
+    assert found.n_tokens.values.tolist() == [40] * 10 and not found.out_of_vocabulary.any()
+    assert all(found[name].attrs == VARIABLES[name].attrs for name in found)
+    assert found.attrs["run"] == learnt.attrs["name"] and found.attrs["out_of_vocabulary"] == 0
+    np.testing.assert_allclose(found.theta.sum("topic"), 1.0, rtol=ROUNDING)
+    assert wb.infer(learnt, unseen, seed=4, n_threads=3).identical(found)
+    assert not np.array_equal(wb.infer(learnt, unseen, seed=5).theta, found.theta)
+
+
+def test_the_perplexity_in_the_attributes_is_that_of_the_tokens_theta_was_fitted_to(learnt, forty_documents):
+    unseen = forty_documents[1]
+    found = wb.infer(learnt, unseen)
+    expected = twins.perplexity(twins.pairs_of(unseen), found.theta.values @ learnt.phi.values)
+    assert found.attrs["perplexity_foldin_same"] == pytest.approx(expected, rel=ROUNDING)
+    assert wb.document_completion(learnt, unseen, protocol="foldin_same")["perplexity"] == pytest.approx(expected, rel=ROUNDING)
+
+
+def test_words_are_matched_by_spelling_and_not_by_number(learnt, forty_documents):
+    """The same documents over a shuffled vocabulary with strangers in between have the same theta."""
+    unseen = forty_documents[1]
+    order = np.random.default_rng(0).permutation(50)
+    vocabulary = [f"stranger {i}" for i in range(100)]
+    for old, new in enumerate(order):
+        vocabulary[2 * new] = unseen.vocabulary[old]
+    shuffled = wb.Corpus.from_pairs(unseen.documents, 2 * order[unseen.words], unseen.counts, vocabulary=vocabulary)
+    assert np.array_equal(wb.infer(learnt, shuffled).theta, wb.infer(learnt, unseen).theta)
+
+
+def test_the_known_part_keeps_documents_and_adds_up_words_that_are_spelt_alike():
+    corpus = renamed(corpus_of([(0, 0, 2), (0, 1, 1), (0, 2, 4), (2, 3, 1)], 3, 4), ("b", "x", "b", "a"))
+    known = known_part(corpus, ("a", "b", "a"))
+    assert twins.pairs_of(known) == [(0, 1, 6), (2, 0, 1)] and known.titles == corpus.titles and known.n_words == 3
+    assert known_part(corpus, corpus.vocabulary) is corpus
+
+
+def test_texts_are_counted_and_strangers_are_told(small_talk):
+    found = wb.infer(small_talk, ["Sun, sand and the sea!", "snow on a mountain; zebra", "", "giraffe zebra"])
+    assert found.n_tokens.values.tolist() == [3, 3, 0, 2]
+    np.testing.assert_allclose(found.out_of_vocabulary, [0, 1 / 3, 0, 1])
+    assert found.attrs["out_of_vocabulary"] == pytest.approx(3 / 8)
+    np.testing.assert_allclose(found.theta.values[2:], 0.5, rtol=ROUNDING)  # nothing known of them: the prior mean
+    beach, mountain = found.theta.values[:2]
+    assert beach.argmax() != mountain.argmax() and min(beach.max(), mountain.max()) > 0.8
+
+
+def test_where_no_word_is_known_theta_is_the_prior_and_a_sentence_says_so(small_talk):
+    with pytest.warns(UserWarning, match="none of the 2 words of 'texts' is known to the run, so every theta is the prior"):
+        found = wb.infer(small_talk, ["giraffe zebra"])
+    np.testing.assert_allclose(found.theta, 0.5, rtol=ROUNDING)
+    assert found.attrs["out_of_vocabulary"] == 1 and np.isnan(found.attrs["perplexity_foldin_same"])
+
+
+def test_one_topic_and_documents_without_tokens_are_legal(forty_documents):
+    train, unseen = forty_documents
+    run = wb.fit(train, "svb", n_topics=1, n_iterations=2, progress=False)
+    empty = unseen.with_pairs(np.zeros(11, np.int64), [], [])
+    for documents in (unseen, empty):
+        assert np.array_equal(wb.infer(run, documents).theta, np.ones((10, 1)))
+
+
+def test_a_run_is_a_dataset_a_run_a_path_or_a_name(forty_documents, tmp_path):
+    train, unseen = forty_documents
+    ds = wb.fit(train, "cgs", n_topics=3, n_iterations=3, store=tmp_path, name="mine", progress=False)
+    run = wb.open_runs(tmp_path)[0]
+    found = [wb.infer(each, unseen, store=tmp_path) for each in (ds, run, tmp_path / "mine", "mine")]
+    assert all(each.identical(found[0]) for each in found)
+    with pytest.raises(StoreError, match="no run 'mein' in .*; did you mean 'mine'?"):
+        wb.infer("mein", unseen, store=tmp_path)
+
+
+@pytest.mark.slow
+def test_twenty_thousand_documents_take_seconds(learnt):
+    """2.4 million tokens through 70 Gibbs sweeps. Seen: 2.5 s of CPU; ten times that would be a defect."""
+    many = LDA(3, 0.2, 0.2).simulate(20_000, 50, 120, seed=2)[0]
+    began = time.process_time()
+    assert wb.infer(learnt, many).sizes["document"] == 20_000
+    assert time.process_time() - began < 25
+
+
+# ---------------------------------------------------------------------- document completion
+
+
+def test_completion_fits_one_half_and_scores_the_other(learnt, forty_documents):
+    unseen = forty_documents[1]
+    observed, scored = split_halves(unseen, 7)
+    theta = wb.infer(learnt, observed, seed=7).theta.values
+    told = wb.document_completion(learnt, unseen, seed=7)
+    expected = twins.perplexity(twins.pairs_of(scored), theta @ learnt.phi.values)
+    assert told["perplexity"] == pytest.approx(expected, rel=ROUNDING)
+    assert told["protocol"] == "document_completion" and told["meaning"] == PROTOCOLS["document_completion"]
+    assert (told["n_scored"], told["n_documents"], told["n_skipped"], told["out_of_vocabulary"]) == (200, 10, 0, 0)
+
+
+def test_scoring_what_was_fitted_looks_better_than_it_is(learnt, forty_documents):
+    honest, optimistic = (wb.document_completion(learnt, forty_documents[1], protocol=name)["perplexity"] for name in PROTOCOLS)
+    assert optimistic < honest < 50  # 50 words at random
+
+
+def test_unknown_words_are_left_out_before_documents_are_halved(small_talk):
+    texts = ["sun zebra zebra zebra", "sun sand zebra", "zebra", ""]
+    told = wb.document_completion(small_talk, texts)
+    assert (told["n_scored"], told["n_documents"], told["n_skipped"]) == (1, 1, 3)
+    assert told["out_of_vocabulary"] == pytest.approx(5 / 8)
+    same = wb.document_completion(small_talk, texts, protocol="foldin_same")
+    assert (same["n_scored"], same["n_documents"], same["n_skipped"]) == (3, 2, 2)
+
+
+def test_a_trained_run_foretells_unseen_documents_better_than_one_iteration(forty_documents):
+    train, unseen = forty_documents
+    perplexities = [
+        wb.document_completion(wb.fit(train, "cgs", n_topics=3, n_iterations=n, progress=False), unseen)["perplexity"]
+        for n in (1, 60)
+    ]
+    assert perplexities[1] < perplexities[0]
+
+
+# ---------------------------------------------------------------------- refusals
+
+
+def test_what_is_refused_is_told_in_a_sentence(learnt, small_talk, forty_documents):
+    unseen = forty_documents[1]
+    for wrong, sentence in [
+        (lambda: wb.document_completion(learnt, unseen, protocol="completion"), "protocol must be one of document_completion"),
+        (lambda: wb.infer(learnt, "a text"), "documents are a Corpus .* or a list of texts; got 'a text'; one text is written"),
+        (lambda: wb.infer(learnt, 3), "documents are a Corpus .* got 3"),
+        (lambda: wb.infer(learnt, unseen, seed=-1), "seed must be a whole number from 0 to"),
+        (lambda: wb.infer(learnt, unseen, n_threads=0), "threads must be a whole number from 1 to 1024; got 0"),
+        (lambda: wb.infer(learnt.drop_attrs(), unseen), "one run was wanted .* got a comparison or another Dataset"),
+        (lambda: wb.infer(learnt.isel(snapshot=slice(0, 0)), unseen), "has no snapshot yet, so it has no topics"),
+        (lambda: wb.document_completion(small_talk, unseen), "the run knows no word of 'simulated', so nothing can be scored"),
+    ]:
+        with pytest.raises(SpecError, match=sentence):
+            wrong()

@@ -1,0 +1,147 @@
+"""A run that begins from the counts of another: in memory, in a store, in a worker; restarts; and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.corpus import CorpusError
+from workbench.engines import ENGINES
+from workbench.models import LDA
+from workbench.runs.archive import STARTS
+from workbench.runs.run import Run
+from workbench.runs.spec import SpecError, make_spec
+from workbench.runs.store import StoreError
+
+SETTINGS = {"n_topics": 4, "n_iterations": 15, "burn_in": 3, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def forty_documents():
+    """(train, test) of 40 documents of 60 tokens."""
+    return wb.hold_out_tokens(LDA(4, 0.3, 0.2).simulate(40, 30, 60, seed=3)[0], 0.1, 0)
+
+
+@pytest.fixture(scope="module")
+def source(forty_documents):
+    """Sixty iterations of `cgs`."""
+    train, test = forty_documents
+    return wb.fit(train, "cgs", test=test, **(SETTINGS | {"n_iterations": 60}))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_first_iteration_is_as_good_as_where_the_other_run_ended(forty_documents, source, engine):
+    train, test = forty_documents
+    warm, cold = (wb.fit(train, engine, test=test, start=start, **SETTINGS) for start in (source, None))
+    reached = float(source["test_perplexity_state"][-1])
+    assert float(warm["test_perplexity_state"][0]) < 1.1 * reached  # one step away from it, of whatever engine
+    assert float(cold["test_perplexity_state"][0]) > 1.15 * reached
+
+
+def test_the_record_says_where_it_came_from(forty_documents, source):
+    train, test = forty_documents
+    ds = wb.fit(train, "svb-cgs", test=test, start=source, **SETTINGS)
+    start = json.loads(ds.attrs["spec"])["start"]
+    assert {name: start[name] for name in ("name", "hash", "iteration")} == {
+        "name": source.attrs["name"], "hash": source.attrs["spec_hash"], "iteration": 60,
+    }
+    assert "warm" in ds.attrs["title"]
+
+
+def test_the_hash_covers_the_counts_taken_and_not_their_name(forty_documents, source):
+    train, _ = forty_documents
+    cold = wb.fit(train, "svb", **SETTINGS).attrs["spec_hash"]
+    warm = wb.fit(train, "svb", start=source, **SETTINGS).attrs["spec_hash"]
+    renamed = wb.fit(train, "svb", start=source.assign_attrs(name="other"), **SETTINGS).attrs["spec_hash"]
+    other = wb.fit(train, "svb", start=source.assign(n_kw=source["n_kw"] + 1), **SETTINGS).attrs["spec_hash"]
+    assert warm == renamed
+    assert len({cold, warm, other}) == 3
+
+
+def test_memory_store_and_worker_give_the_same_bits_and_the_source_may_go(forty_documents, tmp_path):
+    train, test = forty_documents
+    source = wb.fit(train, "cgs", test=test, store=tmp_path, **SETTINGS)
+    name = source.attrs["name"]
+    in_memory = wb.fit(train, "cvb-cgs", test=test, start=source, **SETTINGS)
+    settings = {name: value for name, value in SETTINGS.items() if name != "progress"}
+    run = wb.start(train, "cvb-cgs", test=test, start=name, store=tmp_path, **settings)
+    assert run.wait(60) == "finished"
+    assert run.dataset()["phi"].identical(in_memory["phi"])
+    Run(tmp_path / name).remove()
+    (run.path / "checkpoint.npz").unlink()  # it begins again, and must give the same numbers
+    longer = wb.resume(run, n_iterations=20, progress=False)
+    assert longer.sizes["iteration"] == 20
+    np.testing.assert_array_equal(longer["test_perplexity"][:15], in_memory["test_perplexity"])
+
+
+def test_other_documents_take_the_topics_alone(forty_documents, source):
+    train, _ = forty_documents
+    half = train.of_documents(np.arange(20))
+    ds = wb.fit(half, "cgs", start=source, **SETTINGS)
+    assert ds.sizes["document"] == 20
+    spec = make_spec(half, "cgs", n_topics=4, start=None)
+    assert ds.attrs["spec_hash"] != spec.hash
+
+
+def test_a_comparison_may_start_from_a_run(forty_documents, source):
+    train, _ = forty_documents
+    joined = wb.compare(train, ["svb", "cgs"], holdout=0, start=source, **SETTINGS)
+    assert all("warm" in label for label in joined["label"].values)
+
+
+def test_what_cannot_be_started_from_is_refused(forty_documents, source, tmp_path):
+    train, _ = forty_documents
+    with pytest.raises(SpecError, match="has 4 topics where 5 were asked for"):
+        wb.fit(train, "cgs", start=source, **(SETTINGS | {"n_topics": 5}))
+    other = LDA(4, 0.3, 0.2).simulate(40, 29, 60, seed=3)[0]
+    with pytest.raises(SpecError, match="has another vocabulary than the corpus"):
+        wb.fit(other, "cgs", start=source, **SETTINGS)
+    with pytest.raises(SpecError, match="has no counts yet to start from"):
+        wb.fit(train, "cgs", start=source.drop_vars(["n_kw", "n_dk"]), **SETTINGS)
+    with pytest.raises(StoreError, match="no run 'nowhere'"):
+        wb.fit(train, "cgs", start="nowhere", store=tmp_path, **SETTINGS)
+    with pytest.raises(StoreError, match="a run is a Run, a path, or a name in the store; got int"):
+        wb.fit(train, "cgs", start=3, **SETTINGS)
+
+
+def test_counts_that_are_gone_or_damaged_fail_with_a_sentence(forty_documents, source, tmp_path):
+    train, _ = forty_documents
+    ds = wb.fit(train, "svb", start=source, store=tmp_path, **SETTINGS)
+    run = Run(tmp_path / ds.attrs["name"])
+    (run.path / "checkpoint.npz").unlink()
+    (kept,) = (tmp_path / STARTS).iterdir()
+    kept.write_bytes(kept.read_bytes()[:100])
+    with pytest.raises(SpecError, match="the counts that this run starts from cannot be read"):
+        wb.resume(run, n_iterations=30, progress=False)
+
+
+# ---------------------------------------------------------------------- restarts
+
+
+def test_of_several_restarts_the_highest_bound_is_kept(forty_documents, tmp_path):
+    train, test = forty_documents
+    best = wb.fit(train, "vb", test=test, restarts=4, store=tmp_path, **SETTINGS)
+    tried = json.loads(best.attrs["restarts"])
+    assert [entry["seed"] for entry in tried] == [0, 1, 2, 3]
+    for entry in tried:
+        alone = wb.fit(train, "vb", test=test, seed=entry["seed"], **SETTINGS)
+        assert float(alone["bound"][-1]) == entry["bound"]
+    assert float(best["bound"][-1]) == max(entry["bound"] for entry in tried)
+    assert {run.name for run in wb.open_runs(tmp_path)} == {entry["name"] for entry in tried}
+
+
+def test_one_restart_is_the_run_itself(forty_documents):
+    train, _ = forty_documents
+    assert "restarts" not in wb.fit(train, "svb", **SETTINGS).attrs
+
+
+@pytest.mark.parametrize(("given", "sentence"), [
+    ({"engine": "cgs", "restarts": 2}, "restarts are compared by their bound and cgs has none; choose vb, svb, cvb or cvb0"),
+    ({"engine": "svb", "restarts": 2, "name": "mine"}, "a name is for one run, and restarts are several; got 'mine'"),
+    ({"engine": "svb", "restarts": 0}, "restarts must be a whole number of at least 1; got 0"),
+])
+def test_restarts_that_make_no_sense_are_refused(forty_documents, given, sentence):
+    with pytest.raises((SpecError, CorpusError)) as error:
+        wb.fit(forty_documents[0], **(SETTINGS | given))
+    assert str(error.value).startswith(sentence)

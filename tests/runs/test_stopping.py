@@ -1,0 +1,141 @@
+"""The rule that ends a run early: off by default, the same end however the run was interrupted, and what is refused."""
+
+import pytest
+
+import workbench as wb
+from workbench.models import LDA
+from workbench.runs.loop import iterate
+from workbench.runs.run import Run
+from workbench.runs.spec import SpecError, make_spec
+from workbench.runs.stopping import StopRule
+from workbench.runs.store import FINISHED, create_run
+from workbench.runs.worker import carry_on
+from workbench.runs.writer import RunWriter
+
+SETTLES = {"n_topics": 4, "n_iterations": 300, "stop_on": "bound", "stop_tolerance": 1e-5}
+
+
+@pytest.fixture(scope="module")
+def forty_documents():
+    """(train, test) of 40 documents of 60 tokens."""
+    return wb.hold_out_tokens(LDA(4, 0.3, 0.2).simulate(40, 30, 60, seed=3)[0], 0.1, 0)
+
+
+def test_a_number_has_settled_when_it_changed_little_over_ten_iterations():
+    rule = StopRule("bound", 0.01)
+    assert not rule.settled([])
+    assert not rule.settled([(iteration, 100.0) for iteration in range(1, 11)])  # nine iterations apart
+    assert rule.settled([(iteration, 100.0) for iteration in range(1, 12)])
+    assert rule.settled([(1, 99.01), *((iteration, 0.0) for iteration in range(2, 11)), (11, 100.0)])
+    assert not rule.settled([(1, 98.9), *((iteration, 100.0) for iteration in range(2, 12))])
+    assert rule.settled([(5, -100.0), (10, -100.5), (20, -101.0)])  # recorded every fifth iteration
+    assert not rule.settled([(iteration, float("nan")) for iteration in range(1, 30)])
+
+
+def test_it_is_off_by_default(forty_documents):
+    train, test = forty_documents
+    ds = wb.fit(train, "svb", n_topics=4, n_iterations=120, test=test, progress=False)
+    assert ds.sizes["iteration"] == 120 and "stopped_early" not in ds.attrs
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_run_ends_where_its_bound_has_settled(forty_documents, tmp_path, stored):
+    train, test = forty_documents
+    ds = wb.fit(train, "svb", test=test, progress=False, store=tmp_path if stored else None, **SETTLES)
+    end, bound = ds.sizes["iteration"], ds["bound"].values
+    change = abs(bound[10:] - bound[:-10]) / abs(bound[10:])
+    assert 11 <= end < 300
+    assert change[-1] <= 1e-5 and (change[:-1] > 1e-5).all()
+    assert ds.attrs["state"] == FINISHED
+    assert ds.attrs["stopped_early"] == f"ended after iteration {end}: bound changed by at most 1e-05 in 10 iterations"
+    assert ds["snapshot_iteration"][-1] == end
+
+
+def test_the_average_perplexity_is_looked_at_after_burn_in(forty_documents):
+    train, test = forty_documents
+    settings = {"n_topics": 4, "n_iterations": 100, "stop_on": "perplexity", "stop_tolerance": 1e9, "burn_in": 20}
+    ds = wb.fit(train, "cgs", test=test, progress=False, **settings)
+    assert ds.sizes["iteration"] == 31  # 21 is the first that counts
+
+
+def test_it_looks_at_what_is_recorded(forty_documents):
+    train, _ = forty_documents
+    ds = wb.fit(train, "svb", progress=False, record_every=4, **SETTLES)
+    assert ds["iteration"].values[-1] % 4 == 0 and ds.attrs["state"] == FINISHED
+
+
+def test_asked_again_the_run_is_reopened_and_not_extended(forty_documents, tmp_path):
+    train, test = forty_documents
+    first, again = (wb.fit(train, "svb", test=test, progress=False, store=tmp_path, **SETTLES) for _ in range(2))
+    assert first.identical(again)
+    assert Run(tmp_path / first.attrs["name"]).status()["n_iterations"] == first.sizes["iteration"]
+
+
+def test_without_the_rule_or_with_another_it_goes_on(forty_documents, tmp_path):
+    train, test = forty_documents
+    early = wb.fit(train, "svb", test=test, progress=False, store=tmp_path, **SETTLES)
+    stricter = wb.fit(train, "svb", test=test, progress=False, store=tmp_path, **(SETTLES | {"stop_tolerance": 1e-7}))
+    assert stricter.sizes["iteration"] > early.sizes["iteration"]
+    free = {name: value for name, value in SETTLES.items() if not name.startswith("stop")}
+    assert wb.fit(train, "svb", test=test, progress=False, store=tmp_path, **free).sizes["iteration"] == 300
+
+
+def test_an_end_that_is_moved_by_hand_is_an_end_without_a_rule(forty_documents, tmp_path):
+    train, test = forty_documents
+    early = wb.fit(train, "svb", test=test, progress=False, store=tmp_path, **SETTLES)
+    more = wb.resume(early.attrs["name"], n_iterations=early.sizes["iteration"] + 25, store=tmp_path, progress=False)
+    assert more.sizes["iteration"] == early.sizes["iteration"] + 25
+    assert "stopped_early" not in more.attrs
+
+
+def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(forty_documents, tmp_path):
+    """What the rule looks at is read again from what was committed."""
+    train, test = forty_documents
+    expected = wb.fit(train, "svb", test=test, progress=False, **SETTLES)
+    spec = make_spec(train, "svb", test=test, **SETTLES)
+    path = create_run(tmp_path, spec, train, test)
+    for until in (7, 23, expected.sizes["iteration"] - 1):
+        with RunWriter(path) as writer:
+            iterate(spec, train, test, writer.position(train, test), writer, PulseThatStopsAt(writer, until))
+            writer.flush()
+    assert Run(path).dataset().sizes["iteration"] == expected.sizes["iteration"] - 1
+    carry_on(path)
+    ds = Run(path).dataset()
+    assert ds.sizes["iteration"] == expected.sizes["iteration"] and ds.attrs["state"] == FINISHED
+
+
+class PulseThatStopsAt:
+    """Wants a stop once a run has reached an iteration."""
+
+    waited = 0.0
+
+    def __init__(self, writer, iteration):
+        self._writer, self._iteration = writer, iteration
+
+    def __call__(self):
+        return
+
+    def rest(self):
+        return
+
+    def wants_rest(self):
+        return self._writer.iteration + 1 >= self._iteration
+
+    def stopping(self):
+        return self._writer.iteration >= self._iteration
+
+
+WRONG = [
+    ({"engine": "cgs", "stop_on": "bound"}, "cgs has no bound to stop on; stop on perplexity, or choose vb, svb, cvb or cvb0"),
+    ({"engine": "svb", "stop_on": "luck"}, "stop_on must be one of bound, perplexity, or None; got 'luck'"),
+    ({"engine": "svb", "stop_on": "perplexity"}, "there is no test set, so no perplexity to stop on; hold out some tokens"),
+    ({"engine": "svb", "stop_on": "bound", "stop_tolerance": -1}, "stop_tolerance must be a number of at least 0; got -1"),
+    ({"engine": "svb", "stop_on": "bound", "stop_tolerance": "x"}, "stop_tolerance must be a number of at least 0; got 'x'"),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), WRONG, ids=[sentence for _, sentence in WRONG])
+def test_a_rule_that_cannot_be_followed_is_refused(forty_documents, given, sentence):
+    with pytest.raises(SpecError) as error:
+        make_spec(forty_documents[0], **given)
+    assert str(error.value).startswith(sentence)

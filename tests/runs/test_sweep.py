@@ -1,0 +1,127 @@
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from same_process import working_here
+from toys import simulated
+
+import workbench as wb
+from workbench.measures import each_run
+from workbench.runs import outlook as outlook_module
+from workbench.runs.grid import lay_out
+from workbench.runs.outlook import duration, outlook
+from workbench.runs.sweep import failures, open_cells, run_cells, tabulate
+
+QUIET = {"progress": False, "n_iterations": 12}
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Runs need no process of their own."""
+    working_here(monkeypatch)
+
+
+@pytest.mark.slow
+def test_a_sweep_has_the_numbers_of_fit_under_the_keys_of_its_grid(store):
+    corpus, grid = simulated(), {"r": [0, "inf"], "n_topics": [2, 3]}
+    swept = wb.sweep(corpus, grid, store=store, jobs=2, **QUIET)
+    assert swept.sizes["run"] == 4 and swept.r.values.tolist() == [0, 0, np.inf, np.inf]
+    assert swept.state.values.tolist() == ["finished"] * 4
+    cube = swept.set_index(run=[*grid]).unstack("run")
+    assert cube.test_perplexity.sizes == {"iteration": 12, "r": 2, "n_topics": 2}
+    train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
+    alone = wb.fit(train, "svb-cgs", n_topics=3, test=test, options={"r": "inf"}, **QUIET)
+    np.testing.assert_array_equal(cube.test_perplexity.sel(r=np.inf, n_topics=3), alone.test_perplexity)
+
+
+def test_a_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(here, store, monkeypatch):
+    first = wb.sweep(simulated(), {"r": [1, 2]}, n_topics=2, store=store, **QUIET)
+    with monkeypatch.context() as patched:  # what would be started fails
+        patched.setattr("workbench.runs.run.launch", None)
+        again = wb.sweep(simulated(), {"r": [2, 1]}, n_topics=2, store=store, **QUIET)
+    np.testing.assert_array_equal(first.test_perplexity, again.test_perplexity[::-1])
+    np.testing.assert_array_equal(first.elapsed, again.elapsed[::-1])
+    wb.sweep(simulated(), {"r": [1, 2, 3]}, n_topics=2, store=store, **QUIET)
+    assert len(wb.open_runs(store)) == 3
+
+
+def test_one_run_stands_in_cells_of_several_lengths_and_in_those_of_an_option_that_it_lacks(here, store):
+    grid = {"engine": ["svb", "svb-cgs"], "n_iterations": [5, 12], "r": [1, 2]}
+    swept = wb.sweep(simulated(), grid, n_topics=2, store=store, progress=False, jobs=2)
+    assert swept.sizes["run"] == 8 and len(wb.open_runs(store)) == 3
+    assert swept.test_perplexity.notnull().sum("iteration").values.tolist() == [5, 5, 12, 12] * 2
+    assert len(each_run(swept)) == 3
+
+
+def test_a_run_that_fails_takes_no_other_along(here, store):
+    cells = lay_out(simulated(), {"split_seed": [0, 1, 2]}, "cgs", n_topics=2, n_iterations=12)
+    runs = open_cells(cells, store)
+    (store / ".corpora" / f"{cells[1].spec.train}.npz").unlink()
+    run_cells(runs, 1, progress=False)
+    assert [run.state for run in runs] == ["finished", "failed", "finished"]
+    (why,) = failures(runs)
+    assert why.startswith(f"run '{runs[1].name}' failed: ") and "the corpus of this run is not in the store" in why
+    swept = tabulate(cells, runs)
+    assert swept.state.values.tolist() == ["finished", "failed", "finished"]
+    assert swept.test_perplexity.notnull().sum("iteration").values.tolist() == [12, 0, 12]
+
+
+def test_sweep_warns_of_what_failed_and_gives_the_rest(here, store, monkeypatch):
+    monkeypatch.setattr("workbench.runs.sweep.failures", lambda runs: ["run 'x' failed: a reason"])
+    with pytest.warns(UserWarning, match="run 'x' failed: a reason"):
+        swept = wb.sweep(simulated(), {"n_topics": [2]}, "cgs", store=store, **QUIET)
+    assert swept.test_perplexity.notnull().all()
+
+
+def test_the_bar_tells_how_many_runs_are_done_and_what_is_left(here, store, capsys):
+    wb.sweep(simulated(), {"r": [1, 2]}, n_topics=2, n_iterations=12, store=store)
+    told = capsys.readouterr().err
+    assert "2 cells, 2 runs; up to 0 MB on disk\n" in told and "2 of 2 runs: 100%" in told and "24/24" in told
+
+
+@pytest.mark.slow
+def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
+    cells = lay_out(simulated(), {"r": [1, 2], "n_topics": [2, 4]}, n_iterations=1000)
+    runs = open_cells(cells, store)
+    assert outlook(cells, runs, 2) == "4 cells, 4 runs; up to 0 MB on disk"
+    monkeypatch.setattr(outlook_module, "LONG", 0)
+    monkeypatch.setattr(outlook_module, "_one_iteration", lambda cell: 0.4)
+    # at K = 4 an iteration of 0.4 s, at K = 2 half of that; both for 1000 iterations and twice, two at a time
+    assert outlook(cells, runs, 2).endswith("; about 10 min, 2 at a time")
+    monkeypatch.undo()
+    assert 0 < outlook_module._one_iteration(cells[0]) < 10
+
+
+@pytest.mark.slow
+def test_what_is_finished_costs_nothing_more(here, store):
+    cells = lay_out(simulated(), {"r": [1, 2]}, n_topics=2, n_iterations=12)
+    runs = open_cells(cells, store)
+    run_cells(runs[:1], 1, progress=False)
+    assert outlook(cells, runs, 1).startswith("2 cells, 2 runs, 1 of them finished before; up to ")
+    run_cells(runs, 1, progress=False)
+    assert outlook(cells, runs, 1) == "2 cells, 2 runs, 2 of them finished before"
+
+
+def test_durations_are_told_in_seconds_minutes_or_hours():
+    assert [duration(seconds) for seconds in (7.4, 99, 150, 20_000)] == ["7 s", "99 s", "2 min", "5.6 h"]
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(store, tmp_path):
+    command = [sys.executable, "-m", "workbench", "sweep", "docstrings", "-g", "r=1,2,3", "-k", "5", "-j", "2"]
+    command += ["--store", str(store), "-n"]
+    with subprocess.Popen([*command, "100000"], stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        began = time.monotonic()
+        while sum(run.status()["iteration"] > 3 for run in wb.open_runs(store)) < 2:
+            assert time.monotonic() - began < 100 and process.poll() is None
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and "interrupted; what was committed is kept, and the same command goes on" in told
+    assert sorted(run.state for run in wb.open_runs(store)) == ["stopped"] * 3
+    reached = max(run.status()["iteration"] for run in wb.open_runs(store))
+    again = subprocess.run([*command, str(reached)], capture_output=True, text=True, cwd=tmp_path)
+    assert again.returncode == 0 and {run.state for run in wb.open_runs(store)} == {"finished"}

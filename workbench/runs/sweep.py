@@ -1,0 +1,137 @@
+"""Every combination of a grid of settings as runs side by side in the store, the same run once.
+
+The runs are those of `workbench.runs.compare`, in worker processes; nothing is kept but what they write.
+So a sweep that was interrupted, or is asked for again with a larger grid, goes on from what is there.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from tqdm import tqdm
+
+from workbench.corpus import Corpus
+from workbench.runs.compare import failure, side_by_side, work_through
+from workbench.runs.grid import Cell, lay_out
+from workbench.runs.outlook import outlook
+from workbench.runs.places import default_store
+from workbench.runs.run import Run
+from workbench.runs.spec import whole
+from workbench.runs.store import FINISHED, create_run
+
+
+def sweep(
+    corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, store=None, jobs: int = 1, progress: bool = True,
+    **settings,
+) -> xr.Dataset:
+    """Runs an engine with every combination of the values of a grid.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Each run holds out a part of it, as in `workbench.compare`.
+    grid : dict
+        Lists of values: ``{"r": [0, 1, 2, "inf"], "n_topics": [10, 20]}``. A key is a setting (see
+        `workbench.runs.grid.SETTINGS`) or an option of an engine; an engine that lacks the option has one
+        run, which stands in all those cells.
+    engine : str
+        Of every run, unless the grid has a key ``engine``.
+    seeds : int
+        So many inference seeds, counting up; the same as a key ``seed``.
+    store : path, optional
+        Where the runs are kept and found again; ``WORKBENCH_STORE`` or ``./runs`` by default.
+    jobs : int
+        Runs side by side.
+    **settings
+        What the grid does not vary; see `workbench.compare`.
+
+    Returns
+    -------
+    xarray.Dataset
+        As `workbench.compare` gives it, with a place along ``run`` for each cell (its run up to the cell's
+        iterations). The keys of the grid and ``state`` are coordinates along it, and the grid is complete:
+        ``ds.set_index(run=[*grid]).unstack("run")`` gives each key a dim of its own. Of a run that failed
+        there is what it had committed, and a warning.
+
+    Raises
+    ------
+    SpecError, OptionError, ModelError, CorpusError, StoreError
+        One sentence each.
+    """
+    whole("jobs", jobs, 1)
+    cells = lay_out(corpus, grid, engine, seeds, **settings)
+    runs = open_cells(cells, default_store() if store is None else Path(store))
+    if progress:
+        print(outlook(cells, runs, jobs), file=sys.stderr)
+    run_cells(runs, jobs, progress)
+    for why in failures(runs):
+        warnings.warn(why, stacklevel=2)
+    return tabulate(cells, runs)
+
+
+def open_cells(cells: list[Cell], store: Path) -> list[Run]:
+    """The run of each cell, made or reopened, lasting to the longest of the cells that share it."""
+    longest: dict[str, Cell] = {}
+    for cell in cells:
+        known = longest.setdefault(cell.spec.name, cell)
+        if known.spec.n_iterations < cell.spec.n_iterations:
+            longest[cell.spec.name] = cell
+    runs = {name: Run(create_run(store, cell.spec, cell.train, cell.test)) for name, cell in longest.items()}
+    return [runs[cell.spec.name] for cell in cells]
+
+
+def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
+    """Takes the runs to their ends, each once, with one bar for all; one that fails does not take the others along.
+
+    Ctrl-C stops them cleanly and is raised again; `run_cells` then goes on from there.
+    """
+    each = list(dict.fromkeys(runs))
+    reached, ends = ({run: run.status()[what] for run in each} for what in ("iteration", "n_iterations"))
+    finished = {run for run in each if run.state == FINISHED}
+    with tqdm(
+        total=sum(ends.values()), initial=sum(reached.values()), unit="it", file=sys.stderr, dynamic_ncols=True,
+        disable=not progress, mininterval=0.2 if sys.stderr.isatty() else 10.0,
+        smoothing=0,  # engines differ in pace: the mean over all says more about the time left than the last second
+    ) as line:
+
+        def look(moved: list[Run]) -> None:
+            before = sum(reached.values())
+            for run in moved:
+                status = run.status()
+                reached[run] = max(reached[run], status["iteration"])
+                if status["state"] == FINISHED:
+                    finished.add(run)
+                    line.total -= ends[run] - reached[run]  # of a run that has settled early
+                    ends[run] = reached[run]
+            line.set_description_str(f"{len(finished)} of {len(each)} runs", refresh=False)
+            line.update(sum(reached.values()) - before)
+
+        work_through(each, jobs, look)
+
+
+def failures(runs: list[Run]) -> list[str]:
+    """Why runs failed or died, a sentence each."""
+    return [why for run in dict.fromkeys(runs) if (why := failure(run))]
+
+
+def tabulate(cells: list[Cell], runs: list[Run]) -> xr.Dataset:
+    """The cells side by side along ``run``, with the keys of the grid and ``state`` as coordinates."""
+    parts = []
+    for cell, run in zip(cells, runs, strict=True):
+        rows = run.progress()
+        rows = rows.isel(iteration=rows["iteration"].values <= cell.spec.n_iterations)
+        parts.append(rows.assign_attrs(spec=cell.spec.to_json()))
+    states = np.array([run.state for run in runs], dtype=object)
+    keys = {key: ("run", _column([cell.at[key] for cell in cells])) for key in cells[0].at}
+    return side_by_side(parts).assign_coords(state=("run", states), **keys)
+
+
+def _column(values: list) -> np.ndarray:
+    """Numbers as numbers, anything else as text."""
+    if all(isinstance(value, (int, float)) for value in values):
+        return np.array(values)
+    return np.array([",".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values], dtype=object)
