@@ -51,3 +51,10 @@ def made_up(engine: str, perplexities, elapsed=None, seed: int = 0, train: str =
     variables["n_k"] = (("iteration", "topic"), np.tile([3.0, 1.0], (len(steps), 1)))
     attrs = {"name": f"{engine}-{seed}-{train}", "engine": engine, "spec": spec.to_json(), "state": "finished"}
     return xr.Dataset(variables, {"iteration": steps, "topic": [0, 1]}, attrs)
+
+
+@lru_cache
+def with_topics(n_topics: int) -> xr.Dataset:
+    """One whole run of two iterations with the given number of topics."""
+    train, test = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
+    return wb.fit(train, "cgs", n_topics=n_topics, n_iterations=2, test=test, burn_in=0, progress=False)

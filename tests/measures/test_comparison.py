@@ -5,7 +5,20 @@ import pytest
 import xarray as xr
 from comparisons import made_up, tiny_comparison, tiny_run
 
-from workbench.measures import MeasureError, each_run, final, labels_of, paired_differences, reached_by_all, summary, time_to
+from workbench.measures import (
+    MeasureError,
+    data_of,
+    each_run,
+    final,
+    in_papers_order,
+    labels_of,
+    paired_differences,
+    reached_by_all,
+    summary,
+    time_to,
+)
+
+WIDER = {"n_topics": 20, "alpha": 0.1, "beta": 0.1}
 
 
 def three_seeds():
@@ -24,6 +37,7 @@ def test_the_last_committed_numbers_are_the_final_ones():
     assert last["elapsed"].values == 2.5 and last["cpu_time"].values == 5.0
     assert last["updates"].values == 300 and last["iteration"].values == 3
     assert last["elapsed"].attrs["units"] == "s"
+    assert last["time_per_update"].values == 5e9 / 300  # 5 CPU seconds for 300 updates
 
 
 def test_means_and_standard_errors_are_those_of_the_textbook():
@@ -64,6 +78,36 @@ def test_the_reference_is_cgs_unless_said_otherwise():
     assert summary(runs[:1]).attrs["reference"] == "svb"
 
 
+def test_without_cgs_the_reference_is_the_best():
+    runs = [made_up("svb", [110]), made_up("svb-cgs", [104]), made_up("cvb", [108])]
+    table = summary(runs)
+    assert table.attrs["reference"] == "svb-cgs r=1"
+    assert table["difference"].values.tolist() == [6, 0, 4]
+    nothing_held_out = [run.drop_vars([name for name in run if "perplexity" in name]) for run in runs]
+    assert summary(nothing_held_out).attrs["reference"] == "svb"
+
+
+def test_each_data_and_each_number_of_topics_has_its_own_reference():
+    runs = [
+        made_up(engine, [last], train=train, corpus=train, **changes)
+        for train, changes, finals in (("kos", {}, (100, 110)), ("kos", {"model": WIDER}, (90, 95)), ("nips", {}, (700, 720)))
+        for engine, last in zip(("cgs", "svb"), finals, strict=True)
+    ]
+    for table in (summary(runs), summary(runs, "cgs")):
+        assert table["difference"].values.tolist() == [0, 10, 0, 5, 0, 20]
+        assert table["n_pairs"].values.tolist() == [1] * 6
+        assert table["reference"].sel(label="svb, on nips, K=2") == "cgs, on nips, K=2"
+        assert table.attrs["reference"] == "cgs, on kos, K=2; cgs, on kos, K=20; cgs, on nips, K=2"
+
+
+def test_the_papers_order_is_variational_hybrid_gibbs():
+    named = ["cgs", "cvb0-cgs", "cvb-cgs", "svb-cgs", "cvb0", "cvb", "vb", "svb"]
+    runs = [made_up(engine, [1], train=train, corpus=train) for train in ("nips", "kos") for engine in named]
+    ordered = in_papers_order(runs)
+    assert [run.attrs["engine"] for run in ordered] == named[::-1] * 2
+    assert data_of(ordered) == ["nips"] * 8 + ["kos"] * 8
+
+
 def test_time_to_a_perplexity_is_that_of_the_first_record_at_or_below_it():
     run = made_up("cgs", [300, 250, 240, 260], elapsed=[1, 2, 4, 8])
     assert time_to(run, 250).values == 2
@@ -101,7 +145,7 @@ def test_a_run_given_twice_counts_once():
 
 def test_labels_tell_apart_whatever_differs_and_nothing_else():
     assert labels_of([made_up("cgs", [1]), made_up("svb", [1], seed=4)]) == ["cgs", "svb"]
-    wider = made_up("cgs", [1], model={"n_topics": 20, "alpha": 0.1, "beta": 0.1})
+    wider = made_up("cgs", [1], model=WIDER)
     assert labels_of([made_up("cgs", [1]), wider]) == ["cgs, K=2", "cgs, K=20"]
     assert labels_of([made_up("cgs", [1]), made_up("cgs", [1], n_threads=2)]) == ["cgs, 1 thread", "cgs, 2 threads"]
     assert labels_of([made_up("cgs", [1]), made_up("cgs", [1], test=None)]) == ["cgs", "cgs, held out nothing"]
@@ -114,6 +158,26 @@ def test_split_seeds_are_repetitions_but_other_documents_are_not():
     split = {"fraction": 0.1, "seed": 0, "per": "corpus"}
     others = [made_up("cgs", [1], train=train, split=split) for train in ("aaaa", "bbbb")]
     assert labels_of(others) == ["cgs, on made up aaaa", "cgs, on made up bbbb"]
+
+
+def test_what_was_taken_out_of_a_corpus_makes_other_data():
+    plain = {"fraction": 0.1, "seed": 0, "per": "corpus"}
+    splits = [plain, plain | {"seed": 1}, plain | {"top_words": 3000}, plain | {"singletons": "train"}]
+    runs = [made_up("cgs", [1], train=f"t{at}", split=split) for at, split in enumerate(splits)]
+    cut, dropped = "3000 most frequent words", "no singletons in training"
+    assert data_of(runs) == ["made up", "made up", f"made up, {cut}", f"made up, {dropped}"]
+    assert labels_of(runs) == ["cgs", "cgs", f"cgs, {cut}", f"cgs, {dropped}"]
+    cut_svb = made_up("svb", [2], train="t2", split=splits[2])
+    table = summary([*runs, cut_svb], "cgs")
+    assert table["reference"].values.tolist() == ["cgs", f"cgs, {cut}", f"cgs, {dropped}", f"cgs, {cut}"]
+    assert table["difference"].sel(label=f"svb, {cut}") == 1
+
+
+def test_runs_started_from_different_runs_have_different_labels():
+    starts = [{"name": name, "hash": "0" * 64, "iteration": 50, "counts": name} for name in ("first", "second")]
+    cold, warm, other = (made_up("cgs", [1], start=start) for start in (None, *starts))
+    assert labels_of([cold, warm]) == ["cgs", "cgs warm"]
+    assert labels_of([warm, other]) == ["cgs warm, from first, iteration 50", "cgs warm, from second, iteration 50"]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +200,6 @@ def test_wrong_input_gets_one_sentence(ask, told):
 
 
 def test_an_ambiguous_reference_is_not_guessed():
-    runs = [made_up("cgs", [1]), made_up("cgs", [1], model={"n_topics": 20, "alpha": 0.1, "beta": 0.1})]
-    with pytest.raises(MeasureError, match="several labels have that engine: cgs, K=2; cgs, K=20"):
+    runs = [made_up("cgs", [1]), made_up("cgs", [1], burn_in=20)]
+    with pytest.raises(MeasureError, match="several labels have that engine: cgs, burn-in=10; cgs, burn-in=20"):
         summary(runs, "cgs")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from comparisons import tiny_comparison, tiny_run
 
 from workbench.measures import MeasureError, top_words, topic_sizes, topic_words
@@ -33,6 +34,48 @@ def test_lines_of_words_come_largest_first_under_their_own_numbers():
     assert (np.diff(lines["share"].values) <= 0).all()
     first = int(lines["topic"].values[0])
     assert lines.values[0] == " ".join(top_words(tiny_run(), 3)["word"].sel(topic=first).values)
+
+
+def three_words() -> xr.Dataset:
+    """2 topics, 3 words of 8, 1 and 0 tokens, with phi in round numbers."""
+    return xr.Dataset(
+        {
+            "phi": (("topic", "word"), [[0.6, 0.1, 0.3], [0.6, 0.35, 0.05]]),
+            "n_kw": (("snapshot", "topic", "word"), [[[5.0, 0.25, 0], [3.0, 0.75, 0]]]),
+        },
+        {"topic": [0, 1], "word": np.array(["often", "once", "never"], dtype=object)},
+    )
+
+
+def test_relevance_weighs_probability_against_lift():
+    run = three_words()
+    for weight in (0.3, 0.6, 0.9):
+        share = np.array([8, 1]) / 9
+        by_hand = [weight * np.log(phi) + (1 - weight) * np.log(phi / share) for phi in run["phi"].values[:, :2]]
+        first = [["often", "once"][int(np.argmax(row))] for row in by_hand]
+        assert top_words(run, 1, weight)["word"].values[:, 0].tolist() == first
+    # topic 1: lift of "once" 0.35 * 9 = 3.15, of "often" 0.675; so it leads once lambda is below 1 - log(.6/.35) / log(8) = .74
+    assert top_words(run, 1, 0.73)["word"].values[1, 0] == "once" and top_words(run, 1, 0.75)["word"].values[1, 0] == "often"
+    np.testing.assert_array_equal(top_words(run, 3, 0.73)["phi"].values[1], [0.35, 0.6, 0.05])
+    assert top_words(run, 3, 0.73).attrs["relevance"] == 0.73
+
+
+def test_a_relevance_of_one_is_plain_probability():
+    run = tiny_run("cgs")
+    assert top_words(run, 5).identical(top_words(run, 5, 1.0))
+    assert topic_words(run, 5, 1).attrs["long_name"] == "top 5 words by phi"
+
+
+def test_words_that_are_in_no_training_token_come_last_below_one():
+    assert top_words(three_words(), 3)["word"].values[0].tolist() == ["often", "never", "once"]
+    for relevance in (0, 0.9, 0.999):
+        assert top_words(three_words(), 3, relevance)["word"].values[:, 2].tolist() == ["never", "never"]
+
+
+@pytest.mark.parametrize("relevance", [-0.1, 1.1, float("nan"), "high", True])
+def test_a_relevance_outside_its_range_gets_one_sentence(relevance):
+    with pytest.raises(MeasureError, match="relevance must be a number from 0 .* to 1 .*; got"):
+        top_words(tiny_run(), 5, relevance)
 
 
 def test_a_comparison_has_no_words_and_says_where_they_are():

@@ -19,6 +19,18 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture
+def undrawn(monkeypatch):
+    """For tests of words alone: every figure is an empty picture."""
+    empty = b'<?xml version="1.0"?><svg width="1pt" height="1pt" viewBox="0 0 1 1"></svg>'
+
+    def draw(panels, columns=2, formats=("svg",), legend=True, height=None):
+        return dict.fromkeys(formats, empty)
+
+    for module in ("workbench.report.page", "workbench.report.figures"):
+        monkeypatch.setattr(f"{module}.draw", draw)
+
+
+@pytest.fixture
 def unfinished(store, tmp_path):
     """A run that was made and never begun."""
     from workbench.runs.compare import plan

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from comparisons import tiny_corpus
 
-from workbench.report.commands import commands, unsaid, wrapped
+from workbench.report.commands import command_of, commands, unsaid, wrapped
 from workbench.runs.compare import plan
 
 DIAL = ("svb", "cgs", ("svb-cgs", {"r": 0}), ("svb-cgs", {"r": "inf"}), "svb-cgs")
@@ -27,6 +27,7 @@ def planned(command: str):
         tiny_corpus(), given["engines"].split(","), seeds=int(given.get("seeds", 1)), seed=int(given["seed"]),
         holdout=float(given["holdout"]), split_seed=int(given.get("split_seed", 0)), options=dict(given["option"]),
         n_topics=int(given["topics"]), alpha=alpha[0] if len(alpha) == 1 else alpha, beta=float(given["beta"]),
+        top_words=int(given["top_words"]) if "top_words" in given else None, singletons=given.get("singletons", "keep"),
         n_iterations=int(given["iterations"]), burn_in=int(given.get("burn_in", 10)),
     )[0]
 
@@ -41,6 +42,8 @@ def planned(command: str):
         {"holdout": 0, "alpha": [0.1, 0.2, 0.3], "n_topics": 3, "beta": 0.01},
         {"engines": ("svb", ("svb", {"schedule": "sequential"}), ("svb-cgs", {"schedule": "sequential", "n_samples": 2}))},
         {"options": {"schedule": "sequential"}},
+        {"top_words": 12, "singletons": "both-full"},
+        {"holdout": 0, "singletons": "train"},
     ],
 )
 def test_the_commands_ask_for_exactly_the_runs(settings):
@@ -53,6 +56,21 @@ def test_the_commands_ask_for_exactly_the_runs(settings):
 def test_one_comparison_is_one_command():
     assert len(commands(plan(tiny_corpus(), seeds=3)[0])) == 1
     assert len(commands(plan(tiny_corpus(), DIAL)[0])) == 3
+
+
+def test_the_command_of_one_run_asks_for_that_run():
+    for spec in plan(tiny_corpus(), DIAL, seeds=2, split_seed=4)[0]:
+        command = command_of(spec)
+        assert command.startswith(f"workbench fit simulated --engine {spec.engine} ")
+        (again,) = planned(command.replace("fit", "compare", 1).replace("--engine", "--engines", 1))
+        assert again.hash == spec.hash
+
+
+def test_a_start_is_said_and_kept_apart():
+    cold = plan(tiny_corpus(), ["cgs"])[0][0]
+    warm = replace(cold, start={"name": "first one", "hash": "0", "iteration": 50, "counts": "0"})
+    told = [shlex.split(command) for command in commands([cold, warm])]
+    assert "--start" not in told[0] and told[1][told[1].index("--start") + 1] == "first one"
 
 
 def test_seeds_with_gaps_need_a_command_each():
@@ -69,6 +87,11 @@ def test_a_corpus_from_a_file_is_said_to_need_its_path():
     assert unsaid(plan(tiny_corpus())[0]) == [
         "simulated was read from a file or made in Python: give its path in the place of its name."
     ]
+
+
+def test_a_drawn_corpus_is_made_again_by_its_name():
+    specs = [replace(spec, corpus="bars:side=3:seed=2") for spec in plan(tiny_corpus(), ["cgs"])[0]]
+    assert not unsaid(specs) and "compare bars:side=3:seed=2 --engines" in commands(specs)[0]
 
 
 def test_a_name_with_blanks_is_quoted():

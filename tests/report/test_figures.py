@@ -10,17 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from comparisons import tiny_comparison, tiny_run
+from comparisons import made_up, tiny_comparison, tiny_run, with_topics
 
 import workbench as wb
-from workbench.measures import MeasureError
+from workbench.measures import MeasureError, top_words
 from workbench.report.drawing import draw
 from workbench.report.files import ReportError
 from workbench.report.gathering import gather
 from workbench.runs.store import StoreError
 from workbench.views import perplexity_layout
 
-NAMES = ["perplexity-by-iterations", "perplexity-by-seconds", "perplexity-by-updates", "objectives", "topic-sizes"]
+CURVES = ["perplexity-by-iterations", "perplexity-by-seconds", "perplexity-by-updates", "state-and-average"]
+TOPICS = ["topic-sizes", "topic-words-svb", "topic-words-svb-cgs-r1", "topic-words-cgs"]
+NAMES = ["ordering", *CURVES, "bound", "objectives", *TOPICS]
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +89,7 @@ def test_svg_needs_nothing_from_outside(figures):
 
 def test_svg_lines_are_in_the_colours_of_the_style(figures):
     svg = figures["perplexity-by-iterations.svg"].decode().lower()
-    assert all(colour in svg for colour in ("#0072b2", "#d55e00", "#009e73"))
+    assert all(colour in svg for colour in ("#d55e00", "#e69f00", "#000000"))
 
 
 def test_the_data_behind_a_figure_are_the_records_in_full(store, figures):
@@ -99,8 +101,21 @@ def test_the_data_behind_a_figure_are_the_records_in_full(store, figures):
         np.testing.assert_array_equal([float(row[name]) for row in own], run[name].values)
     sizes = list(csv.DictReader(figures["topic-sizes.csv"].decode().splitlines()))
     assert len(sizes) == 3 * 12 * 4
-    objectives = list(csv.DictReader(figures["objectives.csv"].decode().splitlines()))
-    assert {row["label"] for row in objectives if row["bound"]} == {"svb"}
+    bounds = list(csv.DictReader(figures["bound.csv"].decode().splitlines()))
+    assert {row["label"] for row in bounds if row["bound"]} == {"svb"}
+    finals = list(csv.DictReader(figures["ordering.csv"].decode().splitlines()))
+    assert [row["label"] for row in finals] == ["svb", "svb", "svb-cgs r=1", "svb-cgs r=1", "cgs", "cgs"]
+    last = {run.name: run.dataset()["test_perplexity"].values[-1] for run in wb.open_runs(store)}
+    assert {row["run"]: float(row["test_perplexity"]) for row in finals} == last
+
+
+def test_the_data_behind_the_words_are_those_of_the_run(store, figures):
+    rows = list(csv.DictReader(figures["topic-words-cgs.csv"].decode().splitlines()))
+    assert len(rows) == 4 * 20
+    words = top_words(wb.open_run(rows[0]["run"], store), 20)
+    for row in rows:
+        own = words.sel(topic=int(row["topic"]), rank=int(row["rank"]))
+        assert (str(own["word"].item()), own["phi"].item()) == (row["word"], float(row["phi"]))
 
 
 def test_a_caption_tells_settings_split_seeds_and_command(figures):
@@ -122,18 +137,57 @@ def test_every_way_of_naming_runs_is_understood(store):
     assert gather(run)[0].corpora[0].content_hash == run.spec.train
 
 
+@pytest.mark.slow
 def test_a_comparison_in_memory_draws_the_same_lines_as_its_runs(tmp_path, figures):
-    (path, *_) = wb.save_figures(tiny_comparison(), tmp_path, ["svg"])
-    assert path.read_bytes() == figures["perplexity-by-iterations.svg"]
+    drawn = {path.name: path.read_bytes() for path in wb.save_figures(tiny_comparison(), tmp_path, ["svg"])}
+    for name in ("ordering.svg", "perplexity-by-iterations.svg", "state-and-average.svg"):
+        assert drawn[name] == figures[name]
+    assert not [name for name in drawn if name.startswith("topic-words")]
 
 
-def test_without_held_out_tokens_there_is_no_perplexity_figure(tmp_path):
+def test_without_held_out_tokens_there_is_no_perplexity_figure(undrawn, tmp_path):
     written = wb.save_figures(tiny_comparison(1, 0.0), tmp_path, "png")
-    assert {path.stem for path in written} == {"objectives", "topic-sizes"}
+    assert {path.stem for path in written} == {"bound", "objectives", "topic-sizes"}
     assert "Nothing was held out" in (tmp_path / "objectives.txt").read_text()
 
 
-def test_runs_of_different_length_are_drawn_as_far_as_they_got(tmp_path):
+def test_one_seed_is_said_to_have_no_error(undrawn, tmp_path):
+    wb.save_figures([made_up("cgs", [30, 20]), made_up("svb", [40, 30])], tmp_path, "svg")
+    assert "one run each, so no standard error" in (tmp_path / "ordering.txt").read_text()
+    assert "topic-words" not in " ".join(path.name for path in tmp_path.iterdir())
+
+
+def test_runs_on_different_data_are_drawn_apart(undrawn, tmp_path):
+    runs = [made_up(engine, [30, 20], train=name, corpus=name) for name in ("kos/a", "kos-a") for engine in ("cgs", "svb")]
+    written = {path.name for path in wb.save_figures(runs, tmp_path, "svg")}
+    assert {"ordering-kos-a.svg", "ordering-kos-a-2.svg", "topic-sizes-kos-a.svg"} <= written and "ordering.svg" not in written
+    assert (tmp_path / "ordering-kos-a-2.txt").read_text().startswith("On kos-a. Held-out")
+    table = (tmp_path / "ordering-kos-a.csv").read_text()
+    assert {row["label"] for row in csv.DictReader(table.splitlines())} == {"cgs", "svb"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [1, 2])
+def test_one_topic_and_more_than_fit_on_a_page_are_drawn(columns, tmp_path):
+    for n_topics in (1, 41):
+        wb.save_figures(with_topics(n_topics), tmp_path / str(n_topics), "svg", columns)
+        svg = (tmp_path / str(n_topics) / "topic-words-cgs.svg").read_text()
+        height = float(re.search(r'height="([\d.]+)pt"', svg)[1]) / 72
+        assert height < (11 if columns == 2 else 18)  # the page of paper of report.pictures and its rim; a column of two pages
+    caption = (tmp_path / "41" / "topic-words-cgs.txt").read_text()
+    assert "The 40 largest of 41 topics; all are in the table." in caption
+    assert len((tmp_path / "41" / "topic-words-cgs.csv").read_text().splitlines()) == 1 + 41 * 20
+
+
+def test_a_run_without_a_record_is_left_out_and_named(undrawn, unfinished, tmp_path):
+    wb.save_figures([unfinished, made_up("cgs", [30, 20])], tmp_path, "svg")
+    told = f"Left out, because nothing of them is recorded yet: {unfinished.name}."
+    assert told in (tmp_path / "ordering.txt").read_text()
+    with pytest.raises(MeasureError, match="has no committed iteration yet"):
+        gather([unfinished, made_up("cgs", [30, 20])])
+
+
+def test_runs_of_different_length_are_told_as_far_as_they_got(undrawn, tmp_path):
     wb.save_figures([tiny_run("cgs", 5), tiny_run("svb", 12)], tmp_path, "svg")
     assert "different lengths (5 to 12 iterations)" in (tmp_path / "topic-sizes.txt").read_text()
 

@@ -7,14 +7,16 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from comparisons import made_up, tiny_comparison, tiny_run
+from comparisons import made_up, tiny_comparison, tiny_run, with_topics
 
 import workbench as wb
-from workbench.measures import MeasureError, summary, top_words
+from workbench.measures import MeasureError, labels_of, summary, top_words, topic_sizes
 from workbench.report.files import ReportError
-from workbench.report.tables import number, with_error
+from workbench.report.gathering import gather
+from workbench.report.tables import number, topic_tables, with_error
 
 VOID = {"meta", "link", "br"}
+NAN = re.compile(r"\bnan\b", re.IGNORECASE)
 
 
 class Page(HTMLParser):
@@ -22,13 +24,14 @@ class Page(HTMLParser):
 
     def __init__(self, text: str):
         super().__init__()
-        self.tags, self.ids, self.targets, self.text, self._open = [], [], [], "", []
+        self.tags, self.ids, self.targets, self.labels, self.text, self._open = [], [], [], [], "", []
         self.feed(text)
         assert self._open == []
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.ids += [value for name, value in attrs if name == "id"]
+        self.labels += [value for name, value in attrs if name == "aria-label"]
         self.targets += [value for name, value in attrs if name in ("src", "href", "xlink:href", "srcset", "action")]
         assert not [name for name, _ in attrs if name.startswith("on")]
         if tag not in VOID:
@@ -83,21 +86,36 @@ def test_it_shows_means_errors_and_paired_differences(store, report):
 def test_it_shows_settings_corpus_versions_definitions_and_the_command(report):
     text = " ".join(Page(report).text.split())
     for told in (
-        "svb, cgs and svb-cgs on simulated", "6 runs", "20 % of the tokens of the corpus, split seed 0", "0, 1", "burn-in",
+        "svb, svb-cgs and cgs on simulated", "6 runs", "20 % of the tokens of the corpus, split seed 0", "0, 1", "burn-in",
         "tokens (training)", "144", "tokens (held out)", "36", "numba (runs)", "workbench (runs)", "Collapsed Gibbs sampling",
         "exponential of the mean negative log p(w|d)", "averaged over all iterations after burn-in",
-        "running average for engines", "workbench compare simulated --engines svb,cgs,svb-cgs",
+        "the number is that of the running average", "workbench compare simulated --engines svb,svb-cgs,cgs",
+        "workbench fit simulated --engine svb-cgs", "divided by the square root", "In nats (natural logarithm)",
+        "ns per update",
     ):
         assert told in text, told
 
 
 def test_it_shows_every_figure_and_every_topic(store, report):
     page = Page(report)
-    assert page.tags.count("figure") == 4 and page.tags.count("svg") == 4
-    assert page.tags.count("details") == 6
-    run = wb.open_runs(store)[0].dataset()
-    for words in top_words(run, 12)["word"].values:
-        assert " ".join(words) in page.text
+    assert page.tags.count("figure") == 8 and page.tags.count("svg") == 8
+    assert page.tags.count("details") == 3 + 1  # one run of each label, and the commands
+    first = [run.dataset() for run in wb.open_runs(store) if run.spec.seed == 0]
+    assert len(first) == 3
+    for run in first:
+        for words in top_words(run, 12)["word"].values:
+            assert " ".join(words) in page.text
+
+
+def test_words_and_sizes_have_bars_as_long_as_they_are_probable(store, report):
+    run = next(run.dataset() for run in wb.open_runs(store) if run.spec.engine == "svb" and run.spec.seed == 0)
+    found, sizes = top_words(run, 12), topic_sizes(run)["share"].values
+    lines = [float(length) for length in re.findall(r"--p:([\d.]+)em", report)[: 4 * 12]]
+    largest_first = np.argsort(-sizes, kind="stable")
+    phi = found["phi"].values[largest_first].ravel()
+    np.testing.assert_allclose(lines, 4 * phi / phi.max(), atol=0.005)  # written with two digits
+    bars = [float(length) for length in re.findall(r"width:([\d.]+)em", report)[:4]]
+    np.testing.assert_allclose(bars, 5 * np.sort(sizes)[::-1] / sizes.max(), atol=0.005)
 
 
 def test_ink_takes_the_colour_of_the_page(report):
@@ -106,41 +124,94 @@ def test_ink_takes_the_colour_of_the_page(report):
     assert "<!--" not in svgs and "<metadata" not in svgs
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_page(store, tmp_path, report):
     assert wb.write_report(wb.open_runs(store), tmp_path / "again.html").read_text() == report
     assert [path.name for path in tmp_path.iterdir()] == ["again.html"]
 
 
+@pytest.mark.slow
 def test_nasty_names_and_words_are_only_text(tmp_path):
     nasty = '<script>alert("x")</script>&\'$\\bad$ --> {{ 7 * 7 }}'
     run = tiny_run("cgs").copy()
     words = run["word"].values.copy()
     words[:] = [f"<b onload=1>{n}" for n in range(len(words))]
+    words[0], words[1] = "<script>", "R&D"
     run = run.assign_coords(word=("word", words))
     other = made_up("cgs", [30, 20], corpus=nasty, train="elsewhere")
-    other.attrs["name"] = "<img src=x>"
+    other.attrs |= {"name": "<img src=x>", "stopped_early": "ended <em>early</em>"}
     report = wb.write_report([run, other], tmp_path / "report.html", title=f"about {nasty}").read_text()
     page = Page(report)
     assert "script" not in page.tags and "img" not in page.tags and "b" not in page.tags
     assert f"about {nasty}" in page.text and "<img src=x>" in page.text and "<b onload=1>3" in page.text
-    assert "{{ 7 * 7 }}" in page.text
+    assert f"Final perplexity of each engine, {nasty}" in page.labels
+    assert "{{ 7 * 7 }}" in page.text and "R&D" in page.text and "ended <em>early</em>" in page.text and "em" not in page.tags
     wb.save_figures([run, other], tmp_path, "svg")
 
 
-def test_a_comparison_in_memory_makes_a_page_without_topics(tmp_path):
+def test_a_comparison_in_memory_makes_a_page_without_topics(undrawn, tmp_path):
     text = Page(wb.write_report(tiny_comparison(), tmp_path / "report.html").read_text()).text
     assert "came without counts" in text and "difference from cgs" in text
 
 
-def test_one_run_without_held_out_tokens_makes_a_page(tmp_path):
+def test_one_run_without_held_out_tokens_makes_a_page(undrawn, tmp_path):
     text = Page(wb.write_report(tiny_comparison(1, 0.0).isel(run=[1]), tmp_path / "report.html").read_text()).text
     assert "Nothing was held out" in text and text.count("held-out perplexity") == 1
-    assert "--holdout 0" in text and "nan" not in text.lower()
+    assert "--holdout 0" in text and not NAN.search(text)
 
 
-def test_one_run_has_no_error_and_no_difference(tmp_path):
+def test_one_run_has_no_error_and_no_difference(undrawn, tmp_path):
     text = Page(wb.write_report(tiny_run("svb"), tmp_path / "report.html").read_text()).text
-    assert "One run each" in text and "±" not in text and "nan" not in text.lower()
+    assert "One run each, with one seed" in text and "there is no standard error" in text
+    assert "±" not in text and not NAN.search(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_topics", [1, 40])
+def test_one_topic_and_forty_topics_make_a_page(n_topics, tmp_path):
+    page = Page(wb.write_report(with_topics(n_topics), tmp_path / "report.html").read_text())
+    assert page.text.count(" %w") == n_topics and not NAN.search(page.text)
+
+
+def test_many_topics_are_folded_up():
+    found = gather([with_topics(40), *(tiny_run(engine) for engine in ("svb", "cgs"))])
+    labels = labels_of([each.dataset for each in found])
+    assert [table["open"] for table in topic_tables(found, labels)] == [True, True, True]
+    assert [table["open"] for table in topic_tables(found * 2, [*"abcdef"])] == [True] * 4 + [False] * 2  # from 88 on
+
+
+def test_each_data_has_its_own_reference_and_figures(undrawn, tmp_path):
+    runs = [made_up(engine, [30, last], train=name, corpus=name)
+            for name, base in (("kos", 10), ("nips", 20)) for engine, last in (("cgs", base), ("svb", base + 5))]
+    page = Page(wb.write_report(runs, tmp_path / "report.html").read_text())
+    assert "different data, whose perplexities cannot be compared: kos; nips" in page.text
+    assert page.text.count("+5.0") == 2 and page.text.count("reference") >= 2
+    assert "References, each for the rows on its data and with its model: cgs, on kos; cgs, on nips" in page.text
+    assert page.tags.count("svg") == 2 * 6 and "seconds to" not in page.text.lower()
+
+
+def test_what_was_taken_out_of_the_corpus_is_told(undrawn, tmp_path):
+    split = {"fraction": 0.1, "seed": 3, "per": "corpus", "top_words": 3000, "singletons": "train"}
+    text = Page(wb.write_report(made_up("cgs", [30, 20], split=split), tmp_path / "report.html").read_text()).text
+    for told in ("the 3,000 most frequent words", "no singletons in training", "split seed 3", "--singletons train"):
+        assert told in text, told
+
+
+def test_lineage_and_an_early_end_are_told(undrawn, tmp_path):
+    start = {"name": "parent", "hash": "0123456789" * 6, "iteration": 50, "counts": "c"}
+    warm = made_up("cgs", [30, 20], start=start)
+    warm.attrs |= {"stopped_early": "ended after iteration 2: bound changed little", "restarts": '[{"seed": 0}, {"seed": 1}]'}
+    text = Page(wb.write_report([warm, made_up("svb", [30, 20])], tmp_path / "report.html").read_text()).text
+    for told in (
+        "cgs warm", "from parent (01234567), iteration 50", "ended after iteration 2: bound changed little", "--start parent",
+        "1 of 2 runs ended early by their own rule", "best of 2 restarts", "were started from the counts of another run",
+    ):
+        assert told in text, told
+
+
+def test_runs_without_snapshots_and_without_records_are_told(undrawn, unfinished, tmp_path):
+    text = Page(wb.write_report([unfinished, made_up("cgs", [30, 20])], tmp_path / "report.html").read_text()).text
+    assert f"nothing of them is recorded yet: {unfinished.name}." in text and "came without counts" in text
 
 
 def test_importing_the_report_loads_no_pictures():
@@ -148,13 +219,13 @@ def test_importing_the_report_loads_no_pictures():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "set()"
 
 
-def test_an_unfinished_run_says_how_far_it_got(tmp_path):
+def test_an_unfinished_run_says_how_far_it_got(undrawn, tmp_path):
     run = tiny_run("cgs").isel(iteration=slice(0, 7)).assign_attrs(state="running")
     text = Page(wb.write_report([run, tiny_run("svb")], tmp_path / "report.html").read_text()).text
     assert "7 of 12 (running)" in text and "Some runs are not finished" in text and "different lengths (7 to 12" in text
 
 
-def test_another_reference_can_be_chosen(tmp_path):
+def test_another_reference_can_be_chosen(undrawn, tmp_path):
     text = Page(wb.write_report(tiny_comparison(), tmp_path / "report.html", reference="svb").read_text()).text
     assert "difference from svb" in text
 

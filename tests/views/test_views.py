@@ -4,10 +4,18 @@ import numpy as np
 import pytest
 from comparisons import made_up, tiny_comparison, tiny_run
 
-from workbench.measures import MeasureError, mean_curves
-from workbench.views import objective_curves, objectives_of, perplexity_curves, perplexity_layout, topic_size_curves
+from workbench.measures import PAPERS_ORDER, MeasureError, mean_curves
+from workbench.views import (
+    final_perplexities,
+    objective_curves,
+    objectives_of,
+    perplexity_curves,
+    perplexity_layout,
+    state_and_average,
+    topic_size_curves,
+)
 from workbench.views.curves import MOST_POINTS
-from workbench.views.style import COLOURS, LINES, MARKERS, looks
+from workbench.views.style import COLOURS, LINES, MARKERS, OF_ENGINE, looks
 
 hv = pytest.importorskip("holoviews")
 
@@ -77,12 +85,58 @@ def test_long_runs_are_thinned_to_their_ends():
 
 
 def test_looks_differ_in_colour_line_and_marker_and_repeat_late():
-    many = looks([f"label {n}" for n in range(280)])
-    assert len(set(map(str, many.values()))) == 280
+    many = looks([f"label {n}" for n in range(360)])
+    assert len(set(map(str, many.values()))) == 360
     first = list(many.values())[: len(LINES)]
     for own in zip(*first, strict=True):
         assert len(set(map(str, own))) == len(first)
-    assert len(set(COLOURS)) == 7 and len(set(MARKERS)) == 8
+    assert len(set(COLOURS)) == 8 and len(set(MARKERS)) == 9
+
+
+def test_the_engines_of_lda_differ_in_colour_and_on_a_grey_copier():
+    assert set(OF_ENGINE) == set(PAPERS_ORDER)
+    assert len({look.colour for look in OF_ENGINE.values()}) == 8
+    assert len({(look.line, look.marker) for look in OF_ENGINE.values()}) == 8
+
+
+def test_an_engine_looks_the_same_in_every_figure():
+    assert looks(["cgs", "svb-cgs r=1"])["svb-cgs r=1"] == looks(["svb-cgs r=1, K=20", "vb"])["svb-cgs r=1, K=20"]
+    dial = looks(["svb-cgs r=0", "cgs", *(f"svb-cgs r={r}" for r in range(1, 12)), "toy"])
+    assert list(dial)[:2] == ["svb-cgs r=0", "cgs"] and dial["cgs"] == OF_ENGINE["cgs"]
+    assert dial["svb-cgs r=0"] == OF_ENGINE["svb-cgs"]
+    assert len(set(map(str, dial.values()))) == len(dial)
+    assert len({look.colour for look in list(dial.values())[:8]}) == 8
+
+
+def test_state_and_average_are_drawn_from_the_end_of_burn_in():
+    run = tiny_run("cgs")
+    lines = lines_of(state_and_average(run, title="cgs"))
+    assert list(lines) == ["current state", "running average after burn-in"]
+    for name, line in zip(("test_perplexity_state", "test_perplexity_average"), lines.values(), strict=True):
+        assert line.dimension_values(0).tolist() == list(range(4, 13))  # burn-in is 3
+        np.testing.assert_array_equal(line.dimension_values(1), run[name].values[3:])
+    short = made_up("cgs", [30, 20])  # burn-in is 10
+    assert lines_of(state_and_average(short))["current state"].dimension_values(0).tolist() == [1, 2]
+
+
+def test_final_perplexities_have_means_errors_and_runs_in_the_papers_order():
+    runs = [made_up(engine, [last], seed=seed) for engine, finals in (("cgs", (100, 102, 107)), ("svb", (110, 118, 120)))
+            for seed, last in enumerate(finals)]
+    drawn = final_perplexities(runs)
+    points = {element.label: element for element in drawn if isinstance(element, hv.Scatter)}
+    assert list(points) == ["svb", "svb, mean", "cgs", "cgs, mean"]
+    assert points["cgs"].dimension_values(0).tolist() == [100, 102, 107]
+    assert points["cgs, mean"].dimension_values(0).tolist() == [103]
+    (low, _, high, _) = next(iter([element for element in drawn if isinstance(element, hv.Segments)][1].array()))
+    assert [low, high] == pytest.approx([103 - np.sqrt(13 / 3), 103 + np.sqrt(13 / 3)], abs=1e-12)  # as in test_comparison
+    ticks = hv.Store.lookup_options("matplotlib", drawn, "plot").kwargs["yticks"]
+    assert [label for _, label in ticks] == ["svb", "cgs"] and ticks[0][0] > ticks[1][0]
+
+
+def test_one_seed_is_one_point_without_an_error():
+    drawn = final_perplexities([made_up("cgs", [100]), made_up("svb", [110])])
+    assert [type(element) for element in drawn] == [hv.Scatter, hv.Scatter]
+    assert len(final_perplexities(tiny_comparison(1, 0.0))) == 0
 
 
 @pytest.mark.parametrize(
@@ -92,6 +146,7 @@ def test_looks_differ_in_colour_line_and_marker_and_repeat_late():
         (lambda: perplexity_curves(tiny_comparison(), against="weeks"), "no axis 'weeks'"),
         (lambda: perplexity_curves([]), "no run to look at"),
         (lambda: objective_curves(tiny_comparison(), "evidence"), "no objective 'evidence'"),
+        (lambda: state_and_average(tiny_comparison()), "one label at a time; got cgs; svb; svb-cgs r=1"),
     ],
 )
 def test_wrong_input_gets_one_sentence(ask, told):

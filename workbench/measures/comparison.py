@@ -7,11 +7,12 @@ from difflib import get_close_matches
 import numpy as np
 import xarray as xr
 
-from workbench.measures.selection import MeasureError, each_run, labels_of, replicate_of, spec_of
+from workbench.measures.selection import MeasureError, counterparts, each_run, labels_of, replicate_of, spec_of
 from workbench.models import VARIABLES
 
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
 COSTS = ("elapsed", "cpu_time", "updates")
+PER_UPDATE = {"long_name": "CPU time of inference for each site update", "units": "ns"}
 
 
 def final(runs) -> xr.Dataset:
@@ -22,7 +23,8 @@ def final(runs) -> xr.Dataset:
     xarray.Dataset
         Dim ``run`` (names), coordinates ``label`` and ``seed``; the three test perplexities (NaN where
         nothing is held out), ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
-        ``cpu_time`` (s) and ``updates``.
+        ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy
+        machine does not stretch).
 
     Raises
     ------
@@ -34,6 +36,9 @@ def final(runs) -> xr.Dataset:
         name: ("run", np.array([float(run[name].values[-1]) if name in run else np.nan for run in runs]), VARIABLES[name].attrs)
         for name in (*PERPLEXITIES, *COSTS)
     }
+    updates = data["updates"][1]
+    each = np.divide(1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0)
+    data["time_per_update"] = ("run", each, PER_UPDATE)
     reached = np.array([int(run["iteration"].values[-1]) for run in runs])
     data["iteration"] = ("run", reached, {"long_name": "last committed iteration", "units": ""})
     data["n_iterations"] = ("run", [max(spec.n_iterations, n) for spec, n in zip(specs, reached, strict=True)],
@@ -53,15 +58,16 @@ def summary(runs, reference: str | None = None) -> xr.Dataset:
     ----------
     runs : Dataset or list of Datasets
     reference : str, optional
-        A label, or the name of an engine that only one label has. By default ``cgs`` if it is there,
-        otherwise the first label.
+        A label, or the name of an engine; on other data, and of several labels with that engine, the one with the same
+        data and the same model. By default ``cgs`` where it is there, otherwise the label with the lowest
+        mean perplexity on the same data with the same model.
 
     Returns
     -------
     xarray.Dataset
         Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as
         ``…_se`` (NaN for a single run); ``difference``, ``difference_se``, ``n_pairs`` as in
-        `paired_differences`. The reference's label is in ``attrs["reference"]``.
+        `paired_differences`. ``attrs["reference"]`` is the reference's label, several of them joined by "; ".
 
     Raises
     ------
@@ -72,15 +78,14 @@ def summary(runs, reference: str | None = None) -> xr.Dataset:
     by_label = _rows_by_label(last)
     n_runs = [len(rows) for rows in by_label.values()]
     data = {"n_runs": ("label", n_runs, {"long_name": "runs: seeds and splits", "units": ""})}
-    for name in (*PERPLEXITIES, "iteration", *COSTS):
+    for name in (*PERPLEXITIES, "iteration", *COSTS, "time_per_update"):
         stats = [_mean_and_error(last[name].values[rows]) for rows in by_label.values()]
         attrs = last[name].attrs
         data[name] = ("label", [mean for mean, _ in stats], attrs)
         data[f"{name}_se"] = ("label", [error for _, error in stats], attrs | {"long_name": f"standard error of {name}"})
     table = xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})
-    return table.merge(paired_differences(runs, reference), combine_attrs="override").assign_attrs(
-        reference=_reference(runs, list(by_label), reference)
-    )
+    differences = paired_differences(runs, reference)
+    return table.merge(differences, combine_attrs="override").assign_attrs(reference=differences.attrs["reference"])
 
 
 def paired_differences(runs, reference: str | None = None, measure: str = "test_perplexity") -> xr.Dataset:
@@ -89,8 +94,9 @@ def paired_differences(runs, reference: str | None = None, measure: str = "test_
     Returns
     -------
     xarray.Dataset
-        Dim ``label``: ``difference`` (mean over pairs; 0 for the reference itself, NaN without a pair),
-        ``difference_se`` (standard error over pairs; NaN for a single pair) and ``n_pairs``.
+        Dim ``label``: ``reference`` (the label it is set against, see `summary`), ``difference`` (mean over pairs;
+        0 for the reference itself, NaN without a pair), ``difference_se`` (standard error over pairs; NaN for a
+        single pair) and ``n_pairs``.
 
     Raises
     ------
@@ -102,23 +108,25 @@ def paired_differences(runs, reference: str | None = None, measure: str = "test_
     if measure not in last:
         raise MeasureError(f"no measure '{measure}'; there are {', '.join(map(str, last.data_vars))}")
     by_label = _rows_by_label(last)
-    chosen = _reference(runs, list(by_label), reference)
+    chosen = _references(runs, last, reference)
     values, replicates = last[measure].values, [replicate_of(run) for run in runs]
-    opposite = {replicates[row]: values[row] for row in by_label[chosen]}
-    found = {
-        label: np.array([values[row] - opposite[replicates[row]] for row in rows if replicates[row] in opposite])
-        for label, rows in by_label.items()
-    }
+    opposite = {label: {replicates[row]: values[row] for row in rows} for label, rows in by_label.items()}
+    found = {}
+    for label, rows in by_label.items():
+        theirs = opposite[chosen[label]]
+        found[label] = np.array([values[row] - theirs[replicates[row]] for row in rows if replicates[row] in theirs])
     stats = [_mean_and_error(differences) for differences in found.values()]
-    about, unit = f"paired difference of {measure} from {chosen}", last[measure].attrs["units"]
+    of = "; ".join(dict.fromkeys(chosen.values()))
+    about, unit = f"paired difference of {measure} from {of}", last[measure].attrs["units"]
     return xr.Dataset(
         {
+            "reference": ("label", np.array(list(chosen.values()), dtype=object), {"long_name": "what it is set against"}),
             "difference": ("label", [mean for mean, _ in stats], {"long_name": about, "units": unit}),
             "difference_se": ("label", [error for _, error in stats], {"long_name": "its standard error", "units": unit}),
             "n_pairs": ("label", list(map(len, found.values())), {"long_name": "pairs: same split, same seed", "units": ""}),
         },
         {"label": np.array(list(by_label), dtype=object)},
-        {"reference": chosen, "measure": measure},
+        {"reference": of, "measure": measure},
     )
 
 
@@ -174,17 +182,34 @@ def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
     return (float(np.mean(values)) if n else np.nan), (float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.nan)
 
 
-def _reference(runs: list[xr.Dataset], labels: list[str], wanted: str | None) -> str:
-    """The label that is meant: named in full, or by its engine where that is unambiguous."""
-    if wanted in labels:
-        return wanted
-    engines = dict(zip(labels_of(runs), (spec_of(run).engine for run in runs), strict=True))
-    of_engine = [label for label in labels if engines[label] == (wanted or "cgs")]
-    if wanted is None:
-        return of_engine[0] if of_engine else labels[0]
-    if len(of_engine) == 1:
-        return of_engine[0]
-    near = get_close_matches(wanted, labels, 1, 0.4)
-    hint = f"several labels have that engine: {'; '.join(of_engine)}" if of_engine else (
-        f"did you mean '{near[0]}'?" if near else f"there are {'; '.join(labels)}")
-    raise MeasureError(f"no reference '{wanted}'; {hint}")
+def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
+    """By label, the label that it is set against: named in full, by its engine, or the best where nothing is named."""
+    by_label = _rows_by_label(last)
+    labels, engines, peers = list(by_label), {}, {}
+    for label, run, own in zip(last["label"].values, runs, counterparts(runs), strict=True):
+        engines.setdefault(str(label), spec_of(run).engine)
+        peers.setdefault(str(label), own)
+    engine = engines.get(wanted) or wanted or "cgs"
+    if wanted is not None and engine not in engines.values():
+        near = get_close_matches(wanted, labels, 1, 0.4)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {'; '.join(labels)}"
+        raise MeasureError(f"no reference '{wanted}'; {hint}")
+    chosen = {}
+    for label in labels:
+        on_same_data = [other for other in labels if peers[other][0] == peers[label][0]]
+        alike = [other for other in on_same_data if peers[other] == peers[label]]
+        if wanted in on_same_data:
+            chosen[label] = wanted
+            continue
+        of_engine = [other for other in alike if engines[other] == engine] or [
+            other for other in on_same_data if engines[other] == engine]
+        if wanted is not None and wanted not in labels and len(of_engine) > 1:
+            raise MeasureError(f"no reference '{wanted}'; several labels have that engine: {'; '.join(of_engine)}")
+        chosen[label] = of_engine[0] if of_engine else _best(alike, by_label, last["test_perplexity"].values)
+    return chosen
+
+
+def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray) -> str:
+    """The label of the lowest mean; the first where nothing is held out."""
+    means = np.array([values[by_label[label]].mean() for label in labels])
+    return labels[int(np.nanargmin(means)) if np.isfinite(means).any() else 0]

@@ -7,7 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 import xarray as xr
 
+from workbench.corpus.experiments import IN_WORDS
 from workbench.runs.spec import RunSpec
+
+PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "cgs")
+"""Variational, hybrid, Gibbs, as Welling, Teh & Kappen (2008) list them; other engines come after."""
 
 
 class MeasureError(ValueError):
@@ -47,6 +51,20 @@ def each_run(runs) -> list[xr.Dataset]:
     return list(found.values())
 
 
+def one_run(run) -> xr.Dataset:
+    """The Dataset of the one run that is wanted.
+
+    Raises
+    ------
+    MeasureError
+        Several runs, or whatever `each_run` refuses.
+    """
+    runs = each_run(run)
+    if len(runs) > 1:
+        raise MeasureError(f"wanted one run; got {len(runs)}; choose one with workbench.open_run")
+    return runs[0]
+
+
 def spec_of(run: xr.Dataset) -> RunSpec:
     """The settings of a run."""
     return RunSpec.from_json(run.attrs["spec"])
@@ -66,11 +84,46 @@ def labels_of(runs: list[xr.Dataset]) -> list[str]:
     specs = [spec_of(run) for run in runs]
     settings = [_settings(spec, data) for spec, data in zip(specs, _corpora(specs), strict=True)]
     names = list(dict.fromkeys(name for each in settings for name in each))
-    differing = [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
+    differing = [name for name in names if len({repr(each.get(name)) for each in settings if _tells(name, each)}) > 1]
     return [
         ", ".join([spec.label(), *(_told(name, each[name]) for name in differing if each.get(name) is not None)])
         for spec, each in zip(specs, settings, strict=True)
     ]
+
+
+def data_of(runs: list[xr.Dataset]) -> list[str]:
+    """The tokens of each run in words: its corpus and what was taken out of it; the seed of the split is left out.
+
+    Perplexities of runs on different data cannot be compared.
+    """
+    specs = [spec_of(run) for run in runs]
+    found = []
+    for spec, corpus in zip(specs, _corpora(specs), strict=True):
+        split = spec.split or {}
+        changes = [_told(name, split[name]) for name in ("top_words", "singletons") if split.get(name) is not None]
+        found.append(", ".join([corpus, *changes]))
+    return found
+
+
+def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, str]]:
+    """(what is held out of which data, model) of each run: runs that share both differ in their inference alone."""
+    specs = [spec_of(run) for run in runs]
+    found = []
+    for spec, data in zip(specs, data_of(runs), strict=True):
+        settings = _settings(spec, data)
+        found.append(((data, settings["held out"], settings["per"]), _plain(spec.model)))
+    return found
+
+
+def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
+    """The runs by data and then by engine, in the order of `PAPERS_ORDER`; otherwise as they came."""
+    data, labels, engines = data_of(runs), labels_of(runs), [spec_of(run).engine for run in runs]
+
+    def rank(at: int) -> tuple:
+        engine = PAPERS_ORDER.index(engines[at]) if engines[at] in PAPERS_ORDER else len(PAPERS_ORDER)
+        return data.index(data[at]), engine, labels.index(labels[at])
+
+    return [runs[at] for at in sorted(range(len(runs)), key=rank)]
 
 
 def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
@@ -113,19 +166,32 @@ def _settings(spec: RunSpec, data: str) -> dict:
         **{name: value for name, value in spec.model.items() if name != "n_topics"},
         "burn-in": spec.burn_in, "threads": spec.n_threads,
         "held out": "nothing" if spec.test is None else split.get("fraction"),
-        "per": split.get("per"),
+        "per": split.get("per"), "top_words": split.get("top_words"), "singletons": split.get("singletons"),
+        "start": f"{spec.start['name']}, iteration {spec.start['iteration']}" if spec.start else None,
     }
 
 
+def _tells(name: str, settings: dict) -> bool:
+    """Whether a run was started from another at all is told by its spec's own label."""
+    return name != "start" or settings["start"] is not None
+
+
 def _told(name: str, value) -> str:
-    if name == "on":
-        return f"on {value}"
-    if name in ("held out", "per"):
-        return f"{name} {value}"
-    if name == "threads":
-        return f"{value} threads" if value > 1 else "1 thread"
+    match name:
+        case "on":
+            return f"on {value}"
+        case "held out" | "per":
+            return f"{name} {value}"
+        case "threads":
+            return f"{value} threads" if value > 1 else "1 thread"
+        case "top_words":
+            return f"{value} most frequent words"
+        case "singletons":
+            return IN_WORDS.get(value, f"singletons {value}")
+        case "start":
+            return f"from {value}"
     return f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
 
 
-def _plain(split: dict | None) -> str:
-    return repr(sorted((split or {}).items()))
+def _plain(values: dict | None) -> str:
+    return repr(sorted((values or {}).items()))

@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numpy as np
 import xarray as xr
 
 from workbench.measures.selection import MeasureError
 
 
-def top_words(run: xr.Dataset, n: int = 10) -> xr.Dataset:
-    """The words of each topic with the highest phi at the last snapshot.
+def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
+    """The most relevant words of each topic at the last snapshot.
+
+    Parameters
+    ----------
+    run : Dataset
+        Of a run, with its counts.
+    n : int
+        Words a topic; all of them if there are fewer.
+    relevance : float from 0 to 1
+        Weight lambda of ``lambda log phi + (1 - lambda) log(phi / p(w))``, where p(w) is the word's share of the
+        training tokens. 1, the default, ranks by phi alone, the meaning of "top words" where none is given; 0 by
+        lift alone, which favours rare words; Sievert & Shirley recommend 0.6 to readers. Below 1, words without a
+        training token have no p(w) and come last.
 
     Returns
     -------
     xarray.Dataset
-        Dims ``topic`` (the run's own numbers, in their order) and ``rank`` (from 1; all words if there
-        are fewer than n): ``word`` and its probability ``phi``. Equal probabilities keep the vocabulary's order.
+        Dims ``topic`` (the run's own numbers, in their order) and ``rank`` (from 1): ``word`` and its probability
+        ``phi``, whatever it is ranked by. Equal words keep the vocabulary's order.
 
     Raises
     ------
     MeasureError
-        The Dataset holds no phi, or n is below 1.
+        The Dataset holds no phi, n is below 1, or relevance is no number from 0 to 1.
+
+    Sievert & Shirley (2014), section 3.1.
     """
-    _require(run, "phi")
-    if n < 1:
-        raise MeasureError(f"the number of top words must be at least 1; got {n!r}")
+    _require(run, "phi", "n_kw")
+    if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
+        raise MeasureError(f"the number of top words must be a whole number of at least 1; got {n!r}")
+    if isinstance(relevance, bool) or not isinstance(relevance, numbers.Real) or not 0 <= relevance <= 1:
+        raise MeasureError(f"relevance must be a number from 0 (lift) to 1 (probability); got {relevance!r}")
     phi = run["phi"].values
-    order = np.argsort(-phi, axis=1, kind="stable")[:, :n]
+    order = np.argsort(-_relevance(run, phi, float(relevance)), axis=1, kind="stable")[:, :n]
     coords = {"topic": run["topic"].values, "rank": np.arange(1, order.shape[1] + 1)}
     return xr.Dataset(
         {
@@ -34,21 +52,23 @@ def top_words(run: xr.Dataset, n: int = 10) -> xr.Dataset:
             "phi": (("topic", "rank"), np.take_along_axis(phi, order, axis=1), run["phi"].attrs),
         },
         coords,
+        {"relevance": float(relevance)},
     )
 
 
-def topic_words(run: xr.Dataset, n: int = 10) -> xr.DataArray:
+def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.DataArray:
     """The top words of each topic as one line of text, largest topic first: dim ``topic``, coordinate ``share``.
 
     Raises
     ------
     MeasureError
     """
-    words, share = top_words(run, n)["word"], topic_sizes(run)["share"]
+    words, share = top_words(run, n, relevance)["word"], topic_sizes(run)["share"]
     order = np.argsort(-share.values, kind="stable")
     lines = np.array([" ".join(map(str, row)) for row in words.values[order]], dtype=object)
     coords = {"topic": words["topic"].values[order], "share": ("topic", share.values[order], share.attrs)}
-    return xr.DataArray(lines, coords, ("topic",), "words", {"long_name": f"top {words.sizes['rank']} words by phi"})
+    ranked = "phi" if relevance == 1 else f"relevance {relevance:g}"
+    return xr.DataArray(lines, coords, ("topic",), "words", {"long_name": f"top {words.sizes['rank']} words by {ranked}"})
 
 
 def topic_sizes(run: xr.Dataset) -> xr.Dataset:
@@ -68,6 +88,15 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
         },
         {"topic": run["topic"].values},
     )
+
+
+def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
+    """(topic, word) what words are ranked by; phi itself where the weight is 1, so that ties are those of phi."""
+    if weight == 1:
+        return phi
+    tokens = np.rint(run["n_kw"].isel(snapshot=-1).sum("topic").values)  # each word's responsibilities add up to its tokens
+    with np.errstate(divide="ignore"):
+        return np.log(phi) - (1 - weight) * np.where(tokens > 0, np.log(tokens / tokens.sum()), np.inf)
 
 
 def _require(run: xr.Dataset, *names: str) -> None:

@@ -1,6 +1,7 @@
-"""Figures for papers and one self-contained page."""
+"""Figures for papers, one self-contained page, and runs as files for other programs."""
 
+from workbench.report.export import export_run
 from workbench.report.figures import save_figures
 from workbench.report.page import write_report
 
-__all__ = ["save_figures", "write_report"]
+__all__ = ["export_run", "save_figures", "write_report"]

@@ -2,16 +2,58 @@
 
 from __future__ import annotations
 
+import json
+
+from workbench.corpus.experiments import IN_WORDS
+from workbench.measures import data_of, labels_of
+from workbench.models import VARIABLES
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
+from workbench.views import objectives_of
 
-PERPLEXITY = {
-    "test_perplexity_state": "The exponential of the mean negative log p(w|d) of the held-out tokens, with p(w|d) from the "
-    "current state (sampled or variational) alone; lower is better.",
-    "test_perplexity_average": "The same, with p(w|d) of each held-out token averaged over all iterations after "
-    "burn-in; until burn-in is over it is that of the state.",
-    "test_perplexity": "The headline: the running average for engines that sample, the state for those that do not.",
-}
+SCORED = (
+    ("held-out perplexity", "The exponential of the mean negative log p(w|d) of the tokens that were held out of the training "
+     "documents: how many words, all equally likely, would be as hard to guess. Lower is better. p(w|d) is the sum over topics "
+     "of theta (topic given document) times phi (word given topic), both posterior means given the state of the inference. "
+     "For engines that sample, the number is that of the running average; for those that do not, that of the state."),
+    ("of the state", "The same with p(w|d) from the last iteration's state alone, sampled or variational."),
+    ("running average", "The same with p(w|d) of each held-out token averaged over all iterations after burn-in, before the "
+     "logarithm is taken; until burn-in is over it is that of the state. Probabilities are averaged, never topics, whose "
+     "numbers may change places."),
+)
+DIFFERENCE = (
+    "difference", "How much higher the held-out perplexity is than the reference's, run by run on the same split with the "
+    "same seed, averaged over these pairs; what pairs share cancels, so its error can be smaller than that of either mean.",
+)
+ERROR = (
+    "± standard error", "The standard deviation (n − 1) over the runs of a label, divided by the square root of their number. "
+    "It tells seeds apart, not corpora.",
+)
+COSTS = (
+    ("inference seconds, CPU seconds", "Time spent in the steps of the engine alone: measuring, storing and compiling are not "
+     "counted. CPU seconds add up all threads."),
+    ("site updates", "Tokens sampled plus pairs (a word in a document, with its count) updated, times inner passes and "
+     "samples; the number of topics is no factor."),
+    ("ns per update", "CPU seconds divided by site updates, in nanoseconds: what an update costs, whatever else the machine "
+     "had to do."),
+)
+TOPICS = (
+    "topic sizes and words", "The size of a topic is its (expected) number of training tokens. Its words are ranked by phi, "
+    "their probability in the topic, at the run's last snapshot.",
+)
+
+
+def definitions(found: list[Gathered]) -> list[tuple[str, str]]:
+    """(name, sentences) of every measure that a page about the runs shows."""
+    runs = [each.dataset for each in found]
+    n_labels, scored = len(set(labels_of(runs))), any(each.spec.test is not None for each in found)
+    said = [*SCORED, *([DIFFERENCE] if n_labels > 1 else [])] if scored else []
+    said += [ERROR] if n_labels < len(runs) else []
+    for name in objectives_of(runs):
+        meaning = VARIABLES[name].meaning
+        told = f"{meaning[0].upper()}{meaning[1:]}. In nats (natural logarithm); higher is better."
+        said.append((name.replace("_", " "), told))
+    return [*said, *COSTS, TOPICS]
 
 
 def settings(found: list[Gathered]) -> list[tuple[str, str]]:
@@ -28,11 +70,20 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
     rows += [
         ("iterations", every(_reached(each) for each in found)),
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
+        *_transformations(found),
         ("held-out tokens", every(_split(each) for each in found)),
         ("inference seeds", ", ".join(dict.fromkeys(str(spec.seed) for spec in specs))),
         ("threads", every(spec.n_threads for spec in specs)),
     ]
+    if any(lineage(each) for each in found):
+        rows.append(("started from", every(lineage(each) or "nothing" for each in found)))
     return rows
+
+
+def lineage(each: Gathered) -> str:
+    """The run that this one was started from, in words; nothing where it was not."""
+    start = each.spec.start
+    return f"{start['name']} ({start['hash'][:8]}), iteration {start['iteration']}" if start else ""
 
 
 def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
@@ -58,32 +109,55 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
     return [(what, "; ".join(values)) for what, values in rows.items()]
 
 
-def remarks(found: list[Gathered]) -> list[str]:
-    """What a reader must know before comparing the numbers, one sentence each."""
+def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str]:
+    """What a reader must know before comparing the numbers, one sentence each; ``left_out`` names runs without a record."""
     notes = []
     reached = {int(each.dataset["iteration"].values[-1]) for each in found}
+    if left_out:
+        notes.append(f"Left out, because nothing of them is recorded yet: {', '.join(left_out)}.")
     if len(reached) > 1:
         span = f"{min(reached)} to {max(reached)} iterations"
         notes.append(f"The runs have different lengths ({span}); each counts as far as it got.")
+    if early := sum("stopped_early" in each.dataset.attrs for each in found):
+        notes.append(f"{early} of {len(found)} runs ended early by their own rule; the table of every run says which and why.")
+    if any(each.spec.start for each in found):
+        notes.append("Runs marked warm were started from the counts of another run, whose iterations, seconds and updates are "
+                     "not counted with theirs.")
+    for each in found:
+        if tried := json.loads(each.dataset.attrs.get("restarts", "[]")):
+            notes.append(f"{each.dataset.attrs['name']} is the best of {len(tried)} restarts, chosen by its bound.")
     if any(int(each.dataset["iteration"].values[-1]) < each.spec.n_iterations for each in found):
         notes.append("Some runs are not finished; the numbers are those committed so far.")
-    if len({each.spec.corpus for each in found}) > 1:
-        notes.append("The runs are on different corpora, whose perplexities cannot be compared.")
+    if len(data := list(dict.fromkeys(data_of([each.dataset for each in found])))) > 1:
+        notes.append(f"The runs are on different data, whose perplexities cannot be compared: {'; '.join(data)}.")
     if all(each.spec.test is None for each in found):
         notes.append("Nothing was held out, so there is no held-out perplexity.")
     return notes + unsaid([each.spec for each in found])
 
 
-def caption(text: str, found: list[Gathered]) -> str:
+def caption(text: str, found: list[Gathered], left_out: list[str] | tuple = ()) -> str:
     """The plain-text caption of a figure: what it shows, the settings, the command."""
     lines = [text, "", *(f"{what}: {value}" for what, value in [*settings(found), *statistics(found)])]
-    lines += ["", *remarks(found)] if remarks(found) else []
+    notes = remarks(found, left_out)
+    lines += ["", *notes] if notes else []
     return "\n".join([*lines, "", "Made by:", *(f"  {line}" for line in commands([each.spec for each in found]))]) + "\n"
 
 
 def _reached(each: Gathered) -> str:
     reached = int(each.dataset["iteration"].values[-1])
     return str(reached) if reached >= each.spec.n_iterations else f"{reached} of {each.spec.n_iterations}"
+
+
+def _transformations(found: list[Gathered]) -> list[tuple[str, str]]:
+    """(what, value) of what was taken out of the corpora beforehand, where something was."""
+    splits = [each.spec.split or {} for each in found]
+    told = {
+        "vocabulary": [f"the {split['top_words']:,} most frequent words" if split.get("top_words") else "all words"
+                       for split in splits],
+        "singletons": [IN_WORDS.get(split.get("singletons"), "kept") for split in splits],
+    }
+    rows = [(what, list(dict.fromkeys(values))) for what, values in told.items()]
+    return [(what, "; ".join(values)) for what, values in rows if values not in (["all words"], ["kept"])]
 
 
 def _split(each: Gathered) -> str:

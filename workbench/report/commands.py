@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import NamedTuple
 
-from workbench.corpus import data_sets
+from workbench.corpus import is_named
 from workbench.engines import get_engine
 from workbench.runs.spec import RunSpec
 
@@ -29,7 +29,8 @@ def commands(specs: list[RunSpec]) -> list[str]:
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
     for spec in specs:
-        shared = (spec.corpus, _items(spec.model), spec.n_iterations, spec.burn_in, spec.test is None, _items(spec.split or {}))
+        shared = (spec.corpus, _items(spec.model), spec.n_iterations, spec.burn_in, spec.test is None, _items(spec.split or {}),
+                  _items(spec.start or {}))
         families.setdefault(shared, {}).setdefault((spec.engine, _items(spec.options)), []).append(spec)
     found = []
     for members in families.values():
@@ -38,8 +39,16 @@ def commands(specs: list[RunSpec]) -> list[str]:
             for start, length in _spans(sorted({spec.seed for spec in alike})):
                 by_seeds.setdefault((start, length), []).append(alike[0])
         for (start, length), chosen in by_seeds.items():
-            found += [_command(chosen[0], plan, start, length) for plan in _plans(chosen)]
+            for plan in _plans(chosen):
+                head = ["workbench", "compare", chosen[0].corpus, "--engines", ",".join(plan.engines)]
+                found.append(_command(head, chosen[0], plan, start, length))
     return found
+
+
+def command_of(spec: RunSpec) -> str:
+    """`workbench fit …` for one run."""
+    head = ["workbench", "fit", spec.corpus, "--engine", spec.engine]
+    return _command(head, spec, _plans([spec])[0], spec.seed, 1)
 
 
 def unsaid(specs: list[RunSpec]) -> list[str]:
@@ -47,7 +56,7 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     notes = []
     if any(spec.test is not None and not spec.split for spec in specs):
         notes.append("A test set was handed over ready-made; the command draws one of its own.")
-    files = sorted({spec.corpus for spec in specs} - set(data_sets()))
+    files = sorted({spec.corpus for spec in specs if not is_named(spec.corpus)})
     if files:
         notes.append(f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name.")
     return notes
@@ -92,10 +101,9 @@ def _agree(plan: _Plan, options: dict, own: dict) -> bool:
     return theirs and ours
 
 
-def _command(spec: RunSpec, plan: _Plan, seed: int, n_seeds: int) -> str:
+def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: int) -> str:
     model = spec.model
-    words = ["workbench", "compare", spec.corpus, "--engines", ",".join(plan.engines)]
-    words += ["--topics", _value(model.get("n_topics"))]
+    words = [*head, "--topics", _value(model.get("n_topics"))]
     for name in ("alpha", "beta"):
         if name in model:
             words += [f"--{name}", _value(model[name])]
@@ -109,8 +117,13 @@ def _command(spec: RunSpec, plan: _Plan, seed: int, n_seeds: int) -> str:
         words += ["--holdout", _value(split.get("fraction", 0.1))]
         if split.get("seed"):
             words += ["--split-seed", str(split["seed"])]
+    for name, flag in (("top_words", "--top-words"), ("singletons", "--singletons")):
+        if name in split:
+            words += [flag, str(split[name])]
     if spec.burn_in != DEFAULT_BURN_IN:
         words += ["--burn-in", str(spec.burn_in)]
+    if spec.start:
+        words += ["--start", spec.start["name"]]
     for name, value in plan.options.items():
         words += ["--option", f"{name}={_value(value)}"]
     return shlex.join(words)

@@ -23,7 +23,7 @@ MOST_ACROSS = 3
 _drawing = threading.RLock()
 
 
-def draw(panels: list, columns: int = 2, formats=FORMATS, legend: bool = True) -> dict[str, bytes]:
+def draw(panels: list, columns: int = 2, formats=FORMATS, legend: bool = True, height: float | None = None) -> dict[str, bytes]:
     """One figure of several panels that share a legend.
 
     Parameters
@@ -33,6 +33,8 @@ def draw(panels: list, columns: int = 2, formats=FORMATS, legend: bool = True) -
     columns : {1, 2}
         Width: one or two columns of a journal page.
     formats : of "svg", "pdf", "png"
+    height : float, optional
+        Inches of each panel; by default what suits curves.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def draw(panels: list, columns: int = 2, formats=FORMATS, legend: bool = True) -
 
     with _drawing, matplotlib.rc_context():
         matplotlib.rcParams.update(RC)
-        figure = _figure(panels, columns, legend)
+        figure = _figure(panels, columns, legend, height)
         drawn = {}
         for extension in formats:
             file = io.BytesIO()
@@ -52,7 +54,7 @@ def draw(panels: list, columns: int = 2, formats=FORMATS, legend: bool = True) -
         return drawn
 
 
-def _figure(panels: list, columns: int, legend: bool):
+def _figure(panels: list, columns: int, legend: bool, height: float | None):
     import holoviews as hv
     import holoviews.plotting.mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -61,8 +63,9 @@ def _figure(panels: list, columns: int, legend: bool):
 
     across = 1 if columns == 1 else min(len(panels), MOST_ACROSS)
     down = math.ceil(len(panels) / across)
-    width = WIDTHS[columns] if columns == 1 or len(panels) > 1 else 0.65 * WIDTHS[columns]
-    height = {1: 0.62, 2: 0.72, 3: 0.78}[across] * width / across
+    whole = columns == 1 or len(panels) > 1 or height
+    width = WIDTHS[columns] if whole else 0.65 * WIDTHS[columns]
+    height = height or {1: 0.62, 2: 0.72, 3: 0.78}[across] * width / across
     figure = Figure((width, down * height + 0.25), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(down, across, squeeze=False)
@@ -73,7 +76,7 @@ def _figure(panels: list, columns: int, legend: bool):
         plot = renderer.get_plot(shown, fig=figure, axis=axes)
         axes.set_aspect("auto")  # the layout decides, not the element
         for part in plot.subplots.values():
-            if isinstance(part.handles["artist"], Line2D):
+            if isinstance(part.handles.get("artist"), Line2D):
                 entries.setdefault(part.current_frame.label, part.handles["artist"])
     for axes in list(grid.flat)[len(panels):]:
         axes.remove()

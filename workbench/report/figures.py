@@ -10,8 +10,8 @@ from pathlib import Path
 from workbench.report.captions import caption
 from workbench.report.drawing import FORMATS, WIDTHS, draw
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import gather
-from workbench.report.pictures import pictures
+from workbench.report.gathering import gather_begun
+from workbench.report.pictures import Picture, pictures
 
 
 def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) -> list[Path]:
@@ -40,24 +40,40 @@ def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) ->
     Raises
     ------
     MeasureError, StoreError, ReportError
-        No run, an unknown run or one without a committed iteration; an unknown format; a folder that
-        cannot be written.
+        No run, an unknown run, none with a committed iteration; an unknown format; a folder that cannot be written.
+    """
+    formats = checked_formats(formats)
+    if columns not in WIDTHS:
+        raise ReportError(f"a figure is 1 or 2 columns wide; got {columns!r}")
+    if not isinstance(folder, (str, os.PathLike)):
+        raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
+    (found, left_out), folder, written = gather_begun(runs, store), Path(folder), []
+    for picture in pictures([each.dataset for each in found], columns):
+        written += put_picture(picture, folder, formats, columns, caption(picture.caption, found, left_out))
+    return written
+
+
+def checked_formats(formats) -> list[str]:
+    """The formats of figures in small letters.
+
+    Raises
+    ------
+    ReportError
+        An unknown one, or none.
     """
     formats = [str(name).lower().lstrip(".") for name in ([formats] if isinstance(formats, str) else formats)]
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
         raise ReportError(f"figures are written as {', '.join(FORMATS)}; got {', '.join(unknown) or 'no format'}")
-    if columns not in WIDTHS:
-        raise ReportError(f"a figure is 1 or 2 columns wide; got {columns!r}")
-    if not isinstance(folder, (str, os.PathLike)):
-        raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
-    found, folder, written = gather(runs, store), Path(folder), []
-    for picture in pictures([each.dataset for each in found]):
-        for extension, content in draw(picture.panels, columns, formats, picture.legend).items():
-            written.append(put_file(folder / f"{picture.name}.{extension}", content))
-        written.append(put_file(folder / f"{picture.name}.txt", caption(picture.caption, found).encode()))
-        written.append(put_file(folder / f"{picture.name}.csv", _csv(picture.header, picture.rows)))
-    return written
+    return formats
+
+
+def put_picture(picture: Picture, folder: Path, formats, columns: int, text: str) -> list[Path]:
+    """Writes a figure under its name in each format, then its caption and the table behind it."""
+    drawn = draw(picture.panels, columns, formats, picture.legend, picture.height)
+    written = [put_file(folder / f"{picture.name}.{extension}", content) for extension, content in drawn.items()]
+    written.append(put_file(folder / f"{picture.name}.txt", text.encode()))
+    return [*written, put_file(folder / f"{picture.name}.csv", _csv(picture.header, picture.rows))]
 
 
 def _csv(header: list[str], rows: list[list]) -> bytes:

@@ -39,22 +39,39 @@ def gather(runs, store=None) -> list[Gathered]:
     MeasureError, StoreError
         No run, an unknown run, or one of which nothing is committed yet.
     """
-    datasets, homes = [], {}
+    found, left_out = gather_begun(runs, store)
+    if left_out:
+        raise MeasureError(f"run '{left_out[0]}' has no committed iteration yet; wait for its first, or leave it out")
+    return found
+
+
+def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
+    """The runs as `gather` gives them, and the names of those that have nothing committed yet, as long as others have.
+
+    Raises
+    ------
+    MeasureError, StoreError
+    """
+    datasets, homes, left_out = [], {}, []
     single = isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable)
     for run in [runs] if single else list(runs):
         if isinstance(run, xr.Dataset):
             datasets.append(run)
         elif isinstance(run, (str, os.PathLike, Run)):
             path = find_run(run, store)
-            datasets.append(_dataset(Run(path)))
-            homes[datasets[-1].attrs["spec"]] = path.parent
+            dataset = _dataset(Run(path))
+            homes[dataset.attrs["spec"]] = path.parent
+            datasets.append(dataset)
         else:
             raise MeasureError(f"wanted runs: handles, paths, names or Datasets; got {type(run).__name__}")
+    if begun := [dataset for dataset in datasets if dataset.sizes.get("iteration", 1)]:
+        left_out = [dataset.attrs["name"] for dataset in datasets if not dataset.sizes.get("iteration", 1)]
+        datasets = begun
     found = []
     for dataset in each_run(datasets):
         spec = spec_of(dataset)
         found.append(Gathered(dataset, spec, _corpora(homes.get(dataset.attrs["spec"]), spec)))
-    return found
+    return found, left_out
 
 
 def _dataset(run: Run) -> xr.Dataset:

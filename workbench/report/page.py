@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from pathlib import Path
 
 from workbench.engines import describe
-from workbench.measures import labels_of
-from workbench.report.captions import PERPLEXITY, remarks, settings, statistics
+from workbench.measures import in_papers_order, labels_of
+from workbench.report.captions import definitions, remarks, settings, statistics
 from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import gather
+from workbench.report.gathering import Gathered, gather_begun
 from workbench.report.pictures import pictures
 from workbench.report.tables import label_rows, run_rows, topic_tables, version_rows
+from workbench.views.style import BROWN
 
 TEMPLATE = "report.html.jinja"
-NAMES = {
-    "test_perplexity": "held-out perplexity",
-    "test_perplexity_state": "of the state",
-    "test_perplexity_average": "running average",
-}
-LEFT_OUT = ("perplexity-by-updates",)
-"""Figures that `save_figures` writes and the page does without."""
+AS_TEXT = "topic-words-"
+"""Figures that `save_figures` draws and the page writes out instead, so that words can be searched and copied."""
+FIRST = "ordering"
+"""The figure beside the first table."""
 
 
 def write_report(runs, path="report.html", reference: str | None = None, title: str | None = None, store=None) -> Path:
@@ -49,19 +48,18 @@ def write_report(runs, path="report.html", reference: str | None = None, title: 
     Raises
     ------
     MeasureError, StoreError, ReportError
-        No run, an unknown run or one without a committed iteration; an unknown reference; a path that
-        cannot be written.
+        No run, an unknown run, none with a committed iteration; an unknown reference; a path that cannot be written.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise ReportError(f"wanted a path to write to; got {type(path).__name__}")
     path = Path(path)
     if path.is_dir():
         raise ReportError(f"{path} is a folder; give the name of a file, such as {path / 'report.html'}")
-    found = gather(runs, store)
-    return put_file(path, _page(found, reference, title).encode())
+    found, left_out = gather_begun(runs, store)
+    return put_file(path, _page(_in_papers_order(found), left_out, reference, title).encode())
 
 
-def _page(found, reference: str | None, title: str | None) -> str:
+def _page(found: list[Gathered], left_out: list[str], reference: str | None, title: str | None) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -69,9 +67,9 @@ def _page(found, reference: str | None, title: str | None) -> str:
     labels = labels_of(datasets)
     rows, against, target = label_rows(found, reference)
     figures = [
-        {"svg": Markup(inline(draw(one.panels, 2, ("svg",), one.legend)["svg"].decode(), one.name, one.title)),
-         "title": one.title, "caption": one.caption}
-        for one in pictures(datasets) if one.name not in LEFT_OUT
+        {"svg": Markup(inline(draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode(), one.name, one.title)),
+         "title": one.title, "caption": one.caption, "first": one.name.startswith(FIRST)}
+        for one in pictures(datasets) if not one.name.startswith(AS_TEXT)
     ]
     scored = any(each.spec.test is not None for each in found)
     engines, known = list(dict.fromkeys(each.spec.engine for each in found)), describe()
@@ -83,26 +81,34 @@ def _page(found, reference: str | None, title: str | None) -> str:
     return template.render(
         title=title or f"{_listed(engines)} on {_listed(corpora)}",
         lead=f"{len(found)} {'run' if len(found) == 1 else 'runs'}: {'; '.join(dict.fromkeys(labels))}",
-        remarks=remarks(found), labels=rows, reference=against, target=target, footnotes=_footnotes(rows, scored, target),
+        remarks=remarks(found, left_out), labels=rows, reference="the reference" if ";" in against else against,
+        target=target, footnotes=_footnotes(rows, scored, target, against),
         scored=scored, engines=[(name, known[name]["title"], known[name]["source"]) for name in engines],
-        definitions=[(NAMES[name], PERPLEXITY[name]) for name in NAMES],
+        definitions=definitions(found),
         settings=settings(found), statistics=statistics(found), versions=version_rows(found),
         commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
         figures=figures, topics=topic_tables(found, labels), runs=run_rows(found),
     )
 
 
-def _footnotes(rows: list[dict], scored: bool, target: str) -> list[str]:
+def _in_papers_order(found: list[Gathered]) -> list[Gathered]:
+    by_run = {id(each.dataset): each for each in found}
+    return [by_run[id(run)] for run in in_papers_order([each.dataset for each in found])]
+
+
+def _footnotes(rows: list[dict], scored: bool, target: str, against: str) -> list[str]:
     """What the numbers of the tables are, a sentence each."""
-    repeated = any(row["n_runs"] > 1 for row in rows)
-    notes = ["Means over runs ± standard error, at the last iteration." if repeated else "One run each, at its last iteration."]
+    if any(row["n_runs"] > 1 for row in rows):
+        notes = ["Means over runs ± standard error, at the last iteration; a label with one run has no error."]
+    else:
+        notes = ["One run each, with one seed, at its last iteration: there is no standard error."]
     if scored and len(rows) > 1:
-        notes.append("The difference is that of the held-out perplexity, paired: same split, same seed.")
+        notes.append("The difference is that of the held-out perplexity, paired: same split, same seed; pairs says how many.")
+        if ";" in against:
+            notes.append(f"References, each for the rows on its data and with its model: {against}.")
     if target:
         notes.append(f"Seconds to {target}: inference time until the held-out perplexity was first at or below {target}, "
                      "which every run reached.")
-    notes.append("Seconds are those of inference alone, without measuring and storing; a site update is one sampled token or "
-                 "one updated pair, times samples.")
     return notes
 
 
@@ -111,13 +117,15 @@ def _listed(names: list[str]) -> str:
 
 
 def inline(svg: str, prefix: str, title: str) -> str:
-    """An SVG file of matplotlib's as an element of a page: ids made its own, ink in the page's colour, no ground."""
+    """An SVG file of matplotlib's as an element of a page: ids made its own, no ground, ink and brown in the page's colours."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
     svg = svg.replace("url(#", f"url(#{prefix}-")
     svg = svg.replace("fill: #ffffff", "fill: none").replace("#000000", "currentColor")
+    svg = svg.replace(BROWN.lower(), "var(--brown)")
     svg = re.sub(r'<svg ([^>]*?)\s*width="[^"]*"', r"<svg \1", svg, count=1)
     svg = re.sub(r'<svg ([^>]*?)\s*height="[^"]*"', r"<svg \1", svg, count=1)
-    return re.sub(r"<svg ([^>]*)>", lambda found: f'<svg {found[1]} role="img" aria-label="{title}">', svg, count=1)
+    told = f'role="img" aria-label="{html.escape(title)}"'
+    return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg {found[1]} {told}>", svg, count=1)

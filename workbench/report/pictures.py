@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+import re
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 import xarray as xr
 
-from workbench.measures import labels_of, spec_of
+from workbench.measures import data_of, final, in_papers_order, labels_of, spec_of, top_words, topic_sizes
 from workbench.models import VARIABLES
-from workbench.views import objective_curves, objectives_of, perplexity_curves, topic_size_curves
+from workbench.views import (
+    final_perplexities,
+    objective_curves,
+    objectives_of,
+    perplexity_curves,
+    state_and_average,
+    topic_size_curves,
+    topic_words_view,
+)
 from workbench.views.style import looks
+from workbench.views.topics import ACROSS, ROW, words_height
 
 CLOCKS = {"iteration": "iterations", "elapsed": "seconds", "updates": "updates"}
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
 SAME = ("iteration", "updates", "elapsed", "cpu_time")
-MOST_SIZES = 9
-"""Panels of topic sizes in one figure: one a label, the first run of each."""
+MOST_PANELS = 12
+"""Panels of one figure that has one a label; further labels are in its table."""
+MOST_TOPICS, MOST_WORDS, FEWEST_WORDS, TABLE_WORDS = 40, 10, 4, 20
+PAGE = 8.5
+"""Height that a figure of words may have, inches: one page of paper."""
 
 
 @dataclass(frozen=True)
@@ -30,16 +44,59 @@ class Picture:
     header: list[str]    # of the table behind it
     rows: list[list] = field(repr=False, default_factory=list)
     legend: bool = True
+    height: float | None = None  # of a panel, inches
 
 
-def pictures(runs: list[xr.Dataset]) -> list[Picture]:
-    """Perplexity against each clock (where something is held out), the bound and its kin, topic sizes."""
+def pictures(runs: list[xr.Dataset], columns: int = 2) -> list[Picture]:
+    """The figures of the runs, drawn apart for each data: perplexities of different data share no axis.
+
+    Final perplexities and their curves against each clock (where something is held out), the bound and its kin, topic
+    sizes, and the topics' words of one run a label (where it has its counts).
+    """
+    by_data: dict[str, list[xr.Dataset]] = {}
+    for run, data in zip(runs, data_of(runs), strict=True):
+        by_data.setdefault(data, []).append(run)
+    if len(by_data) == 1:
+        return _pictures(in_papers_order(runs), columns)
+    return [
+        replace(
+            picture, name=f"{picture.name}-{short}", title=f"{picture.title}, {data}", caption=f"On {data}. {picture.caption}"
+        )
+        for (data, own), short in zip(by_data.items(), _file_names(by_data), strict=True)
+        for picture in _pictures(in_papers_order(own), columns)
+    ]
+
+
+def _pictures(runs: list[xr.Dataset], columns: int) -> list[Picture]:
     found = []
     if any("test_perplexity" in run for run in runs):
-        found += [_perplexity(runs, clock) for clock in CLOCKS]
-    if objectives_of(runs):
-        found.append(_objectives(runs))
-    return [*found, _sizes(runs)]
+        found += [_ordering(runs), *(_perplexity(runs, clock) for clock in CLOCKS), _state_and_average(runs)]
+    objectives = objectives_of(runs)
+    if "bound" in objectives:
+        found.append(_bound(runs))
+    if others := [name for name in objectives if name != "bound"]:
+        found.append(_objectives(runs, others))
+    return [*found, _sizes(runs), *_words(runs, columns)]
+
+
+def _ordering(runs: list[xr.Dataset]) -> Picture:
+    last = final(runs)
+    repeated = len(set(labels_of(runs))) < len(runs)
+    how = "large marks are means over the runs of a label with one standard error to either side, small ones its runs" if (
+        repeated) else "one run each, so no standard error"
+    names = (*PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates")
+    return Picture(
+        "ordering", "Final perplexity of each engine",
+        f"Held-out perplexity at the last iteration (running average for engines that sample, state for the others): {how}. "
+        "Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs.",
+        [final_perplexities(runs)], ["label", "run", "seed", *names],
+        [
+            [str(last["label"].values[at]), str(last["run"].values[at]), int(last["seed"].values[at])]
+            + [last[name].values[at].item() for name in names]
+            for at in range(last.sizes["run"])
+        ],
+        legend=False, height=0.5 + 0.26 * len(set(labels_of(runs))),
+    )
 
 
 def _perplexity(runs: list[xr.Dataset], clock: str) -> Picture:
@@ -55,12 +112,33 @@ def _perplexity(runs: list[xr.Dataset], clock: str) -> Picture:
     )
 
 
-def _objectives(runs: list[xr.Dataset]) -> Picture:
-    names = objectives_of(runs)
+def _state_and_average(runs: list[xr.Dataset]) -> Picture:
+    scored = {label: own for label, own in _by_label(runs).items() if "test_perplexity" in own[0]}
+    shown, left_out = _shown(scored)
+    return Picture(
+        "state-and-average", "State and running average of each engine",
+        "Held-out perplexity of the current state beside that of the running average of p(w|d), a panel for each label, "
+        f"from the end of burn-in on (until then both are the same): the gap is what averaging gains.{_band(runs)}{left_out}",
+        [state_and_average(own, title=label) for label, own in shown.items()],
+        *_table(runs, PERPLEXITIES),
+    )
+
+
+def _bound(runs: list[xr.Dataset]) -> Picture:
+    return Picture(
+        "bound", "Variational bound",
+        f"bound: {VARIABLES['bound'].meaning} ({VARIABLES['bound'].unit}), against iterations and against seconds of "
+        f"inference; engines without a bound are not drawn.{_band(runs)}",
+        [objective_curves(runs, "bound", clock) for clock in ("iteration", "elapsed")],
+        *_table(runs, ["bound"]),
+    )
+
+
+def _objectives(runs: list[xr.Dataset], names: list[str]) -> Picture:
     meanings = " ".join(f"{name}: {VARIABLES[name].meaning} ({VARIABLES[name].unit})." for name in names)
     return Picture(
-        "objectives", "Bound, log joint and objective",
-        f"What each engine itself maximises or samples from, one quantity a panel; they are not comparable across panels. "
+        "objectives", "Log joint and objective",
+        f"What the engines that sample climb, one quantity a panel; they are not comparable across panels. "
         f"{meanings}{_band(runs)}",
         [objective_curves(runs, name) for name in names],
         *_table(runs, names),
@@ -68,18 +146,14 @@ def _objectives(runs: list[xr.Dataset]) -> Picture:
 
 
 def _sizes(runs: list[xr.Dataset]) -> Picture:
-    first: dict[str, xr.Dataset] = {}
-    for run, label in zip(runs, labels_of(runs), strict=True):
-        first.setdefault(label, run)
-    style = looks(first)
-    shown = dict(list(first.items())[:MOST_SIZES])
+    first = {label: own[0] for label, own in _by_label(runs).items()}
+    style, (shown, left_out) = looks(first), _shown(first)
     rows = [
         [label, run.attrs["name"], spec_of(run).seed, int(iteration), topic, float(tokens)]
         for label, run in first.items()
         for iteration, sizes in zip(run["iteration"].values, run["n_k"].values, strict=True)
         for topic, tokens in zip(run["topic"].values.tolist(), sizes, strict=True)
     ]
-    left_out = f" {len(first) - len(shown)} further labels are in the table only." if len(first) > len(shown) else ""
     return Picture(
         "topic-sizes", "Topic sizes",
         f"(Expected) training tokens of each topic over the iterations, a line for each topic, the finally largest strongest; "
@@ -87,6 +161,65 @@ def _sizes(runs: list[xr.Dataset]) -> Picture:
         [topic_size_curves(run, style[label].colour, label) for label, run in shown.items()],
         ["label", "run", "seed", "iteration", "topic", "n_k"], rows, legend=False,
     )
+
+
+def _words(runs: list[xr.Dataset], columns: int) -> list[Picture]:
+    """One figure a label: the words of its first run that has its counts."""
+    with_counts = {
+        label: next((run for run in own if "phi" in run and "n_kw" in run), None) for label, own in _by_label(runs).items()
+    }
+    style, across = looks(with_counts), ACROSS if columns == 2 else 2
+    found = []
+    for (label, run), short in zip(with_counts.items(), _file_names(with_counts), strict=True):
+        if run is None:
+            continue
+        sizes, words = topic_sizes(run), top_words(run, TABLE_WORDS)
+        largest = sizes["topic"].values[(-sizes["share"].values).argsort(kind="stable")].tolist()
+        shown = largest[:MOST_TOPICS]
+        room = PAGE / ROW / math.ceil(len(shown) / across) - 1.8
+        n_words = min(max(int(room), FEWEST_WORDS), MOST_WORDS, words.sizes["rank"])
+        fewer = f" The {len(shown)} largest of {len(largest)} topics; all are in the table." if largest != shown else ""
+        rows = [
+            [label, run.attrs["name"], spec_of(run).seed, topic, float(sizes["share"].sel(topic=topic)), rank, str(word), phi]
+            for topic in largest
+            for rank, word, phi in zip(
+                words["rank"].values.tolist(), words["word"].sel(topic=topic).values,
+                words["phi"].sel(topic=topic).values.tolist(), strict=True,
+            )
+        ]
+        found.append(Picture(
+            f"topic-words-{short}", f"Words of the topics, {label}",
+            f"The most probable words of each topic of one run (seed {spec_of(run).seed}) at its last snapshot, largest topic "
+            f"first, with the topic's share of the training tokens; bars and numbers are p(word | topic), on one scale.{fewer}",
+            [topic_words_view(run, n_words, shown, across=across, colour=style[label].colour)],
+            ["label", "run", "seed", "topic", "share", "rank", "word", "phi"], rows, legend=False,
+            height=words_height(len(shown), n_words, across) + 0.1,
+        ))
+    return found
+
+
+def _by_label(runs: list[xr.Dataset]) -> dict[str, list[xr.Dataset]]:
+    found: dict[str, list[xr.Dataset]] = {}
+    for run, label in zip(runs, labels_of(runs), strict=True):
+        found.setdefault(label, []).append(run)
+    return found
+
+
+def _shown(by_label: dict) -> tuple[dict, str]:
+    """What fits into one figure, and a sentence about what does not."""
+    shown = dict(list(by_label.items())[:MOST_PANELS])
+    hidden = len(by_label) - len(shown)
+    return shown, f" {hidden} further labels are in the table only." if hidden else ""
+
+
+def _file_names(names) -> list[str]:
+    """Each name in letters, digits and ``.+-`` alone, and no two the same."""
+    found: list[str] = []
+    for name in names:
+        short = re.sub(r"[^A-Za-z0-9.+]+", "-", name.replace("=", "")).strip("-.")[:60] or "unnamed"
+        at = sum(re.fullmatch(re.escape(short) + r"(-\d+)?", other) is not None for other in found)
+        found.append(f"{short}-{at + 1}" if at else short)
+    return found
 
 
 def _band(runs: list[xr.Dataset]) -> str:

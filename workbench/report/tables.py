@@ -7,16 +7,22 @@ import math
 
 import numpy as np
 
-from workbench.measures import MeasureError, final, reached_by_all, summary, time_to, topic_words
+from workbench.measures import MeasureError, data_of, final, reached_by_all, summary, time_to, top_words, topic_sizes
+from workbench.report.captions import lineage
+from workbench.report.commands import command_of
 from workbench.report.gathering import Gathered
 from workbench.runs.dataset import versions
 
 NONE = "–"
 DIGITS = {
     "test_perplexity": 1, "test_perplexity_state": 1, "test_perplexity_average": 1, "elapsed": 2, "cpu_time": 2, "updates": 0,
-    "iteration": 0,
+    "iteration": 0, "time_per_update": 1,
 }
 N_WORDS = 12
+MOST_OPEN = 80
+"""Topics that are shown without a click; paper shows all."""
+SIZE_BAR, WORD_BAR = 5.0, 4.0
+"""Lengths of the bar of the largest topic and of the line under the most probable word, em."""
 
 
 def number(value: float, digits: int = 1, sign: bool = False) -> str:
@@ -33,20 +39,25 @@ def with_error(mean: float, error: float, digits: int = 1, sign: bool = False) -
 
 
 def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict], str, str]:
-    """A row for each label, the reference's label, and the perplexity whose time is told ("" where there is none)."""
+    """A row for each label, the reference's label, and the perplexity whose time is told ("" where there is none).
+
+    Perplexities of different data cannot be compared, so there none is told.
+    """
     runs = [each.dataset for each in found]
     table = summary(runs, reference)
-    target = reached_by_all(runs)
+    target = reached_by_all(runs) if len(set(data_of(runs))) == 1 else math.nan
     spent = time_to(runs, target)
     rows = []
     for at, label in enumerate(table["label"].values):
-        row = {"label": label, "n_runs": int(table["n_runs"].values[at])}
+        row = {"label": label, "n_runs": int(table["n_runs"].values[at]), "n_pairs": int(table["n_pairs"].values[at])}
         for name, digits in DIGITS.items():
             mean, error = float(table[name].values[at]), float(table[f"{name}_se"].values[at])
             exact = name in ("iteration", "updates") and not error > 0
             row[name] = with_error(mean, math.nan if exact else error, digits)
         mean, error = (float(table[name].values[at]) for name in ("difference", "difference_se"))
-        row["difference"] = "reference" if label == table.attrs["reference"] else with_error(mean, error, 1, sign=True)
+        itself = label == table["reference"].values[at]
+        row["difference"] = "reference" if itself else with_error(mean, error, 1, sign=True)
+        row["n_pairs"] = NONE if itself or not row["n_pairs"] else row["n_pairs"]
         own = spent.values[spent["label"].values == label]
         spread = own.std(ddof=1) / np.sqrt(len(own)) if len(own) > 1 else math.nan
         row["time_to"] = with_error(float(own.mean()), float(spread), 2)
@@ -64,26 +75,43 @@ def run_rows(found: list[Gathered]) -> list[dict]:
         state = each.dataset.attrs.get("state", "")
         if reached < end:
             row["iteration"] = f"{reached:,} of {end:,}" + (f" ({state})" if state else "")
-        rows.append(row | {"label": last["label"].values[at], "seed": each.spec.seed, "name": each.dataset.attrs["name"]})
+        rows.append(row | {
+            "label": last["label"].values[at], "seed": each.spec.seed, "name": each.dataset.attrs["name"],
+            "lineage": lineage(each), "command": command_of(each.spec),
+            "early": each.dataset.attrs.get("stopped_early", ""),
+        })
     return rows
 
 
 def topic_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
-    """The words of the topics of each run that has them; the first run of a label is open."""
-    tables, opened = [], set()
+    """The topics of the first run of each label that has its counts, largest first: number, size and words.
+
+    ``bar`` is the length (em) of a topic's bar and of a word's line; the longest of a run stands for its largest number.
+    """
+    tables = {}
     for each, label in zip(found, labels, strict=True):
+        if label in tables:
+            continue
         try:
-            lines = topic_words(each.dataset, N_WORDS)
+            words, sizes = top_words(each.dataset, N_WORDS), topic_sizes(each.dataset)
         except MeasureError:
             continue
+        shares, highest = sizes["share"].values, float(words["phi"].max())
         topics = [
-            {"number": int(topic), "share": f"{100 * share:.1f} %", "words": str(words)}
-            for topic, share, words in zip(lines["topic"].values, lines["share"].values, lines.values, strict=True)
+            {
+                "number": int(words["topic"].values[at]), "share": f"{100 * shares[at]:.1f} %",
+                "bar": f"{SIZE_BAR * shares[at] / shares.max():.2f}",
+                "words": [
+                    {"word": str(word), "phi": f"{phi:.4f}", "bar": f"{WORD_BAR * phi / highest:.2f}"}
+                    for word, phi in zip(words["word"].values[at], words["phi"].values[at], strict=True)
+                ],
+            }
+            for at in np.argsort(-shares, kind="stable")
         ]
-        tables.append({"label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "topics": topics,
-                       "open": label not in opened})
-        opened.add(label)
-    return tables
+        tables[label] = {"label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "topics": topics,
+                         "iteration": int(each.dataset["snapshot_iteration"].values[-1]),
+                         "open": sum(len(table["topics"]) for table in tables.values()) < MOST_OPEN}
+    return list(tables.values())
 
 
 def version_rows(found: list[Gathered]) -> list[tuple[str, str]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from workbench.measures import MeasureError, each_run, labels_of, mean_curves
-from workbench.views.curves import overlay
-from workbench.views.style import RC, looks
+import numpy as np
+
+from workbench.measures import MeasureError, each_run, final, in_papers_order, labels_of, mean_curves, spec_of
+from workbench.views.curves import dimension, overlay
+from workbench.views.style import COLOURS, RC, Look, looks
 
 MEASURES = {
     "headline": "test_perplexity", "state": "test_perplexity_state", "average": "test_perplexity_average",
@@ -13,6 +15,7 @@ MEASURES = {
 TITLES = {
     "headline": "", "state": "current state", "average": "running average after burn-in", "train": "current state",
 }
+STATE, AVERAGE = Look(COLOURS[0], ":", "o"), Look(COLOURS[1], "-", "s")
 
 
 def perplexity_curves(runs, which: str = "headline", against: str = "iteration"):
@@ -54,3 +57,82 @@ def perplexity_layout(runs, against: str = "iteration"):
     return (state + average).opts(
         sublabel_format="", hspace=0.3, fig_rcparams=RC, backend="matplotlib"
     )
+
+
+def state_and_average(runs, against: str = "iteration", title: str = ""):
+    """Perplexity of the state and of the running average in one picture, for runs of one label.
+
+    Until burn-in is over both are the same: that stretch is left out where there are records beyond it, because it
+    would flatten everything else.
+
+    Returns
+    -------
+    holoviews.Overlay
+        Two `Curve`, means over the runs, each with a band of one standard error where there are several; empty
+        where nothing is held out.
+
+    Raises
+    ------
+    MeasureError
+        Runs of several labels, or an unknown clock.
+    """
+    runs = each_run(runs)
+    if len(labels := set(labels_of(runs))) > 1:
+        raise MeasureError(f"state and average are drawn for one label at a time; got {'; '.join(sorted(labels))}")
+    runs = [_past_burn_in(run) for run in runs]
+    named = {"current state": ("state", STATE), "running average after burn-in": ("average", AVERAGE)}
+    curves = [
+        curve._replace(label=name, group=name)
+        for name, (which, _) in named.items() for curve in mean_curves(runs, MEASURES[which], against)
+    ]
+    return overlay(curves, "test_perplexity", against, {name: look for name, (_, look) in named.items()}, title)
+
+
+def final_perplexities(runs):
+    """The final held-out perplexity of each label, one below the other in the papers' order (see `in_papers_order`).
+
+    Returns
+    -------
+    holoviews.Overlay
+        For each label a `Scatter` of its runs, and where there are several, above it, a `Scatter` of their mean and a
+        `Segments` of one standard error to either side; empty where nothing is held out.
+
+    Raises
+    ------
+    MeasureError
+    """
+    import holoviews as hv
+    import holoviews.plotting.mpl
+
+    last = final(in_papers_order(each_run(runs)))
+    last = last.isel(run=np.flatnonzero(last["test_perplexity"].notnull().values))
+    labels = list(dict.fromkeys(last["label"].values))
+    x, y = dimension("test_perplexity"), hv.Dimension("place", label=" ")
+    style, drawn = looks(labels), []
+    for place, label in enumerate(labels):
+        values, look = last["test_perplexity"].values[last["label"].values == label], style[label]
+        several, mean = len(values) > 1, values.mean()
+        points = hv.Scatter((values, np.full(len(values), -place - 0.3 * several)), x, y, label=label).opts(
+            color=look.colour, marker=look.marker, s=12 if several else 32, alpha=0.6 if several else 1, linewidth=0,
+            show_grid=True, backend="matplotlib",
+        )
+        drawn.append(points)
+        if several:
+            error = values.std(ddof=1) / np.sqrt(len(values))
+            drawn += [
+                hv.Segments([(mean - error, -place, mean + error, -place)], [x, y, "high", "other place"]).opts(
+                    color=look.colour, linewidth=1.6, backend="matplotlib"
+                ),
+                hv.Scatter(([mean], [-place]), x, y, label=f"{label}, mean").opts(
+                    color=look.colour, marker=look.marker, s=26, linewidth=0, backend="matplotlib"
+                ),
+            ]
+    return hv.Overlay(drawn).opts(
+        yticks=[(-place, label) for place, label in enumerate(labels)], ylim=(0.6 - max(len(labels), 1), 0.6), padding=0.05,
+        show_legend=False, aspect=1.5, fig_inches=3.4, fig_rcparams=RC, backend="matplotlib",
+    )
+
+
+def _past_burn_in(run):
+    burn_in, iteration = spec_of(run).burn_in, run["iteration"].values
+    return run.isel(iteration=iteration > burn_in) if (iteration > burn_in + 1).any() else run

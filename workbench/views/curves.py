@@ -21,7 +21,7 @@ SHORT = {
     "test_perplexity": "held-out perplexity", "test_perplexity_state": "held-out perplexity",
     "test_perplexity_average": "held-out perplexity", "train_perplexity": "training perplexity", "log_joint": "log joint",
     "bound": "bound", "objective": "objective", "elapsed": "inference time", "cpu_time": "CPU time", "updates": "site updates",
-    "n_k": "topic size",
+    "n_k": "topic size", "phi": "probability",
 }
 """Names that fit an axis; the sentences of VARIABLES stand in the captions."""
 

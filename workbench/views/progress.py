@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.measures import MeasureError, each_run, labels_of, mean_curves
+from workbench.measures import MeasureError, each_run, labels_of, mean_curves, one_run
 from workbench.views.curves import dimension, overlay
 from workbench.views.style import RC, looks
 
@@ -38,7 +38,7 @@ def topic_size_curves(run, colour: str = "#0072B2", title: str = ""):
     import holoviews as hv
     import holoviews.plotting.mpl
 
-    (run,) = each_run(run)
+    run = one_run(run)
     x, y = dimension("iteration"), dimension("n_k")
     rank = np.argsort(np.argsort(-run["n_k"].values[-1], kind="stable"))
     strength = 1 - 0.75 * rank / max(len(rank) - 1, 1)

@@ -1,17 +1,22 @@
 """One look for every picture: colours that the colour-blind tell apart, lines that a grey copier tells apart.
 
-Colours are those of Okabe & Ito (2008), black last and yellow left out (too pale on paper). The n-th
-label has the n-th colour, line style and marker; the three cycles have different lengths, so that looks
-repeat only after many labels.
+Colours are those of Okabe & Ito (2008) with a brown for their yellow, which is too pale on paper. An engine
+of LDA looks the same in every figure: variational ones are dashed, the hybrid of each is solid with the
+marker of its parent, Gibbs sampling is black. Whatever else is compared gets the colours that are left, then
+cycles of colours, lines and markers whose lengths differ, so that looks repeat only after many labels.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from itertools import count
 from typing import NamedTuple
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+BROWN = "#7A3E00"  # the one colour that a dark page has to lighten
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BROWN, "#000000")
 LINES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p")
 INK = "#000000"
 GRID = "#b0b0b0"
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
@@ -58,10 +63,33 @@ class Look(NamedTuple):
     marker: str
 
 
+OF_ENGINE = {
+    "svb": Look("#D55E00", "--", "o"), "svb-cgs": Look("#E69F00", "-", "o"),
+    "cvb": Look("#0072B2", "--", "s"), "cvb-cgs": Look("#56B4E9", "-", "s"),
+    "cvb0": Look("#009E73", "--", "^"), "cvb0-cgs": Look("#CC79A7", "-", "^"),
+    "vb": Look(BROWN, "--", "X"), "cgs": Look("#000000", "-", "D"),
+}
+
+
 def looks(labels) -> dict[str, Look]:
-    """A look for each different label, in order of appearance."""
+    """A look for each different label, in order of appearance; the first label of an engine has the engine's own."""
     different = list(dict.fromkeys(labels))
-    return {
-        label: Look(COLOURS[at % len(COLOURS)], LINES[at % len(LINES)], MARKERS[at % len(MARKERS)])
-        for at, label in enumerate(different)
-    }
+    found: dict[str, Look] = {}
+    for label in different:
+        own = OF_ENGINE.get(re.split("[ ,]", label, maxsplit=1)[0])
+        if own is not None and own not in found.values():
+            found[label] = own
+    spare = _spare(set(found.values()))
+    return {label: found.get(label) or next(spare) for label in different}
+
+
+def _spare(taken: set[Look]) -> Iterator[Look]:
+    """Looks that are not taken, those in colours that are not taken first."""
+    used = {look.colour for look in taken}
+    colours = [colour for colour in COLOURS if colour not in used]
+    for at, colour in enumerate(colours):
+        yield Look(colour, LINES[at % len(LINES)], MARKERS[at % len(MARKERS)])
+    for at in count(len(colours)):
+        look = Look(COLOURS[at % len(COLOURS)], LINES[at % len(LINES)], MARKERS[at % len(MARKERS)])
+        if look not in taken:
+            yield look

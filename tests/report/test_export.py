@@ -1,0 +1,220 @@
+"""Runs in files for other programs: what they say is what the run says, to the last digit that they hold."""
+
+import csv
+import io
+import json
+import os
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from comparisons import tiny_comparison, tiny_corpus, tiny_run
+
+import workbench as wb
+from workbench.measures import MeasureError, top_words
+from workbench.report.export import FORMATS
+from workbench.report.files import ReportError
+from workbench.runs.store import StoreError
+
+FILES = {
+    "csv": ["progress.csv", "n_k.csv", "topics.csv", "document_topics.csv", "spec.json"],
+    "npz": ["run.npz"],
+    "mallet": ["doc-topics.txt", "topic-keys.txt", "word-topic-counts.txt"],
+    "lda-c": ["final.beta", "final.gamma", "final.other"],
+    "pyldavis": ["pyldavis.json"],
+}
+ENGINES = ["cgs", "svb-cgs"]
+EXACT = 5e-11  # half a unit of the ten digits after the point that lda-c writes
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def exported(request, tmp_path_factory):
+    """(Dataset, file name → text or bytes) of a tiny run of three snapshots, with sampled and with expected counts."""
+    train, test = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
+    run = wb.fit(train, request.param, n_topics=4, n_iterations=12, snapshot_every=5, test=test, progress=False)
+    assert run.sizes["snapshot"] == 3 and (run["n_kw"][0] != run["n_kw"][-1]).any()
+    written = wb.export_run(run, tmp_path_factory.mktemp("export"), tuple(FORMATS))
+    return run, {path.name: path.read_bytes() if path.suffix == ".npz" else path.read_text() for path in written}
+
+
+def table(text: str) -> list[dict]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def numbers(rows: list[dict], column: str) -> np.ndarray:
+    return np.array([float(row[column] or "nan") for row in rows])
+
+
+def test_every_format_writes_its_files(exported):
+    assert list(exported[1]) == [name for names in FILES.values() for name in names]
+
+
+def test_progress_has_every_number_of_every_iteration(exported):
+    run, files = exported
+    rows = table(files["progress.csv"])
+    scalars = [name for name, values in run.data_vars.items() if values.dims == ("iteration",)]
+    assert list(rows[0]) == ["iteration", *scalars] and len(rows) == run.sizes["iteration"]
+    for name in ("iteration", *scalars):
+        assert np.array_equal(numbers(rows, name), run[name].values.astype(float), equal_nan=True), name
+    sizes = numbers(table(files["n_k.csv"]), "n_k").reshape(run["n_k"].shape)
+    assert np.array_equal(sizes, run["n_k"].values)
+
+
+def test_topics_are_listed_by_rank_with_probability_and_count(exported):
+    run, files = exported
+    rows = table(files["topics.csv"])
+    assert len(rows) == run["phi"].size
+    top = top_words(run, 3)
+    for topic in range(4):
+        first = [row for row in rows if row["topic"] == str(topic)][:3]
+        assert [row["word"] for row in first] == top["word"].values[topic].tolist()
+        assert [float(row["probability"]) for row in first] == top["phi"].values[topic].tolist()
+        assert [int(row["rank"]) for row in first] == [1, 2, 3]
+    n_kw, words = run["n_kw"].values[-1], run["word"].values.tolist()
+    assert all(float(row["count"]) == n_kw[int(row["topic"]), words.index(row["word"])] for row in rows)
+
+
+def test_documents_are_listed_with_titles_and_every_topic(exported):
+    run, files = exported
+    rows = table(files["document_topics.csv"])
+    assert [row["title"] for row in rows[::4]] == run["document"].values.tolist()
+    assert [row["document"] for row in rows[:8:4]] == ["0", "1"]
+    assert np.array_equal(numbers(rows, "probability").reshape(-1, 4), run["theta"].values)
+    assert np.array_equal(numbers(rows, "count").reshape(-1, 4), run["n_dk"].values[-1])
+    assert json.loads(files["spec.json"]) == json.loads(run.attrs["spec"])
+
+
+def test_the_archive_holds_every_array_and_nothing_pickled(exported):
+    run, files = exported
+    with np.load(io.BytesIO(files["run.npz"]), allow_pickle=False) as arrays:
+        assert set(arrays.files) == {*run.variables, "spec", "attributes"}
+        for name, values in run.variables.items():
+            kind = values.values.astype(str) if values.dtype == object else values.values
+            assert np.array_equal(arrays[name], kind, equal_nan=kind.dtype.kind == "f"), name
+        assert arrays["word"].dtype.kind == "U"
+        assert wb.RunSpec.from_json(str(arrays["spec"])) == wb.RunSpec.from_json(run.attrs["spec"])
+        assert json.loads(str(arrays["attributes"])) == run.attrs
+
+
+def test_mallet_files_have_theta_top_words_and_the_counts_of_words(exported):
+    run, files = exported
+    documents = [line.split("\t") for line in files["doc-topics.txt"].splitlines()]
+    assert [(int(number), name) for number, name, *_ in documents] == [(d, f"document_{d}") for d in range(12)]
+    assert np.array_equal([list(map(float, row[2:])) for row in documents], run["theta"].values)
+    keys = [line.split("\t") for line in files["topic-keys.txt"].splitlines()]
+    assert [(key[0], key[1]) for key in keys] == [(str(k), "0.1") for k in range(4)]
+    n_kw = np.zeros((4, 20))
+    for at, line in enumerate(files["word-topic-counts.txt"].splitlines()):
+        number, word, *counts = line.split(" ")
+        assert (int(number), word) == (at, run["word"].values[at])
+        pairs = [pair.split(":") for pair in counts]
+        assert [float(count) for _, count in pairs] == sorted((float(count) for _, count in pairs), reverse=True)
+        for topic, count in pairs:
+            n_kw[int(topic), at] = float(count)
+    assert np.allclose(n_kw, run["n_kw"].values[-1], rtol=1e-11, atol=0)  # twelve digits are written
+    for k, key in enumerate(keys):
+        named = [run["word"].values.tolist().index(word) for word in key[2].split()]
+        assert np.array_equal(n_kw[k, named], np.sort(n_kw[k][n_kw[k] > 0])[::-1])
+
+
+def test_ldac_files_have_log_probabilities_and_gamma(exported):
+    run, files = exported
+    assert re.fullmatch(r"( -\d+\.\d{10}){20}", files["final.beta"].split("\n")[0])
+    beta, gamma = np.loadtxt(io.StringIO(files["final.beta"])), np.loadtxt(io.StringIO(files["final.gamma"]))
+    assert np.allclose(beta, np.log(run["phi"].values), rtol=0, atol=EXACT)
+    assert np.allclose(gamma, 0.1 + run["n_dk"].values[-1], rtol=0, atol=EXACT)
+    assert files["final.other"] == "num_topics 4\nnum_terms 20\nalpha 0.1000000000\n"
+
+
+def test_pyldavis_gets_arguments_that_fit_together(exported):
+    run, files = exported
+    given = json.loads(files["pyldavis.json"])
+    assert set(given) == {"topic_term_dists", "doc_topic_dists", "doc_lengths", "vocab", "term_frequency"}
+    topics, documents = np.array(given["topic_term_dists"]), np.array(given["doc_topic_dists"])
+    assert np.array_equal(topics, run["phi"].values) and np.array_equal(documents, run["theta"].values)
+    train, _ = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
+    assert given["doc_lengths"] == train.document_tokens.tolist() and given["vocab"] == list(train.vocabulary)
+    assert given["term_frequency"] == np.bincount(train.words, train.counts, train.n_words).tolist()
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path):
+    for folder in ("a", "b"):
+        wb.export_run(tiny_run(), tmp_path / folder, ",".join(FORMATS))
+    names = os.listdir(tmp_path / "a")
+    assert len(names) == 13
+    assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in names)
+
+
+def test_a_run_of_a_store_is_exported_by_name_path_or_handle(store, tmp_path):
+    run = wb.open_runs(store)[0]
+    contents = []
+    for at, (given, options) in enumerate([(run, {}), (run.path, {}), (str(run.path), {}), (run.name, {"store": store})]):
+        (path,) = wb.export_run(given, tmp_path / str(at), "npz", **options)
+        contents.append(path.read_bytes())
+    assert len(set(contents)) == 1
+
+
+def test_titles_and_words_with_blanks_stay_one_field_in_mallet(tmp_path):
+    run = tiny_run().copy()
+    run["word"] = ["new york", *run["word"].values[1:]]
+    run["document"] = ["a\ttab, a line\n", *run["document"].values[1:]]
+    documents, keys, types = (path.read_text() for path in wb.export_run(run, tmp_path, "mallet"))
+    assert documents.startswith("0\ta_tab_a_line_\t") and types.startswith("0 new_york ")
+    assert "new york" not in keys
+
+
+def test_of_several_alphas_ldac_gets_the_mean_and_says_so(tmp_path):
+    run = tiny_run().copy()
+    spec = wb.RunSpec.from_json(run.attrs["spec"])
+    spec = replace(spec, model=spec.model | {"alpha": [0.1, 0.2, 0.3, 0.6]})
+    run = run.assign_attrs(spec=spec.to_json())
+    with pytest.warns(UserWarning, match=r"final\.other has one alpha; the mean of the run's 4 is written"):
+        _, gamma, other = wb.export_run(run, tmp_path, "lda-c")
+    assert other.read_text().endswith("alpha 0.3000000000\n")
+    assert np.allclose(np.loadtxt(gamma) - run["n_dk"].values[-1], [0.1, 0.2, 0.3, 0.6], rtol=0, atol=EXACT)
+
+
+def test_a_learned_alpha_comes_before_that_of_the_model(tmp_path):
+    run = tiny_run().copy()
+    run["alpha"] = ("iteration", np.linspace(1, 2, run.sizes["iteration"]))
+    _, gamma, other = wb.export_run(run, tmp_path, "lda-c")
+    assert other.read_text().endswith("alpha 2.0000000000\n")
+    assert np.allclose(np.loadtxt(gamma) - run["n_dk"].values[-1], 2, rtol=0, atol=EXACT)
+
+
+def test_without_counts_there_are_tables_of_progress_and_a_sentence_for_the_rest(tmp_path):
+    part = tiny_comparison().isel(run=[0])
+    written = wb.export_run(part, tmp_path, ("csv", "npz"))
+    assert [path.name for path in written] == ["progress.csv", "n_k.csv", "spec.json", "run.npz"]
+    for format in ("mallet", "lda-c", "pyldavis"):
+        with pytest.raises(ReportError, match=rf"^{format} wants the counts of run '.*', which comes without: it is before"):
+            wb.export_run(part, tmp_path / "none", format)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "sentence"),
+    [
+        (lambda _: tiny_run(), {"formats": "csv,gml"}, ReportError,
+         "runs are exported as csv, npz, mallet, lda-c, pyldavis; got 'gml'"),
+        (lambda _: tiny_run(), {"formats": ()}, ReportError,
+         "runs are exported as csv, npz, mallet, lda-c, pyldavis; got no format"),
+        (lambda _: tiny_comparison(), {}, ReportError,
+         "one run is exported at a time; 6 came; give each a call and a folder of its own"),
+        (lambda _: "nobody", {}, StoreError, "no run 'nobody' in "),
+        (lambda unfinished: unfinished, {}, MeasureError, "has no committed iteration yet"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_exported_is_refused_and_nothing_is_written(tmp_path, unfinished, given, options, error, sentence):
+    with pytest.raises(error, match=re.escape(sentence)):
+        wb.export_run(given(unfinished), tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReportError, match="cannot write .*; choose another place"):
+        wb.export_run(tiny_run(), tmp_path / "file", "npz")
+    with pytest.raises(ReportError, match="wanted a folder to write to; got int"):
+        wb.export_run(tiny_run(), 7)

@@ -1,0 +1,207 @@
+"""What a run found, in files that other programs read: CSV, NumPy, and the formats of MALLET, lda-c and pyLDAvis."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.corpus.mallet import one_word
+from workbench.report.files import ReportError, put_file
+from workbench.report.gathering import Gathered, gather
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_KEYS = 20
+"""Words a topic in MALLET's topic-keys.txt, as MALLET itself writes them."""
+NEVER = -100.0
+"""log p(w|z) of a word that a topic never has, as lda-c itself writes it."""
+
+
+def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
+    """Writes one run for other programs; probabilities and counts are those of its last snapshot.
+
+    ============  ====================================================================================================
+    csv           ``progress.csv``: a row an iteration. ``n_k.csv`` and whatever else the run has a topic: iteration,
+                  topic, value. ``topics.csv``: topic, rank, word, probability, count. ``document_topics.csv``:
+                  document (from 0), title, topic, probability, count. ``spec.json``: every setting.
+    npz           ``run.npz``: every array of the run's Dataset under its name, text as text, ``spec`` and ``attributes``
+                  as JSON; nothing is pickled.
+    mallet        ``doc-topics.txt``, ``topic-keys.txt``, ``word-topic-counts.txt``, as MALLET's train-topics writes them;
+                  expected counts are not rounded; blanks in titles and words become ``_``.
+    lda-c         ``final.beta`` (log p(w|z), a line a topic), ``final.gamma`` (alpha + n_dk, a line a document),
+                  ``final.other``.
+    pyldavis      ``pyldavis.json``: the arguments of ``pyLDAvis.prepare`` by name.
+    ============  ====================================================================================================
+
+    Parameters
+    ----------
+    run
+        `Run`, path, name in ``store``, or the Dataset of a run; finished or not.
+    folder : path
+        Made if it is not there; files of the same name are replaced. The same run gives the same bytes.
+    formats : of "csv", "npz", "mallet", "lda-c", "pyldavis"
+    store : path, optional
+        Where a name is looked up.
+
+    Returns
+    -------
+    list of Path
+
+    Warns
+    -----
+    UserWarning
+        ``final.other`` has one alpha; of several the mean is written.
+
+    Raises
+    ------
+    MeasureError, StoreError, ReportError
+        No run or several, an unknown run or one without a committed iteration; an unknown format, or one that
+        needs counts when the run comes without; a folder that cannot be written.
+
+    Blei's lda-c (2004); McCallum's MALLET (2002), ParallelTopicModel; Sievert & Shirley (2014).
+    """
+    formats = [str(name).strip() for name in (formats.split(",") if isinstance(formats, str) else formats)]
+    unknown = [name for name in formats if name not in FORMATS]
+    if unknown or not formats:
+        raise ReportError(f"runs are exported as {', '.join(FORMATS)}; got {', '.join(map(repr, unknown)) or 'no format'}")
+    if not isinstance(folder, (str, os.PathLike)):
+        raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
+    found = gather(run, store)
+    if len(found) > 1:
+        raise ReportError(f"one run is exported at a time; {len(found)} came; give each a call and a folder of its own")
+    files = {name: content for format in formats for name, content in FORMATS[format](found[0]).items()}
+    return [put_file(Path(folder) / name, content) for name, content in files.items()]
+
+
+# ---------------------------------------------------------------------- tables and arrays
+
+
+def _csv(each: Gathered) -> dict[str, bytes]:
+    """Everything but the counts of earlier snapshots, in long tables."""
+    import pandas as pd
+
+    run = each.dataset
+    scalars = [name for name, values in run.data_vars.items() if values.dims == ("iteration",)]
+    files = {"progress.csv": _table(run[scalars].to_dataframe().reset_index())}
+    for name, values in run.data_vars.items():
+        if values.dims == ("iteration", "topic"):
+            files[f"{name}.csv"] = _table(values.to_dataframe().reset_index()[["iteration", "topic", name]])
+    if "phi" in run:
+        n_kw, n_dk = (run[name].isel(snapshot=-1).values for name in ("n_kw", "n_dk"))
+        order = np.argsort(-run["phi"].values, axis=1, kind="stable")
+        at, rank = np.indices(order.shape).reshape(2, -1)
+        files["topics.csv"] = _table(pd.DataFrame({
+            "topic": run["topic"].values[at], "rank": rank + 1, "word": run["word"].values[order].ravel(),
+            "probability": np.take_along_axis(run["phi"].values, order, 1).ravel(),
+            "count": np.take_along_axis(n_kw, order, 1).ravel(),
+        }))
+        document, at = np.indices(n_dk.shape).reshape(2, -1)
+        files["document_topics.csv"] = _table(pd.DataFrame({
+            "document": document, "title": run["document"].values[document], "topic": run["topic"].values[at],
+            "probability": run["theta"].values.ravel(), "count": n_dk.ravel(),
+        }))
+    return files | {"spec.json": (each.spec.to_json() + "\n").encode()}
+
+
+def _table(frame: pd.DataFrame) -> bytes:
+    """CSV with all digits; what is not a number is empty."""
+    return frame.to_csv(index=False, lineterminator="\n").encode()
+
+
+def _npz(each: Gathered) -> dict[str, bytes]:
+    """Every array and coordinate of the Dataset."""
+    run = each.dataset
+    arrays = {name: values.values for name, values in run.variables.items()}
+    arrays = {name: array.astype(np.str_) if array.dtype == object else array for name, array in arrays.items()}
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays, spec=np.array(each.spec.to_json()), attributes=np.array(json.dumps(run.attrs)))
+    return {"run.npz": file.getvalue()}
+
+
+# ---------------------------------------------------------------------- formats of other programs
+
+
+def _mallet(each: Gathered) -> dict[str, bytes]:
+    """The files of MALLET's --output-doc-topics, --output-topic-keys and --word-topic-counts-file."""
+    run = _with_counts(each, "mallet")
+    words = ["_".join(word.split()) for word in run["word"].values]
+    documents = [
+        "\t".join([str(d), one_word(title), *map(repr, theta)])
+        for d, (title, theta) in enumerate(zip(run["document"].values, run["theta"].values.tolist(), strict=True))
+    ]
+    n_kw = run["n_kw"].isel(snapshot=-1).values
+    keys = []
+    for k, (alpha, counts) in enumerate(zip(_alphas(each), n_kw, strict=True)):
+        top = [at for at in np.argsort(-counts, kind="stable")[:MOST_KEYS] if counts[at] > 0]
+        keys.append(f"{k}\t{f'{alpha:.5f}'.rstrip('0').rstrip('.')}\t{''.join(words[at] + ' ' for at in top)}")
+    types = []
+    for at, (word, counts) in enumerate(zip(words, n_kw.T, strict=True)):
+        topics = [k for k in np.argsort(-counts, kind="stable") if counts[k] > 0]
+        types.append(" ".join([str(at), word, *(f"{k}:{counts[k]:.12g}" for k in topics)]))
+    return {
+        f"{name}.txt": "".join(f"{line}\n" for line in lines).encode()
+        for name, lines in (("doc-topics", documents), ("topic-keys", keys), ("word-topic-counts", types))
+    }
+
+
+def _ldac(each: Gathered) -> dict[str, bytes]:
+    """The three files in which lda-c leaves a model."""
+    run, alphas = _with_counts(each, "lda-c"), _alphas(each)
+    phi = run["phi"].values
+    beta = np.log(phi, out=np.full(phi.shape, NEVER), where=phi > 0)
+    gamma = run["n_dk"].isel(snapshot=-1).values + alphas
+    if len(set(alphas.tolist())) > 1:
+        warnings.warn(f"final.other has one alpha; the mean of the run's {len(alphas)} is written", stacklevel=3)
+    other = f"num_topics {phi.shape[0]}\nnum_terms {phi.shape[1]}\nalpha {alphas.mean():5.10f}\n"
+    beta, gamma = _lines(beta, " %5.10f", ""), _lines(gamma, "%5.10f", " ")
+    return {"final.beta": beta, "final.gamma": gamma, "final.other": other.encode()}
+
+
+def _lines(values: np.ndarray, form: str, separator: str) -> bytes:
+    file = io.BytesIO()
+    np.savetxt(file, values, form, separator)
+    return file.getvalue()
+
+
+def _pyldavis(each: Gathered) -> dict[str, bytes]:
+    """What pyLDAvis.prepare takes, by the names of its arguments."""
+    run = _with_counts(each, "pyldavis")
+    tokens = {dim: run[name].isel(snapshot=-1).sum("topic").values for dim, name in (("document", "n_dk"), ("word", "n_kw"))}
+    arguments = {
+        "topic_term_dists": run["phi"].values.tolist(),
+        "doc_topic_dists": run["theta"].values.tolist(),
+        "doc_lengths": np.rint(tokens["document"]).astype(int).tolist(),  # responsibilities add up to whole tokens
+        "vocab": run["word"].values.tolist(),
+        "term_frequency": np.rint(tokens["word"]).astype(int).tolist(),
+    }
+    return {"pyldavis.json": (json.dumps(arguments, ensure_ascii=False, allow_nan=False) + "\n").encode()}
+
+
+def _with_counts(each: Gathered, format: str):
+    """The Dataset of a run that has its counts."""
+    if "phi" not in each.dataset:
+        raise ReportError(
+            f"{format} wants the counts of run '{each.dataset.attrs['name']}', which comes without: it is before its first "
+            "snapshot, part of a comparison, or its corpus is gone; open the run itself, or export csv"
+        )
+    return each.dataset
+
+
+def _alphas(each: Gathered) -> np.ndarray:
+    """(topic,) the prior of each topic: the last one learned, else that of the model."""
+    if "alpha" in each.dataset:
+        return np.broadcast_to(each.dataset["alpha"].values[-1], each.dataset.sizes["topic"])
+    alphas = getattr(each.spec.parts()[1], "alphas", None)
+    if alphas is None:
+        raise ReportError(f"the model of {each.spec.engine} has no prior alpha on topics; export csv, npz or pyldavis")
+    return alphas
+
+
+FORMATS = {"csv": _csv, "npz": _npz, "mallet": _mallet, "lda-c": _ldac, "pyldavis": _pyldavis}
