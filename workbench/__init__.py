@@ -14,13 +14,20 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOMES = {
-    "workbench.corpus": ("Corpus", "CorpusError", "data_sets", "hold_out_tokens", "load_corpus", "read_corpus"),
+    "workbench.corpus": (
+        "Corpus", "CorpusError", "data_sets", "drop_singletons", "hold_out_documents", "hold_out_tokens", "keep_top_words",
+        "load_corpus", "prepare", "read_corpus", "split_halves", "synthetic", "write_corpus",
+    ),
     "workbench.models": ("LDA", "ModelError", "VARIABLES"),
-    "workbench.report": ("save_figures", "write_report"),
+    "workbench.papers.reproduce": ("reproduce",),
+    "workbench.report": ("export_run", "save_figures", "write_report"),
+    "workbench.runs.bound": ("hybrid_bound",),
     "workbench.runs.compare": ("compare",),
     "workbench.runs.fit": ("fit", "resume", "start"),
+    "workbench.runs.infer": ("document_completion", "infer"),
     "workbench.runs.run": ("Run", "open_run", "open_runs"),
     "workbench.runs.spec": ("RunSpec", "SpecError"),
+    "workbench.runs.sweep": ("sweep",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted([*_HOME_OF, "engines"])

@@ -13,50 +13,61 @@ import typer
 from workbench.cli.fitting import Json, Store
 from workbench.cli.printing import print_json, print_table, say, store_path
 
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
+
 data = typer.Typer(help="Corpora that have a name.", no_args_is_help=True)
 
 
 @data.command("list")
 def list_data(json: Json = False) -> None:
-    """List the named corpora and whether they are on this machine."""
+    """List the named corpora: here, fetchable, to be got by hand, or drawn when asked for."""
     from workbench.corpus import data_sets
 
-    sets = data_sets()
+    sets = data_sets().values()
     if json:
-        print_json({"corpora": [_about(name, entry) for name, entry in sets.items()]})
+        print_json({"corpora": [entry.facts() for entry in sets]})
         return
     rows = [
-        (name, entry.title, f"{entry.n_documents:,}", f"{entry.n_words:,}", f"{entry.n_tokens:,}", _where(entry))
-        for name, entry in sets.items()
+        (entry.name, entry.title, _told(entry.n_documents), _told(entry.n_words), _told(entry.n_tokens), entry.whereabouts())
+        for entry in sets
     ]
-    print_table(("name", "title", "documents", "words", "tokens", "here"), rows, left=(0, 1, 5))
+    print_table(("name", "title", "documents", "words", "tokens", "where"), rows, left=(0, 1, 5))
+    say("`workbench data info NAME` tells more; `workbench data fetch NAME` gets what is fetchable")
 
 
 @data.command("info")
-def info(name: Annotated[str, typer.Argument(metavar="NAME")], json: Json = False) -> None:
+def info(name: Name, json: Json = False) -> None:
     """Say what a named corpus is, where it comes from and under which licence."""
-    from workbench.corpus import CorpusError, data_sets
+    from workbench.corpus import find_data_set
 
-    sets = data_sets()
-    if name not in sets:
-        raise CorpusError(f"no data set '{name}'; there are {', '.join(sets)}")
-    about = _about(name, sets[name])
+    facts = find_data_set(name).facts()
     if json:
-        print_json(about)
+        print_json(facts)
         return
-    rows = [(key, f"{value:,}" if isinstance(value, int) else str(value)) for key, value in about.items()]
-    print_table(("", ""), rows, left=(0, 1))
+    print_table(("", ""), [(fact, _told(value)) for fact, value in facts.items() if value not in (None, [], {})], left=(0, 1))
 
 
-def _about(name: str, entry) -> dict:
-    from dataclasses import asdict
+@data.command("fetch")
+def fetch(name: Name, json: Json = False) -> None:
+    """Download a named corpus into the user's cache ($WORKBENCH_CACHE moves it), and verify it."""
+    from workbench.corpus import find_data_set
 
-    told = {key: value for key, value in asdict(entry).items() if key not in ("name", "files", "bundled")}
-    return {"name": name} | told | {"here": _where(entry)}
+    entry = find_data_set(name)
+    if entry.whereabouts() == "drawn":
+        say(f"{name} is drawn when it is asked for; there is nothing to fetch")
+    else:
+        say(f"{name} is here, as published: {entry.fetch()}")
+    if json:
+        print_json(entry.facts())
 
 
-def _where(entry) -> str:
-    return "yes" if entry.folder() else "no"
+def _told(value) -> str:
+    """A fact for people."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={default}" for name, default in value.items())
+    if isinstance(value, list):
+        return "; ".join(part if isinstance(part, str) else " + ".join(part) for part in value)
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def engines(json: Json = False) -> None:

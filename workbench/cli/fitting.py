@@ -19,6 +19,15 @@ Seed = Annotated[int, typer.Option("--seed", help="Inference seed.")]
 Option = Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the engine, as r=1.")]
 Holdout = Annotated[float, typer.Option("--holdout", help="Share of the tokens held out for test perplexity; 0 for none.")]
 SplitSeed = Annotated[int, typer.Option("--split-seed", help="Seed of the held-out split.")]
+TopWords = Annotated[
+    int | None, typer.Option("--top-words", metavar="N", help="Keep the N most frequent words alone; the split comes after.")
+]
+Singletons = Annotated[
+    str,
+    typer.Option(
+        "--singletons", metavar="keep|train|both-own|both-full", help="Drop words that a document has once, after the split."
+    ),
+]
 BurnIn = Annotated[int, typer.Option("--burn-in", help="Iterations before the running average begins.")]
 RecordEvery = Annotated[int, typer.Option("--record-every", help="Iterations between recorded rows.")]
 SnapshotEvery = Annotated[int, typer.Option("--snapshot-every", help="Iterations between snapshots of the counts.")]
@@ -30,6 +39,13 @@ Read = Annotated[
 ]
 Vocabulary = Annotated[Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+Start = Annotated[
+    str | None, typer.Option("--start", metavar="RUN", help="Begin from the last counts of this run, not at random.")
+]
+StopOn = Annotated[
+    str | None, typer.Option("--stop-on", metavar="bound|perplexity", help="End early once this has settled.")
+]
+StopTolerance = Annotated[float, typer.Option("--stop-tolerance", help="Relative change under which it counts as settled.")]
 Detach = Annotated[bool, typer.Option("--detach", help="Run in the background and return at once.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
@@ -38,43 +54,57 @@ def fit(
     corpus: CorpusName,
     engine: Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")] = "cgs",
     topics: Topics = 10, alpha: Alpha = "0.1", beta: Beta = 0.1, iterations: Iterations = 300, seed: Seed = 0,
-    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, burn_in: BurnIn = 10,
+    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, top_words: TopWords = None,
+    singletons: Singletons = "keep", burn_in: BurnIn = 10,
     record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
+    restarts: Annotated[int, typer.Option("--restarts", help="Run with so many seeds; say which has the highest bound.")] = 1,
+    start: Start = None, stop_on: StopOn = None, stop_tolerance: StopTolerance = 1e-4,
     threads: Threads = 1, vocabulary: Vocabulary = None, read: Read = None, detach: Detach = False, quiet: Quiet = False,
     json: Json = False,
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.compare import plan
-    from workbench.runs.fit import resume
+    from workbench.runs.fit import best_of, check_restarts, resume
     from workbench.runs.run import Run
+    from workbench.runs.spec import whole
     from workbench.runs.store import create_run
 
     documents = _load(corpus, vocabulary, read)
-    (spec,), train, test = plan(
-        documents, [engine], 1, seed, holdout, split_seed, parse_options(option or []), n_topics=topics,
-        alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in, record_every=record_every,
-        snapshot_every=snapshot_every, n_threads=threads, name=name,
+    specs, train, test = plan(
+        documents, [engine], whole("restarts", restarts, 1), seed, holdout, split_seed, parse_options(option or []), top_words,
+        singletons, _start(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations,
+        burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every, n_threads=threads, name=name,
+        stop_on=stop_on, stop_tolerance=stop_tolerance,
     )
+    check_restarts(specs)
     if not quiet:
-        say(describe([spec], documents))
-    run = Run(create_run(store_path(store), spec, train, test))
+        say(describe(specs, documents))
+    runs = [Run(create_run(store_path(store), spec, train, test)) for spec in specs]
     if detach:
-        return _in_background([run], json)
-    state = resume(run, progress=not quiet).attrs["state"]
-    print_runs([summary(run)], json)
-    return 0 if state == "finished" else 130
+        return _in_background(runs, json)
+    best = best_of(resume(run, progress=not quiet) for run in runs)
+    summaries = [summary(run) for run in runs]
+    if restarts > 1:
+        print_runs(summaries, json, best=best.attrs["name"])
+        if not json:
+            say(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
+    else:
+        print_runs(summaries, json)
+    return 0 if all(run["state"] == "finished" for run in summaries) else 130
 
 
 def compare(
     corpus: CorpusName,
     engines: Annotated[str, typer.Option("--engines", "-e", help="Names with commas; svb-cgs:r=2 gives one its own options.")]
-    = "svb,cgs,svb-cgs",
+    = "svb,cvb,cgs,svb-cgs,cvb-cgs",
     topics: Topics = 10, alpha: Alpha = "0.1", beta: Beta = 0.1, iterations: Iterations = 300, seed: Seed = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")] = 1,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 1,
-    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, burn_in: BurnIn = 10,
-    record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None, threads: Threads = 1,
+    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, top_words: TopWords = None,
+    singletons: Singletons = "keep", burn_in: BurnIn = 10,
+    record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None, start: Start = None,
+    stop_on: StopOn = None, stop_tolerance: StopTolerance = 1e-4, threads: Threads = 1,
     vocabulary: Vocabulary = None, read: Read = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
@@ -86,9 +116,10 @@ def compare(
     whole("jobs", jobs, 1)
     documents = _load(corpus, vocabulary, read)
     specs, train, test = plan(
-        documents, _engines(engines), seeds, seed, holdout, split_seed, parse_options(option or []), n_topics=topics,
-        alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in, record_every=record_every,
-        snapshot_every=snapshot_every, n_threads=threads,
+        documents, _engines(engines), seeds, seed, holdout, split_seed, parse_options(option or []), top_words, singletons,
+        _start(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in,
+        record_every=record_every, snapshot_every=snapshot_every, n_threads=threads, stop_on=stop_on,
+        stop_tolerance=stop_tolerance,
     )
     if not quiet:
         say(describe(specs, documents))
@@ -131,6 +162,13 @@ def resume(
     if json:
         print_runs([summary(found)], json)
     return 0
+
+
+def _start(run: str | None, store: Path | None) -> Path | None:
+    """The run to start from."""
+    from workbench.runs.run import find_run
+
+    return None if run is None else find_run(run, store)
 
 
 def _in_background(runs, json: bool) -> int:

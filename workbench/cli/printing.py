@@ -42,9 +42,11 @@ def _jsonable(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def summary(run: Run) -> dict:
-    """The final scalars of a run, null where there is none."""
+def summary(run: Run, last: int | None = None) -> dict:
+    """The final scalars of a run, or those of its ``last`` iteration; null where there is none."""
     progress, spec = run.progress(), run.spec
+    if last is not None:
+        progress = progress.isel(iteration=progress["iteration"].values <= last)
     final = {
         name: float(progress[name][-1]) if name in progress and progress.sizes["iteration"] else None for name in FINAL
     }
@@ -56,10 +58,10 @@ def summary(run: Run) -> dict:
     }
 
 
-def print_runs(summaries: list[dict], as_json: bool) -> None:
-    """The runs as JSON on stdout or as a table on stderr."""
+def print_runs(summaries: list[dict], as_json: bool, **more) -> None:
+    """The runs as JSON on stdout, with whatever else there is to say of them, or as a table on stderr."""
     if as_json:
-        print_json({"runs": summaries})
+        print_json({"runs": summaries} | more)
         return
     rows = [
         (
@@ -71,6 +73,15 @@ def print_runs(summaries: list[dict], as_json: bool) -> None:
     ]
     heads = ("run", "engine", "seed", "state", "iterations", "perplexity", "state alone", "average", "CPU")
     print_table(heads, rows, left=(0, 1, 3))
+
+
+def print_files(paths: list[Path], as_json: bool) -> None:
+    """What was written, as JSON on stdout or a path a line on stderr."""
+    if as_json:
+        print_json({"files": [str(path) for path in paths]})
+        return
+    for path in paths:
+        say(str(path))
 
 
 def number(value: float | None, unit: str = "") -> str:

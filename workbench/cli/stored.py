@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from workbench.cli.completing import figure_formats
 from workbench.cli.fitting import Json, Store
-from workbench.cli.printing import number, print_json, print_runs, print_table, say, store_path, summary
+from workbench.cli.printing import number, print_files, print_json, print_runs, print_table, say, store_path, summary
 
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
 RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
@@ -26,7 +26,8 @@ def runs(store: Store = None, json: Json = False) -> None:
     from workbench.runs.run import Run
     from workbench.runs.store import StoreError, run_paths
 
-    found, paths = [], run_paths(store_path(store))
+    home = _home(store)
+    found, paths = [], run_paths(home)
     for path in paths:
         try:
             found.append(summary(Run(path)))
@@ -34,20 +35,32 @@ def runs(store: Store = None, json: Json = False) -> None:
             say(f"{path.name} cannot be read: {error}")
     print_runs(found, json)
     if not paths and not json:
-        say(f"no runs in {store_path(store)}; `workbench compare docstrings` makes some")
+        say(f"no runs in {home}; `workbench compare docstrings` makes some")
+
+
+def _home(store: Path | None) -> Path:
+    """The store, which must be there if it was named; the default one appears with its first run."""
+    from workbench.runs.store import StoreError
+
+    home = store_path(store)
+    if home.exists() and not home.is_dir():
+        raise StoreError(f"{home} is a file; --store takes the folder of the runs")
+    if store is not None and not home.exists():
+        raise StoreError(f"there is no folder {home}; --store takes the folder of the runs")
+    return home
 
 
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings of a run and where it is."""
+    from workbench.corpus import split_in_words
+
     found = _find(run, store)
     status, spec = found.status(), found.spec
     if json:
-        print_json(summary(found) | {"status": status, "spec": asdict(spec)})
+        print_json(summary(found) | {"status": status, "spec": spec.settings()})
         return
     left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
-    split = "no split recorded"
-    if spec.split:
-        split = f"{spec.split['fraction']:g} of the tokens held out, split seed {spec.split['seed']}"
+    split = split_in_words(spec.split) if spec.split else "no split recorded"
     rows = [
         ("run", found.name), ("state", f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}"),
         ("corpus", f"{spec.corpus}; {split}"), ("engine", spec.label()),
@@ -60,31 +73,33 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     print_runs([summary(found)], False)
 
 
-def pause(run: RunName, store: Store = None) -> None:
+def pause(run: RunName, store: Store = None, json: Json = False) -> None:
     """Hold a run after its present step."""
-    _ask(run, store, "pause")
+    _ask(run, store, "pause", json)
 
 
-def stop(run: RunName, store: Store = None) -> None:
+def stop(run: RunName, store: Store = None, json: Json = False) -> None:
     """End a run after its present step; it can be resumed."""
-    _ask(run, store, "stop")
+    _ask(run, store, "stop", json)
 
 
-def _ask(name: str, store: Path | None, what: str) -> None:
+def _ask(name: str, store: Path | None, what: str, json: bool) -> None:
     from workbench.runs.run import ENDED
 
     run = _find(name, store)
     state = run.state
     if state in ENDED:
         say(f"{run.name} is {state} at iteration {run.status()['iteration']}; there is nothing to {what}")
-        return
-    getattr(run, what)()
-    say(f"asked {run.name} to {what}")
+    else:
+        getattr(run, what)()
+        say(f"asked {run.name} to {what}")
+    if json:
+        print_runs([summary(run)], json)
 
 
 def remove(
     run: RunNames, store: Store = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False, json: Json = False,
 ) -> int:
     """Delete runs that nobody writes."""
     from workbench.runs.run import find_run
@@ -97,6 +112,8 @@ def remove(
     for each in found:
         remove_run(each)
         say(f"removed {each.name}")
+    if json:
+        print_json({"removed": [each.name for each in found]})
     return 0
 
 
@@ -111,22 +128,24 @@ def _sure(question: str) -> bool:
 
 def figures(
     run: RunNames, out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("figures"),
-    formats: Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.")] = "svg,pdf,png", store: Store = None,
+    formats: Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)]
+    = "svg,pdf,png",
+    store: Store = None, json: Json = False,
 ) -> None:
     """Write the comparison of runs as figures, the same bytes every time."""
     from workbench.report import save_figures
 
-    for path in save_figures([_find(name, store) for name in run], out, tuple(formats.split(","))):
-        say(str(path))
+    print_files(save_figures([_find(name, store) for name in run], out, tuple(formats.split(","))), json)
 
 
 def report(
-    run: RunNames, out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("report.html"), store: Store = None
+    run: RunNames, out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("report.html"),
+    store: Store = None, json: Json = False,
 ) -> None:
     """Write one self-contained HTML page about runs."""
     from workbench.report import write_report
 
-    say(str(write_report([_find(name, store) for name in run], out)))
+    print_files([write_report([_find(name, store) for name in run], out)], json)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -1,0 +1,73 @@
+"""Whatever commands there are: each has its help, and where it promises JSON it prints that and nothing else."""
+
+import json
+
+import pytest
+
+from workbench.cli.app import app
+
+SMALL = ("-k", "2", "-n", "2", "-q")
+EXAMPLES = {
+    "fit": ("SIX", *SMALL),
+    "compare": ("SIX", "-e", "svb,cgs", *SMALL),
+    "sweep": ("SIX", "--grid", "r=1,2", *SMALL),
+    "resume": ("a",),
+    "infer": ("a", "SIX"),
+    "bound": ("h",),
+    "runs": (),
+    "show": ("a",),
+    "pause": ("a",),
+    "stop": ("a",),
+    "remove": ("a", "--yes"),
+    "figures": ("a", "--format", "svg"),
+    "report": ("a",),
+    "export": ("a",),
+    "reproduce": (),
+    "engines": (),
+    "doctor": (),
+    "data list": (),
+    "data info": ("docstrings",),
+    "data fetch": ("bars",),
+    "data convert": ("SIX", "six.csv"),
+}
+"""Arguments with which each command that has --json does something: SIX is a corpus, a and h are runs of cgs and svb-cgs."""
+
+
+def all_commands(group=app, before=()):
+    """(words, callback) of every command, those of groups too."""
+    for one in group.registered_commands:
+        yield (*before, one.name or one.callback.__name__.replace("_", "-")), one.callback
+    for inner in group.registered_groups:
+        yield from all_commands(inner.typer_instance, (*before, inner.name))
+
+
+NAMES = [" ".join(words) for words, _ in all_commands()]
+WITH_JSON = [" ".join(words) for words, callback in all_commands() if "json" in callback.__annotations__]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help(command, name):
+    status, out, _ = command(*name.split(), "--help")
+    assert status == 0 and f"Usage: workbench {name}" in out
+
+
+def test_all_but_the_server_can_speak_json():
+    assert set(NAMES) - set(WITH_JSON) == {"serve"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITH_JSON)
+def test_json_is_one_object_on_stdout_and_nothing_else(command, six_documents, name):
+    assert name in EXAMPLES, f"give EXAMPLES arguments for `workbench {name}`"
+    command("fit", six_documents, "--name", "a", *SMALL)
+    command("fit", six_documents, "-e", "svb-cgs", "--name", "h", *SMALL)
+    arguments = [argument.replace("SIX", six_documents) for argument in EXAMPLES[name]]
+    status, out, err = command(*name.split(), *arguments, "--json")
+    assert status == 0, err
+    assert isinstance(json.loads(out), dict) and out.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", WITH_JSON)
+def test_a_mistake_leaves_stdout_empty(command, name):
+    status, out, err = command(*name.split(), "--json", "--no-such-flag")
+    assert status == 2 and out == "" and "No such option: --no-such-flag" in err

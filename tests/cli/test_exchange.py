@@ -1,0 +1,130 @@
+"""`workbench data convert` and `workbench export`: what they write, what they say, and what they never overwrite."""
+
+import json
+
+import numpy as np
+import pytest
+
+from workbench.cli import main
+from workbench.corpus import read_corpus
+
+SIX = "6\n4\n9\n1 1 3\n1 2 2\n2 1 4\n3 3 2\n3 4 5\n4 3 3\n5 2 1\n5 4 2\n6 1 6\n"
+
+
+@pytest.fixture(autouse=True)
+def six_documents(tmp_path, monkeypatch):
+    """A UCI bag of words of six documents in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
+    (tmp_path / "docword.six.txt").write_text(SIX)
+    (tmp_path / "vocab.six.txt").write_text("ant\nbee\ncat\ndog\n")
+    return tmp_path / "docword.six.txt"
+
+
+def run(capsys, *arguments):
+    """(exit status, stdout, stderr) of a command."""
+    status = main([str(argument) for argument in arguments])
+    return status, *capsys.readouterr()
+
+
+def test_a_corpus_is_converted_and_the_files_and_sizes_are_told(capsys, six_documents):
+    status, out, err = run(capsys, "data", "convert", "docword.six.txt", "six.dat")
+    assert (status, out) == (0, "")
+    assert "6 documents, 4 words, 9 pairs, 28 tokens" in err and "six.vocab.txt" in err and "six.dat" in err
+    status, out, _ = run(capsys, "data", "convert", "six.dat", "new/six.csv.gz", "--json")
+    told = json.loads(out)
+    (file,) = told.pop("files")
+    assert told == {"corpus": "six", "n_documents": 6, "n_words": 4, "n_pairs": 9, "n_tokens": 28, "lost": []}
+    assert file["path"] == "new/six.csv.gz" and file["bytes"] > 20
+    assert read_corpus("new/six.csv.gz").content_hash == read_corpus(six_documents).content_hash
+
+
+def test_a_name_of_the_catalog_is_converted_too(capsys):
+    status, out, _ = run(capsys, "data", "convert", "docstrings", "d.npz", "--json")
+    assert status == 0 and json.loads(out)["n_documents"] == 3753
+    assert read_corpus("d.npz").titles[0] == "networkx.ArborescenceIterator"
+
+
+def test_texts_are_read_as_asked_and_a_format_may_be_said(capsys, tmp_path):
+    (tmp_path / "talks.csv").write_text("id,body\n1,green ideas\n2,green sleep\n")
+    status, _, err = run(
+        capsys, "data", "convert", "talks.csv", "out.txt", "--read", "text=body", "--read", "title=id",
+        "--read", "min_documents=2", "--format", "mallet",
+    )  # fmt: skip
+    assert status == 0, err
+    assert (tmp_path / "out.txt").read_text() == "1 - green\n2 - green\n"
+
+
+def test_what_has_no_place_is_said(capsys, tmp_path):
+    (tmp_path / "six.titles.txt").write_text("".join(f"title {d}\n" for d in range(6)))
+    (tmp_path / "six.npz").write_bytes(b"")
+    np.savez(tmp_path / "six.npz", doc=np.arange(6), word=np.arange(6)[::-1] % 4, count=np.ones(6, int))
+    status, out, err = run(capsys, "data", "convert", "six.npz", "six.mallet", "--json")
+    assert status == 0 and json.loads(out)["lost"] == ["blanks and commas in titles"]
+    assert "six.mallet has no place for blanks and commas in titles; npz holds everything" in err
+
+
+def test_what_is_there_is_replaced_only_when_forced_and_the_source_never(capsys, six_documents, tmp_path):
+    run(capsys, "data", "convert", "docword.six.txt", "six.dat")
+    for arguments, sentence in (
+        (("docword.six.txt", "six.dat"), "six.dat is there already; --force replaces it, or choose another OUT"),
+        (("six.dat", "six.dat", "--force"), "six.dat is what is read and is never overwritten; choose another OUT"),
+        (("six.dat", "./new/../six.dat"), "new/../six.dat is what is read and is never overwritten; choose another OUT"),
+        (("docword.six.txt", "x.mtx", "--vocabulary", "x.vocab.txt"), "x.vocab.txt is what is read and is never overwritten; "
+         "choose another OUT"),
+    ):  # fmt: skip
+        (tmp_path / "new").mkdir(exist_ok=True)
+        (tmp_path / "x.vocab.txt").write_text("ant \nbee\ncat\ndog")
+        status, _, err = run(capsys, "data", "convert", *arguments)
+        assert status == 2 and err == f"workbench: {sentence}\n"
+    assert six_documents.read_text() == SIX and not (tmp_path / "x.mtx").exists()
+    (tmp_path / "six.dat").write_text("old")
+    assert run(capsys, "data", "convert", "docword.six.txt", "six.dat", "--force")[0] == 0
+    assert (tmp_path / "six.dat").read_text().startswith("2 0:3 1:2\n")
+
+
+def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_replaced(capsys, tmp_path):
+    run(capsys, "data", "convert", "docword.six.txt", "six.dat")
+    status, out, _ = run(capsys, "data", "convert", "six.dat", "six.mtx", "--json")
+    assert status == 0 and [file["path"] for file in json.loads(out)["files"]] == ["six.mtx"]
+    (tmp_path / "six.vocab.txt").write_text("a\nb\nc\nd\n")
+    status, _, err = run(capsys, "data", "convert", "docword.six.txt", "six.ldac")
+    assert status == 2 and "six.vocab.txt is there already; --force replaces it" in err
+    assert not (tmp_path / "six.ldac").exists()
+
+
+WRONG = [
+    ("data convert docword.six.txt out.txt", "the name 'out.txt' says no format; say which with format=…, one of uci, lda-c"),
+    ("data convert docword.six.txt out.csv --format word", "no format 'word'; there are uci, lda-c, mtx"),
+    ("data convert docword.six.txt . --format csv", ". is a folder; give the name of a file"),
+    ("data convert nowhere.dat out.csv", "no data set and no file 'nowhere.dat'"),
+    ("data convert docword.six.txt out.csv --read min_documents=2", "is a bag of words, already counted"),
+    ("export nobody", "no run 'nobody' in runs"),
+    ("export", "Missing argument 'RUN…'"),
+]
+
+
+@pytest.mark.parametrize(("command", "sentence"), WRONG, ids=[row[0] for row in WRONG])
+def test_wrong_input_gets_one_line_and_status_2(capsys, tmp_path, command, sentence):
+    before = sorted(tmp_path.iterdir())
+    status, out, err = run(capsys, *command.split())
+    assert status == 2 and out == "" and err.count("workbench:") == 1 and sentence in err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.slow
+def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their_names(capsys, tmp_path):
+    for name, alpha in (("a", ".1"), ("b", ".1,.3")):
+        run(capsys, "fit", "docword.six.txt", "-k", 2, "-n", 5, "--name", name, "--alpha", alpha, "-q")
+    status, out, err = run(capsys, "export", "a", "--out", "one", "--format", "csv,pyldavis", "--json")
+    assert status == 0 and err == ""
+    assert json.loads(out)["files"] == [
+        f"one/{name}" for name in ("progress.csv", "n_k.csv", "topics.csv", "document_topics.csv", "spec.json", "pyldavis.json")
+    ]
+    status, out, err = run(capsys, "export", "a", "b", "--out", "two", "--format", "lda-c", "--store", "runs")
+    assert status == 0 and out == ""
+    assert "final.other has one alpha; the mean of the run's 2 is written" in err.splitlines()
+    assert "two/b/final.beta" in err and (tmp_path / "two" / "a" / "final.gamma").exists()
+    status, _, err = run(capsys, "export", "a", "--format", "gml")
+    assert status == 2 and "runs are exported as csv, npz, mallet, lda-c, pyldavis; got 'gml'" in err
+    assert not (tmp_path / "export").exists()

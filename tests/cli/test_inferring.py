@@ -1,0 +1,121 @@
+"""The commands `infer` and `bound`: what they print, where, and what they write."""
+
+import csv
+import json
+
+import pytest
+
+import workbench as wb
+from workbench.cli import main
+
+TRAINING = ["sun beach sand sun sea", "sea sand beach swim sun", "snow ski mountain snow", "mountain ski slope snow"]
+UNSEEN = ["sun and sand", "snow, snow, zebra", "zebra", ""]
+
+
+@pytest.fixture(autouse=True)
+def two_runs(tmp_path, monkeypatch):
+    """Runs `talk` (cgs) and `half` (svb-cgs) on four texts in ./runs, and four unseen texts in new.csv."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
+    corpus = wb.Corpus.from_texts(TRAINING)
+    for name, engine in (("talk", "cgs"), ("half", "svb-cgs")):
+        wb.fit(corpus, engine, n_topics=2, n_iterations=30, store="runs", name=name, progress=False)
+    with open("new.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["title", "text"], *([f"[{i}] new", text] for i, text in enumerate(UNSEEN))])
+
+
+def run(capsys, *arguments):
+    """(exit status, stdout, stderr) of a command."""
+    status = main([str(argument) for argument in arguments])
+    return status, *capsys.readouterr()
+
+
+def test_infer_prints_a_table_for_people_on_stderr(capsys):
+    status, out, err = run(capsys, "infer", "talk", "new.csv")
+    assert (status, out) == (0, "")
+    assert "[1] new" in err and "33.3%" in err and "snow" in err and "topic 1:" in err
+    assert "33.3% of the tokens are unknown to talk" in err and "by foldin_same" in err
+
+
+def test_infer_prints_one_json_object_with_every_document(capsys):
+    status, out, _ = run(capsys, "infer", "talk", "new.csv", "--json", "--seed", 3)
+    told = json.loads(out)
+    expected = wb.infer("talk", wb.load_corpus("new.csv"), seed=3)
+    assert status == 0 and out.count("\n") == 1 and told["run"] == "talk"
+    assert [document["document"] for document in told["documents"]] == [f"[{i}] new" for i in range(4)]
+    assert [document["theta"] for document in told["documents"]] == expected.theta.values.tolist()
+    assert [document["n_tokens"] for document in told["documents"]] == [2, 3, 1, 0]
+    assert told["perplexity_foldin_same"] == expected.attrs["perplexity_foldin_same"]
+
+
+def test_infer_writes_theta_to_a_file_with_every_digit(capsys, tmp_path):
+    status, out, err = run(capsys, "infer", "talk", "new.csv", "--out", "deep/theta.csv")
+    assert (status, out) == (0, "") and "deep/theta.csv: theta of 4 documents" in err
+    with open("deep/theta.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    expected = wb.infer("talk", wb.load_corpus("new.csv"))
+    assert rows[0] == ["document", "n_tokens", "out_of_vocabulary", "topic 0", "topic 1"]
+    assert [[float(value) for value in row[3:]] for row in rows[1:]] == expected.theta.values.tolist()
+    assert not [path for path in (tmp_path / "deep").iterdir() if path.name != "theta.csv"]
+    told = json.loads(run(capsys, "infer", "talk", "new.csv", "--out", "theta.csv", "--json")[1])
+    assert told["path"] == "theta.csv" and "documents" not in told
+
+
+def test_infer_scores_by_a_protocol_whose_name_goes_with_the_number(capsys):
+    for protocol, n_scored in (("document_completion", 2), ("foldin_same", 4)):
+        told = json.loads(run(capsys, "infer", "talk", "new.csv", "--protocol", protocol, "--json")[1])
+        assert told == wb.document_completion("talk", wb.load_corpus("new.csv"), protocol=protocol)
+        assert told["protocol"] == protocol and told["n_scored"] == n_scored
+        status, out, err = run(capsys, "infer", "talk", "new.csv", "--protocol", protocol)
+        assert (status, out) == (0, "") and f"by {protocol} (theta is fitted to" in err and f"{n_scored} tokens of" in err
+
+
+def test_a_long_table_is_cut_and_says_so(capsys):
+    with open("long.csv", "w") as file:
+        file.write("text\n" + "sun and sand\n" * 25)
+    err = run(capsys, "infer", "talk", "long.csv")[2]
+    assert err.count("document ") == 1 + 20 and "and 5 documents more; --out FILE.csv writes them all" in err
+
+
+def test_strangers_alone_are_a_sentence_and_no_failure(capsys):
+    with open("strangers.csv", "w") as file:
+        file.write("text\nzebra giraffe\n")
+    status, out, err = run(capsys, "infer", "talk", "strangers.csv", "--json")
+    assert status == 0 and json.loads(out)["perplexity_foldin_same"] is None
+    assert err == "none of the 2 words of 'strangers' is known to the run, so every theta is the prior mean\n"
+
+
+def test_bound_prints_the_number_of_each_method(capsys):
+    told = json.loads(run(capsys, "bound", "half", "--runs", 3, "--temperatures", 5, "--json", "-q")[1])
+    assert told["method"] == "ais" and len(told["log_weights"]) == 3 and told["iteration"] == 30
+    told = json.loads(run(capsys, "bound", "half", "--method", "bracket", "--sweeps", 5, "--json", "-q")[1])
+    assert told["low"] <= told["high"]
+    for arguments, sentence in (
+        (("--runs", 3, "--temperatures", 5), "nats, standard error "),
+        (("--runs", 1, "--temperatures", 5), "nats, no standard error from one run"),
+        (("--method", "bracket", "--sweeps", 5), " nats: an interval from Gibbs samples"),
+    ):
+        status, out, err = run(capsys, "bound", "half", *arguments, "-q")
+        assert (status, out) == (0, "") and err.startswith("log p(words) >= B, ") and sentence in err
+        assert "half at iteration 30, 14 sampled tokens" in err
+
+
+WRONG = [
+    ("infer nobody new.csv", "no run 'nobody' in runs"),
+    ("infer talk nowhere.csv", "nowhere.csv"),
+    ("infer talk new.csv --protocol halves", "--protocol must be one of theta, document_completion, foldin_same; got 'halves'"),
+    ("infer talk new.csv --protocol foldin_same --out a.csv", "--out writes theta, and --protocol foldin_same gives one"),
+    ("infer talk new.csv --seed -1", "seed must be a whole number from 0"),
+    ("infer talk new.csv --out new.csv/theta.csv", "cannot write new.csv/theta.csv"),
+    ("bound talk", "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs); run 'talk' is cgs"),
+    ("bound half --method fast", "method must be one of ais, bracket, exact; got 'fast'"),
+    ("bound half --temperatures 0", "temperatures must be a whole number of at least 1; got 0"),
+    ("bound nobody", "no run 'nobody' in runs"),
+]
+
+
+@pytest.mark.parametrize(("command", "sentence"), WRONG, ids=[row[0] for row in WRONG])
+def test_wrong_input_gets_one_line_and_status_2(capsys, command, sentence):
+    status, out, err = run(capsys, *command.split())
+    lines = [line for line in err.splitlines() if line.startswith("workbench:")]
+    assert status == 2 and out == "" and len(lines) == 1 and sentence in lines[0], err

@@ -1,0 +1,73 @@
+import json
+
+import pytest
+from same_process import working_here
+
+import workbench as wb
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    working_here(monkeypatch)
+
+
+def test_json_tells_each_cell_with_its_values_of_the_grid(command, six_documents):
+    line = ("sweep", six_documents, "-g", "r=1,inf", "-g", "topics=2,3", "-n", 5, "-q", "--json")
+    status, out, _ = command(*line)
+    told = json.loads(out)["runs"]
+    assert status == 0 and [cell["grid"] for cell in told] == [
+        {"r": 1, "n_topics": 2}, {"r": 1, "n_topics": 3}, {"r": "inf", "n_topics": 2}, {"r": "inf", "n_topics": 3},
+    ]
+    assert [cell["n_topics"] for cell in told] == [2, 3, 2, 3] and {cell["n_iterations"] for cell in told} == {5}
+    assert {"name", "engine", "options", "test_perplexity", "test_perplexity_state", "elapsed", "path"} <= set(told[0])
+    assert json.loads(command(*line)[1])["runs"] == told and len(wb.open_runs()) == 4  # asked again, reopened
+
+
+def test_a_cell_is_its_run_up_to_its_iterations(command, six_documents):
+    _, out, _ = command("sweep", six_documents, "-g", "iterations=3,6", "-e", "cgs", "-k", 2, "-q", "--json")
+    short, long = json.loads(out)["runs"]
+    assert short["name"] == long["name"] and (short["n_iterations"], long["n_iterations"]) == (3, 6)
+    assert short["test_perplexity"] == float(wb.open_run(long["name"]).test_perplexity[2])
+
+
+def test_without_json_there_is_a_table_with_the_grid_in_front(command, six_documents):
+    status, out, err = command("sweep", six_documents, "--grid", "r=1,inf", "-k", 2, "-n", 5)
+    assert (status, out) == (0, "") and "2 cells, 2 runs; up to 0 MB on disk" in err
+    assert [line.split()[0] for line in err.splitlines()[-3:]] == ["r", "1", "inf"]
+
+
+def test_the_flags_of_compare_are_those_of_sweep(command):
+    flags = {
+        name: {word for word in command(name, "--help")[1].split() if word.startswith("--")} for name in ("compare", "sweep")
+    }
+    assert flags["compare"] - flags["sweep"] == {"--engines"} and flags["sweep"] - flags["compare"] == {"--grid", "--engine"}
+
+
+def test_a_run_that_fails_is_told_at_the_end_with_status_1(command, six_documents, monkeypatch):
+    monkeypatch.setattr("workbench.runs.worker.iterate", lambda spec, *others: 1 / (spec.options["r"] - 1))
+    status, out, err = command("sweep", six_documents, "-g", "r=0,1,2", "-k", 2, "-n", 5, "-q", "--json")
+    told = json.loads(out)["runs"]
+    assert status == 1 and [cell["state"] for cell in told].count("failed") == 1 and told[1]["test_perplexity"] is None
+    last = err.splitlines()[-1]
+    assert last.startswith(f"workbench: run '{told[1]['name']}' failed: ZeroDivisionError") and "worker.log in" in last
+
+
+WRONG = [
+    ("sweep SIX", "Missing option '--grid' / '-g'"),
+    ("sweep SIX -g r", "a grid is written name=values, as in --grid r=0,1,inf; got 'r'"),
+    ("sweep SIX -g r=,", "a grid is written name=values, as in --grid r=0,1,inf; got 'r=,'"),
+    ("sweep SIX -g r=1 -g r=2", "--grid names 'r' twice; put its values into one list"),
+    ("sweep SIX -g topic=1", "no key 'topic' for a grid of svb-cgs; did you mean 'topics'?"),
+    ("sweep SIX -g r=abc", "option 'r' of svb-cgs must be a number of at least 0 or inf; got 'abc'"),
+    ("sweep SIX -g topics=2.5", "topics must be a whole number from 1 to 65535; got 2.5"),
+    ("sweep SIX -g r=1 -o r=2", "'r' is given twice, in the grid and beside it; leave one out"),
+    ("sweep SIX -g r=1 --jobs 0", "jobs must be a whole number of at least 1; got 0"),
+    ("reproduce hybrid-fig33", "no figure 'hybrid-fig33' to reproduce; did you mean 'hybrid-fig3'?"),
+]
+
+
+@pytest.mark.parametrize(("line", "sentence"), WRONG, ids=[row[0] for row in WRONG])
+def test_a_wrong_sweep_gets_one_line_and_status_2(command, six_documents, line, sentence):
+    status, out, err = command(*line.replace("SIX", six_documents).split())
+    assert status == 2 and out == "" and err.startswith("workbench: ") and err.count("\n") == 1 and sentence in err
+    assert not wb.open_runs(), "a run was left behind"

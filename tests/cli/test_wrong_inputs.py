@@ -1,0 +1,118 @@
+"""Wrong inputs, and the one sentence that each of them gets: on stderr, with exit status 2, and nothing is written."""
+
+import gzip
+
+import pytest
+
+import workbench as wb
+
+FILES = {
+    "docword.short.txt": "6\n4\n9\n1 1 3\n1 2 2\n",
+    "docword.beyond.txt": "2\n2\n2\n1 1 3\n2 5 2\n",
+    "docword.half.txt": "2\n2\n2\n1 1 2.5\n2 2 2\n",
+    "docword.minus.txt": "2\n2\n2\n1 1 -3\n2 2 2\n",
+    "words.dat": "2 0:1 9:x\n",
+    "fewer.dat": "3 0:1 1:2\n",
+    "no-text.csv": "title,body\na,b\n",
+    "lines.jsonl": '{"text": "x"}\nnot json\n',
+    "half.mtx": "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.5\n2 2 1\n",
+    "twice.txt": "ant\nant\nbee\ncat\n",
+    "three.txt": "ant\nbee\ncat\n",
+    "empty.csv": "",
+    "stop-words.jsonl": '{"text": "the of and"}\n',
+}
+SIX = "docword.six.txt"
+WRONG = [
+    # files
+    ("fit nowhere.txt", "no data set and no file 'nowhere.txt'; there are docstrings, kos,"),
+    ("fit koss", "no data set and no file 'koss', perhaps 'kos'; there are docstrings, kos,"),
+    ("fit docword.short.txt", "docword.short.txt: the header promises 9 rows and 2 came, fewer: the file is truncated"),
+    ("fit docword.beyond.txt", "docword.beyond.txt, line 5: the word id must lie in 1..2; it is 5"),
+    ("fit docword.half.txt", "docword.half.txt, line 4: the count must be a whole number, not '2.5'"),
+    ("fit docword.minus.txt", "docword.minus.txt, line 4: the count must be a whole number, not '-3'"),
+    ("fit docword.cut.txt.gz", "docword.cut.txt.gz, line 6: the compressed file ends early here; it is truncated"),
+    ("fit words.dat", "words.dat, line 1: a word id and its count were wanted as two whole numbers, id:count; '9:x' came"),
+    ("fit fewer.dat", "fewer.dat, line 1: the line promises 3 pairs and 2 came; the file is truncated or not an lda-c file"),
+    ("fit no-text.csv", "no-text.csv, line 1: no column 'text' for the text; there are 'title', 'body'; say which with text="),
+    ("fit lines.jsonl", "lines.jsonl, line 2: not JSON (Expecting value, column 1); one JSON object a line was wanted"),
+    ("fit half.mtx", "half.mtx, line 3: the count must be a whole number, not '1.5'"),
+    ("fit noise.bin", "noise.bin has a format that is not recognised; wanted is one of a UCI bag of words, an lda-c file"),
+    ("fit empty.csv", "empty.csv is empty; a file with data was wanted"),
+    ("fit stop-words.jsonl", "stop-words.jsonl: no word left in 1 text(s) after stop words and token_pattern="),
+    (f"fit {SIX} --vocabulary twice.txt", "twice.txt, line 2: the word 'ant' stands on line 1 already; two words may not have"),
+    (f"fit {SIX} --vocabulary three.txt", "three.txt has 3 words where 4 were wanted"),
+    # models, engines, options
+    (f"fit {SIX} -e lda-gibs", "no engine 'lda-gibs'; there are vb, svb, cvb, cvb0, cgs, svb-cgs, cvb-cgs, cvb0-cgs"),
+    (f"fit {SIX} -k 0", "topics must be a whole number from 1 to 65535; got 0"),
+    (f"fit {SIX} --alpha -1", "alpha must be a number greater than 0 (at least 1e-08); got -1.0"),
+    (f"fit {SIX} --alpha .1,.2", "alpha must be one number or one per topic (10); got 2 numbers"),
+    (f"fit {SIX} --alpha one", "--alpha must be a number, or one per topic separated by commas; got 'one'"),
+    (f"fit {SIX} --beta 0", "beta must be a number greater than 0 (at least 1e-08); got 0.0"),
+    (f"fit {SIX} -e svb-cgs -o q=1", "none of svb-cgs has an option 'q'; they have init, n_samples, phases, r, schedule"),
+    (f"fit {SIX} -e svb-cgs -o r=-1", "option 'r' of svb-cgs must be a number of at least 0 or inf; got '-1'"),
+    (f"fit {SIX} -e svb-cgs -o r", "an option is written name=value, as in --option r=1; got 'r'"),
+    (f"fit {SIX} -e cvb-cgs -o phases=interleaved -o n_samples=2", "phases=interleaved needs n_samples=1"),
+    (f"fit {SIX} -e vb -o restart_documents=maybe", "option 'restart_documents' of vb must be one of False, True; got 'maybe'"),
+    (f"fit {SIX} -e vb -o n_inner=1.5", "option 'n_inner' of vb must be a whole number of at least 1; got '1.5'"),
+    (f"fit {SIX} -e svb -o init=warm", "option 'init' of svb must be one of dirichlet, noise, hard; got 'warm'"),
+    # runs
+    (f"fit {SIX} -n 0", "iterations must be a whole number from 1 to 1048576; got 0"),
+    (f"fit {SIX} --holdout 1.5", "fraction must be a number of at least 0 and below 1; got 1.5"),
+    (f"fit {SIX} --holdout 0.001", "fraction 0.001 of 28 tokens is no token at all; ask for a larger fraction"),
+    (f"fit {SIX} --seed -1", "seed must be a whole number from 0 to 9223372036854775807; got -1"),
+    (f"fit {SIX} --top-words 9", "top words must be at most the 4 words of 'six'; got 9; leave it out"),
+    (f"fit {SIX} --singletons some", "singletons must be one of keep, train, both-own, both-full; got 'some'"),
+    (f"fit {SIX} --start nobody", "no run 'nobody' in runs; runs holds 1 run"),
+    (f"fit {SIX} -k 3 --start mine", "mine has 2 topics where 3 were asked for; set topics to match"),
+    (f"fit {SIX} --stop-on bound", "cgs has no bound to stop on; stop on perplexity, or choose vb, svb, cvb or cvb0"),
+    (f"fit {SIX} --stop-on luck", "stop_on must be one of bound, perplexity, or None; got 'luck'"),
+    (f"fit {SIX} --restarts 2", "restarts are compared by their bound and cgs has none; choose vb, svb, cvb or cvb0"),
+    (f"fit {SIX} --name ../x", "a run's name begins with a letter or digit and has letters, digits and ._+=,- only; got"),
+    (f"fit {SIX} --name mine -k 3", "a run named 'mine' with other settings is in runs; choose another name or remove it"),
+    (f"compare {SIX} -e ,", "a comparison needs at least one engine; got none"),
+    (f"compare {SIX} -e svb,cgs -o r=1", "none of svb, cgs has an option 'r'; they have init, schedule"),
+    (f"sweep {SIX} --grid topics=", "a grid is written name=values, as in --grid r=0,1,inf; got 'topics='"),
+    (f"sweep {SIX} --grid q=1", "no key 'q' for a grid of svb-cgs; there are engine, n_topics, alpha,"),
+    ("show min", "no run 'min' in runs; did you mean 'mine'?"),
+    # what is made of runs
+    ("infer mine nowhere.txt", "no data set and no file 'nowhere.txt'"),
+    (f"infer mine {SIX} --protocol luck", "--protocol must be one of theta, document_completion, foldin_same; got 'luck'"),
+    ("bound mine", "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs); run 'mine' is svb"),
+    ("figures mine --format gif", "figures are written as svg, pdf, png; got gif"),
+    ("export mine --format word", "runs are exported as csv, npz, mallet, lda-c, pyldavis; got 'word'"),
+    ("data info koz", "no data set 'koz', perhaps 'kos'; there are docstrings, kos,"),
+    (f"data convert {SIX} out.xyz", "the name 'out.xyz' says no format; say which with format="),
+    (f"data convert {SIX} {SIX}", f"{SIX} is what is read and is never overwritten; choose another OUT"),
+    ("reproduce hybrid-fig99", "no figure 'hybrid-fig99' to reproduce; did you mean 'hybrid-fig9'?"),
+    ("frobnicate", "No such command 'frobnicate'."),
+    ("fit", "Missing argument 'CORPUS'."),
+]
+
+
+@pytest.fixture
+def desk(command, six_documents, tmp_path, monkeypatch):
+    """A folder with the wrong files, and a store with one run of `svb`, K=2, named mine."""
+    monkeypatch.delenv("WORKBENCH_DATA", raising=False)
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "noise.bin").write_bytes(bytes(range(128, 256)) * 3)
+    (tmp_path / "docword.cut.txt.gz").write_bytes(gzip.compress((tmp_path / six_documents).read_bytes(), mtime=0)[:40])
+    assert command("fit", six_documents, "-e", "svb", "-k", 2, "-n", 2, "--name", "mine", "-q")[0] == 0
+    return tmp_path
+
+
+def files_below(folder):
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file() and path.name != "lock"}
+
+
+def test_wrong_inputs_get_one_sentence_and_nothing_is_written(command, desk):
+    """All on one desk, since making it is what takes time; the first that fails is named."""
+    before = files_below(desk)
+    for line, sentence in WRONG:
+        status, out, err = command(*line.split())
+        told = err.strip().splitlines()
+        assert (status, out) == (2, ""), line
+        assert told[-1].startswith(f"workbench: {sentence}"), (line, told)
+        assert "Traceback" not in err, line
+        assert files_below(desk) == before, line
+    assert len(wb.open_runs()) == 1

@@ -1,0 +1,171 @@
+import json
+from dataclasses import replace
+
+import pytest
+from comparisons import tiny_comparison
+from same_process import working_here
+from toys import simulated
+
+import workbench as wb
+from workbench.corpus import SINGLETONS, CorpusError, data_sets
+from workbench.engines import ENGINES
+from workbench.measures import each_run
+from workbench.papers import figures
+from workbench.papers.figures import FIGURES, Extent, cost
+from workbench.papers.reproduce import some_documents
+from workbench.report.files import ReportError
+from workbench.report.pictures import pictures
+from workbench.runs.spec import SpecError
+
+
+@pytest.fixture
+def tiny_figures(monkeypatch):
+    """tiny-fig3 to tiny-fig10 on twelve documents: 12 and 8 iterations, two seeds and one, without processes."""
+    working_here(monkeypatch)
+    tiny = {
+        name.replace("hybrid", "tiny"): replace(
+            figure, name=name.replace("hybrid", "tiny"), corpus="twelve", n_topics=2, full=Extent(2, 12), quick=Extent(1, 8, 6),
+            top_words=figure.top_words and 10, beta=0.3,
+        )
+        for name, figure in FIGURES.items()
+    }
+    monkeypatch.setattr(figures, "FIGURES", tiny)
+    monkeypatch.setattr("workbench.papers.reproduce.load_corpus", lambda name: replace(simulated(), name=name))
+    return tiny
+
+
+def test_the_table_is_that_of_the_paper():
+    paper = {name: FIGURES[f"hybrid-{name}"] for name in ("fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10")}
+    assert [figure.full.n_seeds for figure in paper.values()] == [20, 20, 17, 17, 14, 4, 20, 12]
+    assert {(figure.corpus, figure.n_topics) for figure in paper.values()} == {("kos", 10), ("nips", 40)}
+    assert {(figure.alpha, figure.beta, figure.holdout, figure.burn_in) for figure in paper.values()} == {(0.1, 0.1, 0.1, 10)}
+    assert {figure.full.n_iterations for figure in paper.values()} == {300}
+    assert [paper["fig7"].top_words, paper["fig8"].top_words] == [3000, 6000]
+    assert [paper["fig9"].singletons, paper["fig10"].singletons] == ["train", "both-own"]
+
+
+def test_every_record_can_be_run():
+    for name, figure in FIGURES.items():
+        assert name == figure.name and set(figure.engines) <= set(ENGINES) and figure.singletons in SINGLETONS
+        data_set = data_sets()[figure.corpus]
+        assert (data_set.n_documents, data_set.n_tokens) == (figure.n_documents, figure.n_tokens)
+        assert {engine for claim in figure.claims for engine in (claim.first, claim.second)} <= set(figure.engines)
+        assert 0 < cost(figure, figure.quick) < 120 < cost(figure, figure.full)
+
+
+@pytest.mark.slow
+def test_a_figure_is_made_with_its_data_its_caption_and_its_verdicts(tiny_figures, tmp_path):
+    made = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", progress=False)
+    endings = ("svg", "pdf", "png", "txt", "csv")
+    assert [path.name for path in made.files] == [*(f"tiny-fig3.{ending}" for ending in endings), "tiny-fig3-verdict.txt"]
+    caption = made.files[3].read_text()
+    for wanted in (
+        "tiny-fig3: KOS, perplexity against iterations.", "After Welling, Teh & Kappen (2008)", "Not in the paper: vb, cvb0, ",
+        "iterations: 12\n", "seeds of split and start: 0 to 1\n", "10 % of the tokens of the corpus, drawn anew for each seed",
+        "CVB/CGS lies on top of CGS; cvb-cgs ", "  workbench reproduce tiny-fig3\n",
+    ):
+        assert wanted in caption, caption
+    assert "Not the published extent" not in caption
+    table = made.files[4].read_text().splitlines()
+    assert len(table) == 1 + 8 * 2 * 12  # engines, seeds, iterations
+    assert len(made.verdicts) == len(made.figure.claims) and not made.failures
+    assert {run.spec.split["seed"] for run in made.runs} == {0, 1} == {run.spec.seed for run in made.runs}
+
+
+@pytest.mark.slow
+def test_figures_of_the_same_runs_share_them_and_give_the_same_bytes_again(tiny_figures, tmp_path, monkeypatch):
+    first = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", quick=True, progress=False)
+    before = [path.read_bytes() for path in first.files]
+    monkeypatch.setattr("workbench.runs.run.launch", None)  # nothing is computed from here on
+    again = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", quick=True, progress=False)
+    assert [path.read_bytes() for path in again.files] == before
+    finals = wb.reproduce("tiny-fig4", tmp_path / "out", tmp_path / "runs", quick=True, progress=False)
+    assert len(finals.files[4].read_text().splitlines()) == 1 + 8
+
+
+@pytest.mark.slow
+def test_what_was_left_out_is_said_in_the_caption(tiny_figures, tmp_path):
+    made = wb.reproduce("tiny-fig7", tmp_path / "out", tmp_path / "runs", quick=True, iterations=5, progress=False)
+    caption = made.files[3].read_text()
+    left_out = "6 of 12 documents, drawn at random; 5 iterations, not 12; 1 run of each engine, not 2"
+    assert f"Not the published extent: {left_out}." in caption
+    assert "  workbench reproduce tiny-fig7 --quick --iterations 5\n" in caption
+    assert "vocabulary: the 10 most frequent words" in caption and made.cells[0].train.n_words == 10
+    assert all(verdict.outcome == "undecided" for verdict in made.verdicts)  # one seed has no standard error
+
+
+@pytest.mark.slow
+def test_without_singletons_a_hybrid_is_its_parent_but_for_the_average(tiny_figures, tmp_path):
+    made = wb.reproduce("tiny-fig9", tmp_path / "out", tmp_path / "runs", seeds=1, progress=False)
+    assert [verdict.outcome for verdict in made.verdicts] == ["holds", "holds"]
+    assert "holds: without singletons a hybrid differs from its parent only by averaging" in made.files[5].read_text()
+
+
+@pytest.mark.slow
+def test_a_run_that_fails_is_told_in_the_files_of_the_others(tiny_figures, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.papers.reproduce.run_cells", _with_a_broken_corpus)
+    made = wb.reproduce("tiny-fig4", tmp_path / "out", tmp_path / "runs", progress=False)
+    assert len(made.failures) == 8 and "the corpus of this run is not in the store" in made.failures[0]
+    assert made.failures[0] in made.files[3].read_text() and {verdict.n_pairs for verdict in made.verdicts} == {1}
+
+
+def _with_a_broken_corpus(runs, jobs, progress):
+    """Runs all, when the training corpus of the first split is gone."""
+    from workbench.runs.sweep import run_cells
+
+    (runs[0].path.parent / ".corpora" / f"{runs[0].spec.train}.npz").unlink()
+    run_cells(runs, jobs, progress)
+
+
+def test_some_documents_are_whole_documents_and_always_the_same():
+    corpus = simulated()
+    chosen = some_documents(corpus, 5)
+    assert chosen.n_documents == 5 and chosen.vocabulary == corpus.vocabulary and chosen.name == "simulated, 5 documents"
+    assert set(chosen.titles) < set(corpus.titles) and chosen.content_hash == some_documents(corpus, 5).content_hash
+    assert some_documents(corpus, 12) is corpus
+
+
+WRONG = [
+    (("hybrid-fig33",), {}, ReportError, "no figure 'hybrid-fig33' to reproduce; did you mean 'hybrid-fig3'?"),
+    (("zzz",), {}, ReportError, "no figure 'zzz' to reproduce; there are hybrid-fig3, hybrid-fig4"),
+    (("hybrid-fig3",), {"seeds": 0}, SpecError, "seeds must be a whole number of at least 1; got 0"),
+    (("hybrid-fig3",), {"iterations": 0}, SpecError, "iterations must be a whole number of at least 1; got 0"),
+    (("hybrid-fig3",), {"jobs": 0}, SpecError, "jobs must be a whole number of at least 1; got 0"),
+    (("hybrid-fig3",), {"formats": ["gif"]}, ReportError, "figures are written as svg, pdf, png; got gif"),
+    (("hybrid-fig3", "a-file"), {}, ReportError, "cannot write to a-file: File exists; choose another folder"),
+]
+
+
+@pytest.mark.parametrize(("names", "beside", "error", "sentence"), WRONG, ids=[row[3][:40] for row in WRONG])
+def test_wrong_wishes_get_one_sentence_before_anything_runs(names, beside, error, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a-file").write_text("")
+    with pytest.raises(error) as told:
+        wb.reproduce(*names, **beside)
+    assert sentence in str(told.value) and not (tmp_path / "runs").exists()
+
+
+def test_a_data_set_that_is_not_here_is_told_by_the_catalog(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    with pytest.raises(CorpusError, match="the data set 'nips' is not on this machine"):
+        wb.reproduce("hybrid-fig5", tmp_path / "out", tmp_path / "runs")
+
+
+def test_what_is_drawn_has_a_name_among_the_pictures():
+    assert {figure.shows for figure in FIGURES.values()} <= {one.name for one in pictures(each_run(tiny_comparison()))}
+
+
+@pytest.mark.slow
+def test_the_command_line_lists_makes_and_tells(tiny_figures, tmp_path, monkeypatch, capsys):
+    from workbench.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["figures"]
+    assert [figure["name"] for figure in listed] == list(tiny_figures) and listed[0]["quick"]["runs"] == 8
+    assert main(["reproduce"]) == 0 and "tiny-fig10" in capsys.readouterr().err
+    assert main(["reproduce", "tiny-fig4", "--quick", "-q", "--format", "svg", "--out", "out", "--json"]) == 0
+    (figure,) = json.loads(capsys.readouterr().out)["figures"]
+    assert figure["files"] == [f"out/tiny-fig4{ending}" for ending in (".svg", ".txt", ".csv", "-verdict.txt")]
+    assert len(figure["runs"]) == 8 and figure["claims"][0]["outcome"] == "undecided" and figure["claims"][0]["error"] is None

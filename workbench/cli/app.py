@@ -1,0 +1,62 @@
+"""The commands as one application, and what becomes of the errors that they raise."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+import typer
+from typer.exceptions import TyperException
+
+from workbench.cli import about, end_with, exchange, fitting, inferring, reproducing, stored, sweeping
+from workbench.cli.completing import complete_values
+from workbench.cli.printing import wrong_input
+
+
+class _Commands(typer.core.TyperGroup):
+    """The commands; Ctrl-C comes out as an Abort, which typer would turn into a silent exit otherwise."""
+
+    def invoke(self, context):
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            raise typer.Abort from None
+
+
+app = typer.Typer(
+    name="workbench", help="Bayesian topic models, compared live.", no_args_is_help=True, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]}, cls=_Commands,
+)
+for module in (fitting, sweeping, inferring, stored, exchange, reproducing, about):
+    module.add_to(app)
+complete_values(app)
+
+
+def run_command(arguments: list[str] | None) -> int:
+    """The exit status of one command; every error has become one line on stderr.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Ctrl-C, wherever it came.
+    """
+    try:
+        status = typer.main.get_command(app)(args=arguments, prog_name="workbench", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except (SystemExit, KeyboardInterrupt):  # a completion was printed, and `wrong_input` would import everything
+        raise
+    except TyperException as error:
+        message = error.format_message()
+        return end_with(message, 2) if message else 2  # empty: the help was printed
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except wrong_input() as error:
+        return end_with(str(error), 2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if os.environ.get("WORKBENCH_DEBUG"):
+            traceback.print_exc()
+        return end_with(f"{type(error).__name__}: {error} (WORKBENCH_DEBUG=1 shows where)", 1)

@@ -1,0 +1,71 @@
+"""What a shell offers when Tab is pressed: names of corpora, engines, runs, formats and figures.
+
+A parameter is known by its metavar (CORPUS, RUN …) or else by its name, so that a new command completes
+by itself. Nothing heavy is imported: a shell waits for the answer.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_type_hints
+
+import typer
+
+
+def _corpora(incomplete: str) -> list[str]:
+    from workbench.corpus import data_sets
+
+    return _beginning(incomplete, data_sets())
+
+
+def _engine_names(incomplete: str) -> list[str]:
+    from workbench.engines import ENGINES
+
+    return _beginning(incomplete, ENGINES)
+
+
+def _engine_lists(incomplete: str) -> list[str]:
+    from workbench.engines import ENGINES
+
+    return _lists(incomplete, ENGINES)
+
+
+def figure_formats(incomplete: str) -> list[str]:
+    return _lists(incomplete, ("svg", "pdf", "png"))
+
+
+def _runs(context: typer.Context, incomplete: str) -> list[str]:
+    """Runs of the store that the line names already, else of the default one."""
+    from workbench.runs.places import default_store, is_run
+
+    store = Path(context.params.get("store") or default_store())
+    given = context.params.get("run") or ()
+    names = sorted(path.name for path in store.glob("*") if is_run(path))
+    return _beginning(incomplete, [name for name in names if isinstance(given, str) or name not in given])
+
+
+def _beginning(incomplete: str, names) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _lists(incomplete: str, names) -> list[str]:
+    """The list with commas, its last name completed; a name is not offered twice."""
+    before, comma, last = incomplete.rpartition(",")
+    return [before + comma + name for name in _beginning(last, names) if name not in before.split(",")]
+
+
+VALUES = {
+    "CORPUS": _corpora, "NAME": _corpora, "RUN": _runs, "RUN…": _runs, "engine": _engine_names, "engines": _engine_lists,
+}
+
+
+def complete_values(app: typer.Typer) -> None:
+    """Gives every parameter that has none yet, of the application's commands and its groups', the values that it takes."""
+    for command in app.registered_commands:
+        hints = get_type_hints(command.callback, include_extras=True)
+        for name, hint in hints.items():
+            for about in getattr(hint, "__metadata__", ()):
+                about.autocompletion = about.autocompletion or VALUES.get(about.metavar or name)
+        command.callback.__annotations__ = hints  # typer would read the annotations, which are text, once more
+    for group in app.registered_groups:
+        complete_values(group.typer_instance)

@@ -1,0 +1,155 @@
+"""Commands that ask a run for more: the topics of unseen documents, the bound on the evidence."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench.cli import fitting
+from workbench.cli.fitting import CorpusName, Json, Quiet, Read, Store, Threads, Vocabulary
+from workbench.cli.printing import number, print_json, print_table, say
+from workbench.cli.stored import RunName
+
+SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
+"""What the table for people has room for."""
+
+
+def infer(
+    run: RunName, corpus: CorpusName,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            "--protocol", metavar="theta|document_completion|foldin_same",
+            help="theta: the topics of the documents; the others: a perplexity, fitted to one half and scored on the other, "
+            "or fitted and scored on the same tokens.",
+        ),
+    ] = "theta",
+    out: Annotated[Path | None, typer.Option("--out", help="CSV file for theta, one row per document.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the halves and of the Gibbs sweeps.")] = 0,
+    threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
+) -> None:
+    """Find the topics of unseen documents, or score how well a run foretells their words."""
+    from workbench.runs.infer import PROTOCOLS, document_completion
+    from workbench.runs.infer import infer as fold_in
+    from workbench.runs.run import open_run
+    from workbench.runs.spec import SpecError
+
+    if protocol not in ("theta", *PROTOCOLS):
+        raise SpecError(f"--protocol must be one of theta, {', '.join(PROTOCOLS)}; got '{protocol}'")
+    if out is not None and protocol != "theta":
+        raise SpecError(f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out")
+    learnt = open_run(run, store)
+    documents = fitting._load(corpus, vocabulary, read)
+    if protocol != "theta":
+        _tell_score(document_completion(learnt, documents, seed, protocol, threads), json)
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = fold_in(learnt, documents, seed, threads)
+    for warning in caught:
+        say(str(warning.message))
+    if out is not None:
+        _write_theta(found, out)
+        say(f"{out}: theta of {found.sizes['document']:,} documents")
+    if json:
+        print_json(dict(found.attrs) | ({"documents": _documents(found)} if out is None else {"path": str(out)}))
+    elif out is None:
+        _print_topics(learnt, found)
+
+
+def _tell_score(score: dict, as_json: bool) -> None:
+    """The perplexity and its protocol, as JSON on stdout or as a line on stderr."""
+    if as_json:
+        print_json(score)
+        return
+    say(
+        f"perplexity {score['perplexity']:,.1f} by {score['protocol']} ({score['meaning']}): {score['n_scored']:,} tokens of "
+        f"{score['n_documents']:,} documents scored, {score['n_skipped']:,} documents skipped, "
+        f"{score['out_of_vocabulary']:.1%} of the tokens unknown to {score['run']}"
+    )
+
+
+def _documents(found) -> list[dict]:
+    """One dict per document."""
+    columns = (found[name].values.tolist() for name in ("document", "n_tokens", "out_of_vocabulary", "theta"))
+    return [
+        {"document": title, "n_tokens": n_tokens, "out_of_vocabulary": unknown, "theta": theta}
+        for title, n_tokens, unknown, theta in zip(*columns, strict=True)
+    ]
+
+
+def _write_theta(found, path: Path) -> None:
+    """A CSV file of all digits, whole or not at all."""
+    from workbench.report.files import put_file
+
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["document", "n_tokens", "out_of_vocabulary", *(f"topic {k}" for k in found["topic"].values)])
+    for document in _documents(found):
+        *about, theta = document.values()
+        rows.writerow([*about, *theta])
+    put_file(path, text.getvalue().encode())
+
+
+def _print_topics(learnt, found) -> None:
+    """A table of the first documents with their largest topics and the top words of these."""
+    from workbench.measures import top_words
+
+    words = [" ".join(row) for row in top_words(learnt, SHOWN_WORDS)["word"].values.astype(str)]
+    rows = []
+    for document in _documents(found)[:SHOWN_DOCUMENTS]:
+        theta = document["theta"]
+        largest = sorted(range(len(theta)), key=lambda k, theta=theta: -theta[k])[:SHOWN_TOPICS]
+        topics = "; ".join(f"{theta[k]:.0%} topic {k}: {words[k]}" for k in largest)
+        rows.append((str(document["document"]), f"{document['n_tokens']:,}", f"{document['out_of_vocabulary']:.1%}", topics))
+    print_table(("document", "tokens", "unknown", f"{min(SHOWN_TOPICS, len(words))} largest topics"), rows, left=(0, 3))
+    more = found.sizes["document"] - len(rows)
+    if more:
+        say(f"and {more:,} documents more; --out FILE.csv writes them all")
+    say(
+        f"{found.attrs['out_of_vocabulary']:.1%} of the tokens are unknown to {found.attrs['run']}; perplexity of the known "
+        f"ones {number(found.attrs['perplexity_foldin_same'])} by foldin_same, fitted to the very tokens that are scored"
+    )
+
+
+def bound(
+    run: RunName,
+    method: Annotated[
+        str, typer.Option("--method", metavar="ais|bracket|exact", help="Annealing, Gibbs samples, or enumeration.")
+    ] = "ais",
+    runs: Annotated[int, typer.Option("--runs", help="Annealing runs; their spread gives the standard error.")] = 4,
+    temperatures: Annotated[int, typer.Option("--temperatures", help="Steps of each annealing run.")] = 500,
+    sweeps: Annotated[int, typer.Option("--sweeps", help="Gibbs sweeps of the bracket.")] = 100,
+    burn_in: Annotated[int, typer.Option("--burn-in", help="Gibbs sweeps before those.")] = 20,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the bound, not of the run.")] = 0,
+    threads: Threads = 1, store: Store = None, quiet: Quiet = False, json: Json = False,
+) -> None:
+    """Bound the log evidence of the training words from below, at the last checkpoint of a hybrid run."""
+    from workbench.runs.bound import METHODS, hybrid_bound
+
+    found = hybrid_bound(
+        run, method, seed, runs, temperatures, sweeps, burn_in, threads, store, progress=not (quiet or method == "exact")
+    )
+    if json:
+        print_json(found)
+        return
+    value = (
+        f"from {found['low']:,.1f} to {found['high']:,.1f} nats" if method == "bracket" else f"{found['bound']:,.1f} nats"
+    )
+    if method == "ais":
+        error = f"standard error {found['standard_error']:,.1f}" if runs > 1 else "no standard error from one run"
+        value += f", {error}, {found['effective_runs']:.1f} of {runs} runs count"
+    say(
+        f"log p(words) >= B, {value}: {METHODS[method]}; {found['run']} at iteration {found['iteration']}, "
+        f"{found['n_sampled']:,} sampled tokens"
+    )
+
+
+def add_to(app: typer.Typer) -> None:
+    for command in (infer, bound):
+        app.command()(command)

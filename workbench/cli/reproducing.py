@@ -1,0 +1,102 @@
+"""The command that makes figures of the papers again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench.cli.completing import figure_formats
+from workbench.cli.fitting import Json, Quiet, Store
+from workbench.cli.printing import print_json, print_table, say, store_path, summary
+
+
+def _names(incomplete: str) -> list[str]:
+    from workbench.papers.figures import FIGURES
+
+    return [name for name in (*FIGURES, "all") if name.startswith(incomplete)]
+
+
+def reproduce(
+    figure: Annotated[
+        str | None,
+        typer.Argument(metavar="FIGURE", help="A figure, or all; without it they are listed.", autocompletion=_names),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Less of it: two minutes on two cores.")] = False,
+    seeds: Annotated[int | None, typer.Option("--seeds", help="Runs of each engine; seed s draws split and start.")] = None,
+    iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Iterations over the corpus.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 2,
+    store: Store = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("out/reproduce"),
+    formats: Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)]
+    = "svg,pdf,png",
+    quiet: Quiet = False, json: Json = False,
+) -> int:
+    """Make a figure of a paper again: run what is missing, draw it, hold the paper's claims against it."""
+    from workbench.papers.figures import FIGURES
+
+    if figure is None:
+        _list(list(FIGURES.values()), json)
+        return 0
+    from workbench.papers.reproduce import reproduce as make
+    from workbench.papers.reproduce import verdict_lines
+
+    told, status = [], 0
+    try:
+        for name in FIGURES if figure == "all" else [figure]:
+            made = make(name, out, store_path(store), quick, seeds, iterations, jobs, formats.split(","), progress=not quiet)
+            for line in [*map(str, made.files), *verdict_lines(made.verdicts)]:
+                say(line)
+            for why in made.failures:
+                say(f"workbench: {why}")
+            status = 1 if made.failures else status
+            told.append(_told(made))
+    except KeyboardInterrupt:
+        say("interrupted; what was committed is kept, and the same command goes on from there")
+        status = 130
+    if json:
+        print_json({"figures": told})
+    return status
+
+
+def _told(made) -> dict:
+    """What was made, for programs."""
+    claims = [
+        asdict(each.claim) | {name: getattr(each, name) for name in ("outcome", "difference", "error", "n_pairs")}
+        for each in made.verdicts
+    ]
+    runs = [summary(run, cell.spec.n_iterations) for cell, run in zip(made.cells, made.runs, strict=True)]
+    return {"name": made.figure.name, "files": [str(path) for path in made.files], "claims": claims, "runs": runs}
+
+
+def _list(figures: list, json: bool) -> None:
+    """The figures with their cost, full and quick."""
+    from workbench.papers.figures import cost
+    from workbench.runs.outlook import duration
+
+    told = [
+        {
+            "name": one.name, "what": one.what, "paper": one.paper, "corpus": one.corpus,
+            **{
+                name: {"runs": len(one.engines) * of.n_seeds, "iterations": of.n_iterations, "seconds": round(cost(one, of))}
+                for name, of in (("full", one.full), ("quick", one.quick))
+            },
+        }
+        for one in figures
+    ]
+    if json:
+        print_json({"figures": told})
+        return
+    costs = [
+        tuple(f"{each[name]['runs']} runs, {duration(each[name]['seconds'])}" for name in ("full", "quick")) for each in told
+    ]
+    rows = [(each["name"], each["what"], *both) for each, both in zip(told, costs, strict=True)]
+    print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))
+    for paper in dict.fromkeys(each["paper"] for each in told):
+        say(f"{paper}. Times are rough, for two cores; figures of the same runs share them.")
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(reproduce)

@@ -1,0 +1,137 @@
+"""The command that runs a whole grid of settings."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from workbench.cli import fitting
+from workbench.cli.fitting import (
+    Alpha,
+    Beta,
+    BurnIn,
+    CorpusName,
+    Detach,
+    Holdout,
+    Iterations,
+    Json,
+    Option,
+    Quiet,
+    Read,
+    RecordEvery,
+    Seed,
+    Singletons,
+    SnapshotEvery,
+    SplitSeed,
+    Start,
+    StopOn,
+    StopTolerance,
+    Store,
+    Threads,
+    Topics,
+    TopWords,
+    Vocabulary,
+)
+from workbench.cli.printing import number, parse_alpha, parse_options, print_json, print_table, say, store_path, summary
+
+
+def sweep(
+    corpus: CorpusName,
+    grid: Annotated[
+        list[str],
+        typer.Option("--grid", "-g", metavar="NAME=VALUES", help="Values with commas, as r=0,1,inf; give several."),
+    ],
+    engine: Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")] = "svb-cgs",
+    topics: Topics = 10, alpha: Alpha = "0.1", beta: Beta = 0.1, iterations: Iterations = 300, seed: Seed = 0,
+    seeds: Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 1,
+    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, top_words: TopWords = None,
+    singletons: Singletons = "keep", burn_in: BurnIn = 10, record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50,
+    store: Store = None, start: Start = None, stop_on: StopOn = None, stop_tolerance: StopTolerance = 1e-4,
+    threads: Threads = 1, vocabulary: Vocabulary = None, read: Read = None, detach: Detach = False, quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
+    from workbench.runs.grid import lay_out
+    from workbench.runs.outlook import outlook
+    from workbench.runs.spec import whole
+    from workbench.runs.sweep import failures, open_cells, run_cells
+
+    whole("jobs", jobs, 1)
+    axes = parse_grid(grid)
+    settings = {
+        "n_topics": topics, "alpha": parse_alpha(alpha), "beta": beta, "n_iterations": iterations, "seed": seed,
+        "holdout": holdout, "split_seed": split_seed, "top_words": top_words, "singletons": singletons, "burn_in": burn_in,
+        "record_every": record_every, "snapshot_every": snapshot_every, "start": fitting._start(start, store),
+        "stop_on": stop_on, "stop_tolerance": stop_tolerance, "n_threads": threads,
+    }
+    fixed = {name: value for name, value in settings.items() if name not in axes}  # a flag's default gives way to the grid
+    documents = fitting._load(corpus, vocabulary, read)
+    cells = lay_out(documents, axes, engine, seeds, parse_options(option or []), **fixed)
+    runs = open_cells(cells, store_path(store))
+    if detach:
+        return fitting._in_background(list(dict.fromkeys(runs)), json)
+    try:
+        if not quiet:
+            say(f"{documents!r}: {outlook(cells, runs, jobs)}")
+        run_cells(runs, jobs, progress=not quiet)
+    except KeyboardInterrupt:
+        say("interrupted; what was committed is kept, and the same command goes on from there")
+    told = [summary(run, cell.spec.n_iterations) | {"grid": cell.at} for cell, run in zip(cells, runs, strict=True)]
+    print_cells(told, json)
+    broken = failures(runs)
+    for why in broken:
+        say(f"workbench: {why}")
+    return 1 if broken else 0 if all(cell["state"] == "finished" for cell in told) else 130
+
+
+def parse_grid(texts: list[str]) -> dict[str, list[str]]:
+    """``r=0,1,inf`` flags as lists by the settings' full names.
+
+    Raises
+    ------
+    SpecError
+    """
+    from workbench.runs.grid import SHORT
+    from workbench.runs.spec import SpecError
+
+    axes: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        listed = [value.strip() for value in values.split(",") if value.strip()]
+        name = name.strip().replace("-", "_")
+        if not equals or not name or not listed:
+            raise SpecError(f"a grid is written name=values, as in --grid r=0,1,inf; got '{text}'")
+        name = SHORT.get(name, name)
+        if name in axes:
+            raise SpecError(f"--grid names '{name}' twice; put its values into one list")
+        axes[name] = listed
+    return axes
+
+
+def print_cells(cells: list[dict], as_json: bool) -> None:
+    """The cells of a sweep as JSON on stdout or as a table on stderr."""
+    if as_json:
+        print_json({"runs": [cell | {"grid": {key: _written(value) for key, value in cell["grid"].items()}} for cell in cells]})
+        return
+    keys = list(cells[0]["grid"])
+    rows = [
+        (
+            *(str(_written(cell["grid"][key])) for key in keys), cell["name"], cell["state"], f"{cell['n_iterations']:,}",
+            number(cell["test_perplexity"]), number(cell["test_perplexity_state"]), number(cell["test_perplexity_average"]),
+            number(cell["cpu_time"], "s"),
+        )
+        for cell in cells
+    ]
+    heads = (*keys, "run", "state", "iterations", "perplexity", "state alone", "average", "CPU")
+    print_table(heads, rows, left=(len(keys), len(keys) + 1))
+
+
+def _written(value):
+    """Infinity as "inf", which JSON can hold too."""
+    return "inf" if value == float("inf") else value
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(sweep)
