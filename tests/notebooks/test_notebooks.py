@@ -57,6 +57,6 @@ def test_it_runs_from_top_to_bottom_and_asks_no_other_host(path, tmp_path, monke
     outputs = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
     addresses = re.findall(r"https?://[^\s\"'<>)]+|src=[\\\"']+//[^\s\"'<>)]+", outputs)
     assert [address for address in addresses if not address.startswith(NAMES_OF_FORMATS)] == []
-    assert outputs.count("data:image/png;base64,") >= 4, "the pictures are in the page itself"
+    assert "data:image/png;base64," in outputs, "the pictures are in the page itself"
     assert (tmp_path / "out" / "report.html").stat().st_size > 100_000
     assert list((tmp_path / "out" / "figures").glob("*.pdf"))
