@@ -27,7 +27,7 @@ def convert(
     from workbench.corpus.saving import put_files
     from workbench.corpus.writers import files_of, losses
 
-    documents = fitting._load(corpus, vocabulary, read)
+    documents = fitting.load_documents(corpus, vocabulary, read)
     out = out.expanduser()
     prepared = files_of(documents, out, format)
     files = {path: data for path, data in prepared.files.items() if path == out or not _says(path, data)}

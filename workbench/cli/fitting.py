@@ -70,19 +70,19 @@ def fit(
     from workbench.runs.spec import whole
     from workbench.runs.store import create_run
 
-    documents = _load(corpus, vocabulary, read)
+    documents = load_documents(corpus, vocabulary, read)
     specs, train, test = plan(
         documents, [engine], whole("restarts", restarts, 1), seed, holdout, split_seed, parse_options(option or []), top_words,
-        singletons, _start(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations,
-        burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every, n_threads=threads, name=name,
-        stop_on=stop_on, stop_tolerance=stop_tolerance,
+        singletons, run_to_start_from(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta,
+        n_iterations=iterations, burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every, n_threads=threads,
+        name=name, stop_on=stop_on, stop_tolerance=stop_tolerance,
     )
     check_restarts(specs)
     if not quiet:
         say(describe(specs, documents))
     runs = [Run(create_run(store_path(store), spec, train, test)) for spec in specs]
     if detach:
-        return _in_background(runs, json)
+        return leave_in_background(runs, json)
     best = best_of(resume(run, progress=not quiet) for run in runs)
     summaries = [summary(run) for run in runs]
     if restarts > 1:
@@ -114,10 +114,11 @@ def compare(
     from workbench.runs.store import create_run
 
     whole("jobs", jobs, 1)
-    documents = _load(corpus, vocabulary, read)
+    documents = load_documents(corpus, vocabulary, read)
     specs, train, test = plan(
         documents, _engines(engines), seeds, seed, holdout, split_seed, parse_options(option or []), top_words, singletons,
-        _start(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations, burn_in=burn_in,
+        run_to_start_from(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations,
+        burn_in=burn_in,
         record_every=record_every, snapshot_every=snapshot_every, n_threads=threads, stop_on=stop_on,
         stop_tolerance=stop_tolerance,
     )
@@ -125,7 +126,7 @@ def compare(
         say(describe(specs, documents))
     runs = [Run(create_run(store_path(store), spec, train, test)) for spec in specs]
     if detach:
-        return _in_background(runs, json)
+        return leave_in_background(runs, json)
     try:
         run_all(runs, jobs, progress=not quiet)
     except KeyboardInterrupt:
@@ -164,14 +165,14 @@ def resume(
     return 0
 
 
-def _start(run: str | None, store: Path | None) -> Path | None:
+def run_to_start_from(run: str | None, store: Path | None) -> Path | None:
     """The run to start from."""
     from workbench.runs.run import find_run
 
     return None if run is None else find_run(run, store)
 
 
-def _in_background(runs, json: bool) -> int:
+def leave_in_background(runs, json: bool) -> int:
     """Starts a worker for every run and says where to look."""
     for run in runs:
         run.resume()
@@ -182,7 +183,7 @@ def _in_background(runs, json: bool) -> int:
     return 0
 
 
-def _load(corpus: str, vocabulary: Path | None, read: list[str] | None):
+def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None):
     from workbench.corpus import load_corpus
 
     options = {name: _scalar(value) for name, value in parse_options(read or []).items()}

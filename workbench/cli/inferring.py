@@ -44,7 +44,7 @@ def infer(
     if out is not None and protocol != "theta":
         raise SpecError(f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out")
     learnt = open_run(run, store)
-    documents = fitting._load(corpus, vocabulary, read)
+    documents = fitting.load_documents(corpus, vocabulary, read)
     if protocol != "theta":
         _tell_score(document_completion(learnt, documents, seed, protocol, threads), json)
         return

@@ -63,15 +63,15 @@ def sweep(
     settings = {
         "n_topics": topics, "alpha": parse_alpha(alpha), "beta": beta, "n_iterations": iterations, "seed": seed,
         "holdout": holdout, "split_seed": split_seed, "top_words": top_words, "singletons": singletons, "burn_in": burn_in,
-        "record_every": record_every, "snapshot_every": snapshot_every, "start": fitting._start(start, store),
+        "record_every": record_every, "snapshot_every": snapshot_every, "start": fitting.run_to_start_from(start, store),
         "stop_on": stop_on, "stop_tolerance": stop_tolerance, "n_threads": threads,
     }
     fixed = {name: value for name, value in settings.items() if name not in axes}  # a flag's default gives way to the grid
-    documents = fitting._load(corpus, vocabulary, read)
+    documents = fitting.load_documents(corpus, vocabulary, read)
     cells = lay_out(documents, axes, engine, seeds, parse_options(option or []), **fixed)
     runs = open_cells(cells, store_path(store))
     if detach:
-        return fitting._in_background(list(dict.fromkeys(runs)), json)
+        return fitting.leave_in_background(list(dict.fromkeys(runs)), json)
     try:
         if not quiet:
             say(f"{documents!r}: {outlook(cells, runs, jobs)}")

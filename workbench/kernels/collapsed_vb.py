@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.special import fast_exp
+from workbench.kernels.special import fast_exp, normalise_logs
 
 TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
@@ -49,20 +49,6 @@ def log_weights(
                 total -= 0.5 * (less_one_copy(var_dk[d, k], h) / (a * a) + less_one_copy(var_wk[w, k], h) / (b * b))
                 total += 0.5 * less_one_copy(var_k[k], h) / (c * c)
         log_gamma[k] = total / n_chains
-
-
-@kernel
-def normalise_logs(n_topics, gamma):
-    """gamma from its logs, in place."""
-    largest = -np.inf
-    for k in range(n_topics):
-        largest = max(largest, gamma[k])
-    total = 0.0
-    for k in range(n_topics):
-        gamma[k] = fast_exp(gamma[k] - largest)
-        total += gamma[k]
-    for k in range(n_topics):
-        gamma[k] /= total
 
 
 @kernel

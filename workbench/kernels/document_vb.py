@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.special import digamma, exp_digamma, fast_exp
+from workbench.kernels.special import digamma, exp_digamma, fast_exp, normalise_logs
 
 TINY = 1e-100
 """A normaliser below this is recomputed in the log domain."""
@@ -36,17 +36,9 @@ def weigh_words(first, last, mean_wk, mean_k, beta, point, n_topics, log_weights
 @kernel
 def log_domain_gamma(alpha, n_dk, log_weights, n_topics, gamma):
     """gamma of one pair by log-sum-exp from its rows; returns its log normaliser."""
-    largest = -np.inf
     for k in range(n_topics):
         gamma[k] = digamma(alpha[k] + n_dk[k]) + log_weights[k]
-        largest = max(largest, gamma[k])
-    total = 0.0
-    for k in range(n_topics):
-        gamma[k] = fast_exp(gamma[k] - largest)
-        total += gamma[k]
-    for k in range(n_topics):
-        gamma[k] /= total
-    return largest + math.log(total)
+    return normalise_logs(n_topics, gamma)
 
 
 @kernel

@@ -86,6 +86,21 @@ def exp_digamma_ratio(x, y, z):
 
 
 @kernel
+def normalise_logs(n_topics, gamma):
+    """gamma from its logs, in place, so that it sums to 1; returns the log of what it was divided by."""
+    largest = -np.inf
+    for k in range(n_topics):
+        largest = max(largest, gamma[k])
+    total = 0.0
+    for k in range(n_topics):
+        gamma[k] = fast_exp(gamma[k] - largest)
+        total += gamma[k]
+    for k in range(n_topics):
+        gamma[k] /= total
+    return largest + math.log(total)
+
+
+@kernel
 def digamma(x):
     """psi(x) for x > 0, to about 1e-10 absolute."""
     return math.log(shifted_exp_digamma(x)) - shift_sum(x)

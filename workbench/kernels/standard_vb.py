@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.special import digamma, exp_digamma, exp_digamma_ratio, fast_exp, shift_sum, shifted_exp_digamma
+from workbench.kernels.special import digamma, exp_digamma, exp_digamma_ratio, normalise_logs, shift_sum, shifted_exp_digamma
 
 TINY = 1e-100
 """A normaliser below this is recomputed in the log domain."""
@@ -80,21 +80,13 @@ def log_domain_gamma(
 ):
     """gamma of one pair by log-sum-exp, for priors whose exp(psi) underflows; returns its log normaliser."""
     words_beta = mean_wk.shape[0] * beta
-    largest = -np.inf
     for k in range(n_topics):
         gamma[k] = (
             mean_digamma(alpha[k], mean_dk[d, k], sampled_dk, d, k)
             + mean_digamma(beta, mean_wk[w, k], sampled_wk, w, k)
             - mean_digamma(words_beta, mean_k[k], sampled_k, 0, k)
         )
-        largest = max(largest, gamma[k])
-    total = 0.0
-    for k in range(n_topics):
-        gamma[k] = fast_exp(gamma[k] - largest)
-        total += gamma[k]
-    for k in range(n_topics):
-        gamma[k] /= total
-    return largest + math.log(total)
+    return normalise_logs(n_topics, gamma)
 
 
 @kernel
