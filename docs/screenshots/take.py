@@ -24,7 +24,7 @@ N_ITERATIONS = 400
 
 def take(store: Path) -> None:
     """Starts the runs and a server, and takes the pictures."""
-    specs, train, test = plan(load_corpus("docstrings"), n_iterations=N_ITERATIONS)
+    specs, train, test = plan(load_corpus("docstrings"), ("svb", "cgs", "svb-cgs"), n_iterations=N_ITERATIONS)
     runs = [Run(create_run(store, spec, train, test)) for spec in specs]
     command = [sys.executable, "-m", "workbench.dashboard.serve", "--port", "0", "--store", str(store)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

@@ -1,6 +1,7 @@
 """What a test sees of the page."""
 
 import time
+from pathlib import Path
 
 POINTS = "() => [0,1,2,3,4,5,6,7].map(slot => Bokeh.documents[0].get_model_by_name('slot-' + slot).data.iteration.length)"
 FIGURE = """() => {
@@ -12,6 +13,8 @@ FIGURE = """() => {
     legend: figure.center.find(m => m.type === 'Legend').items.filter(i => i.visible).map(i => i.label.value),
   }
 }"""
+TOPICS = """table => [...table.tBodies[0].rows].map(
+  row => [row.cells[0], ...row.querySelectorAll('.words span')].map(cell => cell.innerText))"""
 
 
 def points(page) -> list[int]:
@@ -44,6 +47,21 @@ def state(page, name: str) -> str:
 
 def press(page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
+
+
+def topics(page, name: str = "") -> dict[int, list[str]]:
+    """Topic → its words, as the table of topics (of the run of that name) shows them."""
+    table = page.locator(f"table[aria-label^='words of {name}']")
+    if not table.count():
+        return {}
+    return {int(topic): words for topic, *words in table.evaluate(TOPICS)}
+
+
+def download(page, button: str) -> tuple[str, bytes]:
+    """Name and content of the file that a button gives to the browser."""
+    with page.expect_download() as arriving:
+        press(page, button)
+    return arriving.value.suggested_filename, Path(arriving.value.path()).read_bytes()
 
 
 def fill(page, label: str, value) -> None:

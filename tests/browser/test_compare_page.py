@@ -1,17 +1,21 @@
 """The Compare page in a real Chromium: every control used, and its effect seen."""
 
+import io
 import sys
+import zipfile
 from urllib.request import urlopen
 
 import pytest
-from browser.desk import figure, fill, points, press, row, state, until
+from browser.desk import download, figure, fill, points, press, row, state, topics, until
 from browser.servers import ROOT, serving
 
 from workbench.corpus import hold_out_tokens
-from workbench.dashboard.settings import FILE
+from workbench.dashboard.fields import FILE
+from workbench.measures import top_words
 from workbench.models import LDA
+from workbench.runs.archive import get_corpus
 from workbench.runs.fit import fit, start
-from workbench.runs.run import Run, open_runs
+from workbench.runs.run import Run, open_run, open_runs
 from workbench.runs.store import read_spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -127,7 +131,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
     fill(page, "Path of the corpus", texts)
-    for engine in ("svb", "cgs"):
+    for engine in ("svb", "cvb", "cgs", "cvb-cgs"):
         page.get_by_label(engine, exact=True).uncheck()
     page.get_by_label("Schedule").select_option("sequential")
     typed = {
@@ -140,10 +144,11 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     press(page, "Start")
     page.get_by_text("2 runs started.").wait_for()
     made = {path.name: read_spec(path) for path in store.glob("texts-*")}
+    usual = {"r": 1.0, "n_samples": 1, "phases": "two_phase", "schedule": "sequential", "init": "dirichlet"}
     assert sorted(spec.seed for spec in made.values()) == [5, 6]
     for name, spec in made.items():
         assert (spec.engine, spec.model) == ("svb-cgs", {"n_topics": 3, "alpha": 0.2, "beta": 0.3})
-        assert spec.options == {"r": "inf", "n_samples": 2, "phases": "two_phase", "schedule": "sequential"}
+        assert spec.options == usual | {"r": "inf", "n_samples": 2}
         assert (spec.n_iterations, spec.split["fraction"]) == (40, 0.2)
         until(lambda name=name: state(page, name) == "finished", f"{name} is finished")
         assert "40 / 40" in row(page, name).inner_text()
@@ -156,7 +161,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     press(page, "Start")
     page.get_by_text("1 run started.").wait_for()
     (name,) = {path.name for path in store.glob("texts-*")} - set(made)
-    assert read_spec(store / name).options == {"r": "inf", "n_samples": 1, "phases": "interleaved", "schedule": "sequential"}
+    assert read_spec(store / name).options == usual | {"r": "inf", "phases": "interleaved"}
 
     page.get_by_label("draw done-svb").click()
     until(lambda: "runs=" in page.evaluate("location.href"), "the choice of runs is in the link")
@@ -190,16 +195,98 @@ def test_a_link_of_nonsense_is_a_page_as_usual(url, new_page, finished):
     assert page.get_by_label("Topics K").input_value() == "10"
 
 
+def test_topics_of_a_run_appear_and_follow_it(url, new_page, store, finished, halves):
+    page = new_page(url)
+    train, test = halves
+    row(page, "done-svb").locator(".label").click()
+    page.get_by_text("iteration 30 of done-svb").wait_for()
+    words = top_words(open_run(store / "done-svb"), 10)["word"]
+    until(lambda: topics(page) == {topic: list(words[topic].values) for topic in range(4)}, "its words are there")
+    fill(page, "Words", 3)
+    until(lambda: {len(row) for row in topics(page).values()} == {3}, "as many words as were asked for")
+    start(train, engine="cgs", n_topics=4, test=test, n_iterations=LONG, store=store, name="live")
+    try:
+        row(page, "live").wait_for()
+        page.get_by_label("Topics of").select_option("live")
+        before = until(lambda: topics(page, "live"), "the topics of the live run are there")
+        told = page.get_by_text("of live.").inner_text()
+        until(lambda: page.get_by_text("of live.").inner_text() != told, "the card follows the snapshots")
+        until(lambda: topics(page, "live") != before, "and so do the words")
+    finally:
+        Run(store / "live").stop()
+        Run(store / "live").wait(30)
+    until(lambda: "topics_of=live" in page.evaluate("location.href"), "the link tells whose topics")
+    other = new_page(page.evaluate("location.href"))
+    until(lambda: topics(other, "live") == topics(page, "live"), "the link shows the same topics")
+    Run(store / "live").remove()
+    until(lambda: "live" not in page.get_by_label("Topics of").inner_text(), "a run that is gone is no choice")
+
+
+def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url, new_page, store, finished, texts):
+    page = new_page(url)
+    page.get_by_label("Corpus", exact=True).select_option(FILE)
+    fill(page, "Path of the corpus", texts)
+    for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs"):
+        page.get_by_label(engine, exact=True).uncheck()
+    page.get_by_label("Singletons").select_option("out of training")
+    for label, value in {"Vocabulary": 5, "Topics K": 2, "Iterations": 12}.items():
+        fill(page, label, value)
+    before = set(store.iterdir())
+    press(page, "Start")
+    page.get_by_text("1 run started.").wait_for()
+    (path,) = set(store.iterdir()) - before
+    assert read_spec(path).split == {"fraction": 0.1, "seed": 0, "per": "corpus", "top_words": 5, "singletons": "train"}
+    assert get_corpus(store, read_spec(path).train).n_words == 5
+    row(page, path.name).get_by_text("the 5 most frequent words; no singletons in training").wait_for()
+    until(lambda: state(page, path.name) == "finished", "it is finished")
+    assert {"top_words=5", "singletons=train"} <= set(page.evaluate("location.search").strip("?").split("&"))
+    other = new_page(page.evaluate("location.href"))
+    assert other.get_by_label("Vocabulary").input_value() == "5"
+    assert other.get_by_label("Singletons").input_value() == "out of training"
+
+    page.get_by_label("Start from").select_option(path.name)
+    press(page, "Start")
+    (warm,) = until(lambda: {one for one in store.iterdir() if not one.name.startswith(".")} - before - {path}, "it is made")
+    assert read_spec(warm).start["name"] == path.name
+    until(lambda: state(page, warm.name) == "finished", "it is finished")
+
+
+def test_downloads_arrive_and_are_what_they_say(url, new_page, store, finished):
+    page = new_page(f"{url}?runs=done-svb,done-cgs&measure=state&axis=updates")
+    until(lambda: sorted(figure(page)["legend"]) == ["cgs", "svb"], "both runs are drawn")
+    corpus = read_spec(store / "done-svb").corpus
+    for button, suffix, begins in (("SVG", "svg", b"<?xml"), ("PDF", "pdf", b"%PDF"), ("PNG", "png", b"\x89PNG")):
+        name, content = download(page, button)
+        assert name == f"{corpus}-state-perplexity-by-updates.{suffix}" and content.startswith(begins)
+    name, content = download(page, "CSV")
+    lines = content.decode().splitlines()
+    assert name == f"{corpus}-state-perplexity-by-updates.csv" and len(lines) == 1 + 2 * 30
+    assert lines[0] == "run,label,seed,iteration,updates,elapsed,test_perplexity_state"
+    name, content = download(page, "Report")
+    assert name == f"report-{corpus}-2-runs.html" and b"</html>" in content
+    press(page, "Download as")
+    page.get_by_text("No run is ticked").wait_for()
+    for engine in ("svb", "cgs"):
+        page.get_by_label(f"choose done-{engine}").check()
+    page.get_by_label("Format").select_option("NumPy (npz)")
+    name, content = download(page, "Download as")
+    assert name == "2-runs-npz.zip"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert sorted(archive.namelist()) == ["done-cgs/run.npz", "done-svb/run.npz"]
+    page.get_by_text("2-runs-npz.zip").wait_for()
+
+
 WRONG = (
     ("Topics K", 0, "Topics must be a whole number"), ("alpha", -1, "Alpha must be a number greater than 0"),
-    ("beta", 0, "Beta must be a number greater than 0"), ("Iterations", 0, "Iterations must be a whole number"),
+    ("Vocabulary", 0, "Vocabulary must be a whole number of at least 1"), ("beta", 0, "Beta must be a number greater than 0"),
+    ("Iterations", 0, "Iterations must be a whole number"),
     ("Seed", -1, "Seed must be a whole number"), ("Number of seeds", 0, "Number of seeds must be a whole number"),
     ("r", "often", "Option 'r' of svb-cgs must be"), ("Test share", 2, "Test share must be"),
     ("Path of the corpus", "/no/such/file", "No file and no folder"),
 )
 
 
-def test_wrong_input_is_told_in_one_sentence_and_starts_nothing(url, new_page, store, finished):
+def test_wrong_input_is_told_in_one_sentence_under_its_field_and_starts_nothing(url, new_page, store, finished):
     page = new_page(url)
     before = {path.name for path in store.iterdir()}
     for label, wrong, said in WRONG:
@@ -208,9 +295,13 @@ def test_wrong_input_is_told_in_one_sentence_and_starts_nothing(url, new_page, s
         right = page.get_by_label(label, exact=True).input_value()
         fill(page, label, wrong)
         press(page, "Start")
-        page.get_by_text(said).wait_for()
+        sentence, field = page.get_by_text(said), page.get_by_label(label, exact=True)
+        sentence.wait_for()
+        gap = sentence.bounding_box()["y"] - field.bounding_box()["y"] - field.bounding_box()["height"]
+        assert 0 <= gap < 30, f"the sentence about {label} is {gap} pixels below it"
         assert page.get_by_role("button", name="Start", exact=True).is_enabled()
         fill(page, label, right)
+        sentence.wait_for(state="hidden")
     assert {path.name for path in store.iterdir()} == before
 
 

@@ -34,10 +34,15 @@ def new_run(tmp_path, halves):
 def reading_of(tmp_path):
     """A function that makes a reading with some points, without a run behind it."""
 
-    def make(name="a-run", n_points=5, state="running", n_topics=10, seed=0, label="svb", test="hash", **status):
+    def make(
+        name="a-run", n_points=5, state="running", n_topics=10, seed=0, label="svb", test="hash", split=None, start=None,
+        **status,
+    ):
         numbers = np.arange(1.0, n_points + 1)[:, None] * np.arange(1.0, len(COLUMNS) + 1)
         model = {"n_topics": n_topics, "alpha": 0.1, "beta": 0.1}
-        spec = SimpleNamespace(model=model, seed=seed, test=test, corpus="kos")
+        spec = SimpleNamespace(
+            model=model, seed=seed, test=test, corpus="kos", split=split, start=start, hash=name, snapshot_every=50
+        )
         told = {"state": state, "iteration": n_points, "n_iterations": 10, "time_left": 12.0, "message": ""} | status
         latest = numbers[-1] if n_points else np.full(len(COLUMNS), np.nan)
         return Reading(tmp_path / name, spec, label, told, 1, numbers, latest)

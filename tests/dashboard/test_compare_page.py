@@ -1,10 +1,12 @@
 """The page's own decisions, without a browser."""
 
+import asyncio
+import threading
 from types import SimpleNamespace
 
 import pytest
 
-from workbench.dashboard import starting
+from workbench.dashboard.background import in_background
 from workbench.dashboard.pages.compare import ComparePage
 from workbench.dashboard.readings import Listing
 
@@ -89,6 +91,36 @@ def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_o
     assert removed == ["one", "two"]
 
 
+def test_a_ticked_row_shows_its_topics_and_ticking_all_changes_nothing(desk, reading_of, monkeypatch):
+    page, holds = desk
+    monkeypatch.setattr("workbench.dashboard.topics._told", lambda moment, *rest: ("", moment.path.name))
+    holds(*(reading_of(name) for name in "cba"))
+    assert page.topics.table.object == "c"
+    page.table.chosen = ["a"]
+    assert (page.topics.table.object, page.topics.run.value) == ("a", "a")
+    page.table.chosen = ["a", "b", "c"]
+    page.table.chosen = []
+    assert page.topics.table.object == "a"
+    assert page._parts["topics_of"].now() == "a"
+
+
+def test_runs_of_the_store_are_offered_to_start_from_unless_they_cannot_be_read(desk, reading_of):
+    page, holds = desk
+    holds(reading_of("good"), reading_of("bad", state="unreadable")._replace(spec=None))
+    assert list(page.settings.start_from.options.values()) == ["", "good"]
+
+
+def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(desk):
+    page, _ = desk
+    for downloads, name, said in (
+        (page.view_files, "SVG", "Nothing is drawn; click"), (page.view_files, "CSV", "Nothing is drawn; click"),
+        (page.view_files, "Report", "Nothing is drawn; click"), (page.run_files, "Download as", "No run is ticked; tick"),
+    ):
+        downloads.buttons[name].clicks += 1
+        assert said in downloads.said.object and downloads.said.visible
+        assert page.handover.file == {} and not downloads.buttons[name].disabled
+
+
 def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monkeypatch):
     page, _ = desk
     monkeypatch.setattr("workbench.dashboard.pages.compare.start_runs", lambda store, values: 1 / 0)
@@ -97,7 +129,39 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
     assert not page.settings.start.disabled and page.settings.start.label == "Start"
 
 
+def test_only_the_thread_of_the_server_touches_the_document_after_work_in_the_background():
+    touched, told = [], []
+
+    async def serve() -> None:
+        done = asyncio.Event()
+
+        def schedule(callback) -> None:
+            touched.append(threading.current_thread())
+            callback()
+            done.set()
+
+        document = SimpleNamespace(session_context="a session", add_next_tick_callback=schedule)
+        in_background(document, threading.current_thread, lambda worker, error: told.append(worker))
+        await asyncio.wait_for(done.wait(), 20)
+
+    asyncio.run(serve())
+    assert touched == [threading.main_thread()]
+    assert told[0].name.startswith("workbench-starts")
+
+
+def test_work_for_a_session_that_has_gone_tells_nobody():
+    async def serve() -> None:
+        document = SimpleNamespace(session_context=None, add_next_tick_callback=lambda callback: pytest.fail("told"))
+        worked = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        in_background(document, lambda: loop.call_soon_threadsafe(worked.set), lambda result, error: pytest.fail("told"))
+        await asyncio.wait_for(worked.wait(), 20)
+        await asyncio.sleep(0.1)
+
+    asyncio.run(serve())
+
+
 def test_work_in_the_background_without_a_session_is_done_now():
     told = []
-    starting.in_background(None, lambda: 3, lambda result, error: told.append((result, error)))
+    in_background(None, lambda: 3, lambda result, error: told.append((result, error)))
     assert told == [(3, None)]

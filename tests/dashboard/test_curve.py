@@ -110,3 +110,17 @@ def test_labels_say_what_tells_the_runs_apart_and_no_more(reading_of):
     assert telling_labels([one, reading_of("c", label="cgs", n_topics=20)]) == {"a": "cgs · K=10", "c": "cgs · K=20"}
     assert telling_labels([one, reading_of("d", label="cgs", seed=3)]) == {"a": "cgs · seed 0", "d": "cgs · seed 3"}
     assert len(set(telling_labels([one, reading_of("e", label="cgs")]).values())) == 2
+    cut = reading_of("f", label="cgs", split={"top_words": 2000})
+    assert telling_labels([one, cut]) == {"a": "cgs · all words", "f": "cgs · the 2,000 most frequent words"}
+
+
+def test_what_is_seen_is_told_with_labels_colours_choices_and_ranges(reading_of):
+    curve = Curve()
+    curve.axis, curve.measure = "seconds", "both"
+    readings = [reading_of("a", label="cgs"), reading_of("b", label="svb"), reading_of("c", n_points=0, label="vb")]
+    shown(curve, *readings)
+    curve.figure.x_range.end = 3.0
+    seen = curve.seen()
+    assert seen.runs == tuple((one.path, one.label, colour) for one, colour in zip(readings[:2], COLOURS, strict=False))
+    assert (seen.axis, seen.measure, seen.x_range) == ("seconds", "both", (0.0, 3.0))
+    assert seen.y_range == (curve.figure.y_range.start, curve.figure.y_range.end)

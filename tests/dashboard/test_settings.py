@@ -1,15 +1,20 @@
 """The form, its checks, and the link."""
 
+import re
 from dataclasses import fields
 from html import unescape
 
 import pytest
 
+from workbench.corpus import SINGLETONS, data_sets
+from workbench.dashboard.fields import FILE
 from workbench.dashboard.link import from_query, take, to_query, widget_part, written
-from workbench.dashboard.settings import FILE, Settings, check
+from workbench.dashboard.mistakes import mistake_in
+from workbench.dashboard.settings import WRONG, Settings
 from workbench.dashboard.starting import start_runs, told
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
+from workbench.runs.archive import get_corpus
 from workbench.runs.run import open_runs
 
 
@@ -23,7 +28,8 @@ def test_defaults_are_those_of_the_model_and_the_comparison():
     assert (values["n_topics"], values["alpha"], values["beta"]) == tuple(field.default for field in fields(LDA))
     assert (values["n_iterations"], values["seed"], values["seeds"], values["holdout"]) == (300, 0, 1, 0.1)
     assert values["corpus"] == "docstrings"
-    check(values)
+    assert (values["top_words"], values["singletons"], values["start"]) == (None, "keep", None)
+    assert mistake_in(values) is None
 
 
 def test_only_options_of_the_chosen_engines_are_shown_and_told():
@@ -32,7 +38,68 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told():
     assert not any(widget.visible for widget in form.options.values())
     assert form.values()["options"] == {}
     form.engines.value = ["svb"]
-    assert [name for name, widget in form.options.items() if widget.visible] == ["schedule"]
+    assert {name for name, widget in form.options.items() if widget.visible} == {"schedule", "init"}
+
+
+def shown(form: Settings) -> list[str]:
+    """What is to be seen of the form in order: labels of fields, texts of headings and sentences."""
+    seen = [part for part in form._grid.objects if part.visible]
+    return [re.sub("<.*?>", "", unescape(part.object)) if hasattr(part, "object") else part.label for part in seen]
+
+
+def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
+    form = Settings()
+    form.engines.value = ["svb", "cgs", "cvb0", "svb-cgs"]
+    seen = shown(form)
+    assert seen[seen.index("Engines") + 2 : seen.index("Model and runs")] == [
+        "svb-cgs", "r", "Samples", "Phases", "svb, cvb0, svb-cgs", "First responsibilities", "svb, svb-cgs", "Schedule",
+    ]
+
+
+def test_every_option_has_a_label_for_people():
+    assert {name for name, widget in Settings().options.items() if widget.label == name} == {"r"}
+
+
+def test_an_option_that_is_yes_or_no_is_handed_over_as_true_or_false():
+    form = Settings()
+    form.engines.value = ["cvb-cgs"]
+    assert form.values()["options"]["cg_second_order"] is False
+    assert take(form.options["cg_second_order"], "True")
+    assert form.values()["options"]["cg_second_order"] is True
+
+
+def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    form = Settings()
+    marks = {name: mark for mark, name in form.corpus.options.items()}
+    assert set(marks) == {*data_sets(), FILE}
+    assert (marks["docstrings"], marks["kos"]) == ("docstrings", "kos (not here)")
+    form.corpus.value = "kos"
+    assert "set WORKBENCH_DATA" in shown(form)[1] and "docword.kos.txt.gz" in shown(form)[1]
+    form.corpus.value = "docstrings"
+    assert shown(form)[1] == "Vocabulary"
+
+
+def test_what_is_to_be_done_to_the_corpus_is_handed_over():
+    form = Settings()
+    form.top_words.value, form.singletons.value = 2000, "both-own"
+    assert (form.values()["top_words"], form.values()["singletons"]) == (2000, "both-own")
+
+
+def test_what_the_menu_says_of_singletons_are_all_the_rules_there_are():
+    assert list(Settings().singletons.options.values()) == list(SINGLETONS)
+
+
+def test_a_run_of_the_store_can_be_chosen_to_start_from_until_it_is_gone():
+    form = Settings()
+    form.offer(["newer", "older"])
+    form.start_from.value = "older"
+    form.offer(["newest", "newer", "older"])
+    assert form.values()["start"] == "older"
+    form.offer(["newest"])
+    assert form.values()["start"] is None
+    assert list(form.start_from.options.values()) == ["", "newest"]
 
 
 def test_the_path_is_there_when_the_corpus_is_a_file():
@@ -43,23 +110,44 @@ def test_the_path_is_there_when_the_corpus_is_a_file():
     assert form.values()["corpus"] == "some/where.csv"
 
 
-@pytest.mark.parametrize("wrong, said", [
-    ({"n_topics": 0}, "topics must be"), ({"n_topics": None}, "topics must be"), ({"alpha": -1.0}, "alpha must be"),
-    ({"beta": 0.0}, "beta must be"), ({"n_iterations": 0}, "iterations must be"), ({"seed": -1}, "seed must be"),
-    ({"seeds": 0}, "number of seeds must be"), ({"holdout": 1.0}, "test share must be"),
-    ({"holdout": None}, "test share must be"),
-    ({"engines": []}, "choose at least one engine"), ({"options": {"r": "often"}}, "option 'r'"),
-    ({"corpus": "/no/such/file.csv"}, "no file and no folder"), ({"corpus": ""}, "needs a path"),
+@pytest.mark.parametrize("field, wrong, said", [
+    ("n_topics", 0, "topics must be"), ("n_topics", None, "topics must be"), ("alpha", -1.0, "alpha must be"),
+    ("beta", 0.0, "beta must be"), ("n_iterations", 0, "iterations must be"), ("seed", -1, "seed must be"),
+    ("seeds", 0, "number of seeds must be"), ("holdout", 1.0, "test share must be"), ("holdout", None, "test share must be"),
+    ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
+    ("engines", [], "choose at least one engine"), ("r", "often", "option 'r' of svb-cgs must be a number"),
+    ("n_samples", 0, "option 'n_samples' of svb-cgs must be"), ("phases", "interleaved", "phases=interleaved needs"),
+    ("path", "/no/such/file.csv", "no file and no folder"), ("path", "", "needs a path"),
 ])
-def test_a_mistake_is_one_sentence_and_starts_nothing(wrong, said):
+def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wrong, said):
     asked = []
     form = Settings(on_start=asked.append)
-    values = form.values() | wrong
-    form.values = lambda: values
+    if field == "path":
+        form.corpus.value, form.path.value = FILE, "."
+    widget = form.widgets()[field]
+    right, widget.value = widget.value, wrong
     form.start.clicks += 1
     assert asked == []
-    assert said in unescape(form.said.object).lower()
+    seen = shown(form)
+    below = seen[len(seen) - seen[::-1].index(widget.label)]
+    assert said in below.lower() and WRONG in widget.css_classes
     assert 'class="bad"' in form.said.object and form.said.visible
+    widget.value = right
+    assert below not in shown(form) and WRONG not in widget.css_classes and not form.said.visible
+    form.path.value = form.path.value or "."
+    form.start.clicks += 1
+    assert len(asked) == 1
+
+
+def test_what_is_wrong_is_told_at_the_change_and_stays_until_it_is_mended():
+    form = Settings()
+    alpha, seed = form.numbers["alpha"], form.numbers["seed"]
+    alpha.value = -1.0
+    assert "Alpha must be" in shown(form)[shown(form).index("alpha") + 1]
+    seed.value = 3
+    assert WRONG in alpha.css_classes
+    alpha.value = 0.5
+    assert WRONG not in alpha.css_classes and shown(form) == shown(Settings())
 
 
 def test_a_sentence_is_text_whatever_is_in_it():
@@ -73,12 +161,37 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.runs.run.launch", launched.append)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
-    values = Settings().values() | {"corpus": str(text), "seeds": 2, "n_iterations": 3, "n_topics": 2}
+    asked = {"engines": ["svb", "cgs", "svb-cgs"], "seeds": 2, "n_iterations": 3, "n_topics": 2}
+    values = Settings().values() | {"corpus": str(text)} | asked
     started, finished = start_runs(tmp_path / "runs", values)
     assert (len(started), finished) == (6, [])
     names = {run.name for run in started}
     assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
     assert told(started, finished) == "6 runs started."
+
+
+@pytest.mark.parametrize("changes, n_words, split", [
+    ({"top_words": 3}, 3, {"top_words": 3}), ({"singletons": "both-own"}, 6, {"singletons": "both-own"}),
+])
+def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_words, split, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.runs.run.launch", lambda path: None)
+    text = tmp_path / "texts.csv"
+    text.write_text("text\n" + "apples pears plums apples apples\nred green blue red red\n" * 20)
+    values = Settings().values() | changes | {"corpus": str(text), "engines": ["cgs"], "n_topics": 2}
+    ((run,), _) = start_runs(tmp_path / "runs", values)
+    assert run.spec.split == {"fraction": 0.1, "seed": 0, "per": "corpus"} | split
+    train = get_corpus(tmp_path / "runs", run.spec.train)
+    assert train.n_words == n_words
+    assert ("singletons" in split) == (train.counts.min() > 1)
+
+
+def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.runs.run.launch", lambda path: None)
+    monkeypatch.setattr("workbench.dashboard.starting.corpus_of", lambda name: halves[0])
+    new_run("first")
+    values = Settings().values() | {"corpus": "docstrings", "engines": ["cgs"], "n_topics": 4, "start": "first", "holdout": 0.0}
+    ((run,), _) = start_runs(tmp_path / "runs", values)
+    assert (run.spec.start["name"], run.spec.start["iteration"]) == ("first", 12)
 
 
 def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
@@ -96,11 +209,14 @@ def test_a_finished_run_is_said_to_be_there():
 
 def test_a_link_goes_round_for_every_field():
     form, other = Settings(), Settings()
+    for one in (form, other):
+        one.offer(["a-run"])
     parts, others = ({name: widget_part(w) for name, w in f.widgets().items()} for f in (form, other))
     assert to_query(parts) == ""
     unusual = {"corpus": FILE, "path": "a & b=c.csv", "engines": ["cgs"], "r": "inf", "n_samples": 3, "phases": "interleaved",
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
-               "holdout": 0.0}
+               "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
+               "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "start": "a-run"}
     assert unusual.keys() == form.widgets().keys()
     for name, value in unusual.items():
         form.widgets()[name].value = value
@@ -110,7 +226,8 @@ def test_a_link_goes_round_for_every_field():
 
 @pytest.mark.parametrize("name, text", [
     ("n_topics", "many"), ("n_topics", "1.5"), ("alpha", "nan"), ("alpha", "inf"), ("engines", "cgs,nonsense"),
-    ("corpus", "/etc"), ("schedule", "<b>"), ("seed", ""),
+    ("corpus", "/etc"), ("schedule", "<b>"), ("seed", ""), ("singletons", "none"), ("top_words", "all"), ("start", "no-run"),
+    ("restart_documents", "maybe"),
 ])
 def test_a_value_of_the_link_that_does_not_fit_is_left_out(name, text):
     widget = Settings().widgets()[name]

@@ -9,13 +9,19 @@ from workbench.dashboard.table import RunTable, duration, row
 
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
     assert row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1")) == {
-        "name": "a-run", "label": "svb-cgs r=1", "K": "20", "seed": "7", "state": "running", "message": "",
+        "name": "a-run", "label": "svb-cgs r=1", "changes": "", "K": "20", "seed": "7", "state": "running", "message": "",
         "progress": "5 / 10", "share": 50.0, "perplexity": "20.0", "time": "15.0 s", "left": "12.0 s",
     }
 
 
 def test_a_run_without_a_test_set_says_that_its_perplexity_is_of_training(reading_of):
     assert row(reading_of(test=None))["perplexity"] == "35.0 (training)"
+
+
+def test_a_row_says_what_was_done_to_the_corpus_and_what_the_run_started_from(reading_of):
+    changed = reading_of(split={"fraction": 0.1, "top_words": 2000, "singletons": "train"})
+    assert row(changed)["changes"] == "the 2,000 most frequent words; no singletons in training"
+    assert row(reading_of(start={"name": "first", "iteration": 40}))["changes"] == "started from iteration 40 of first"
 
 
 def test_a_run_that_has_nothing_yet_shows_dashes(reading_of):

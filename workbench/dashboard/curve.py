@@ -8,6 +8,8 @@ nothing but the new rows.
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from bokeh.core.properties import value
@@ -15,7 +17,7 @@ from bokeh.events import Reset
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter, HoverTool, Legend, LegendItem, Range1d
 from bokeh.plotting import figure
 
-from workbench.dashboard.readings import COLUMNS, Reading
+from workbench.dashboard.readings import COLUMNS, Reading, told_changes
 from workbench.dashboard.shell import FIGURE_CSS, LEGEND_CSS
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f8400", "#7f7f7f")
@@ -53,13 +55,23 @@ average @test_perplexity_average{0.0} · training @train_perplexity{0.0}</div>
 """
 
 
+class Drawn(NamedTuple):
+    """What is to be seen at the moment: enough to draw it again elsewhere."""
+
+    runs: tuple[tuple[Path, str, str], ...]  # path, label, colour
+    axis: str                                # of AXES
+    measure: str                             # of MEASURES
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+
+
 class Curve:
     """The figure and its slots; `show` assigns runs to slots, `axis`, `measure` and `span` choose what is seen."""
 
     def __init__(self):
         self.axis, self.measure, self.span = "iterations", "headline", "whole"
         self.drawn: list[str | None] = [None] * N_SLOTS
-        self._strides = [0] * N_SLOTS
+        self._strides, self._readings = [0] * N_SLOTS, {}
         self._moved_by_hand = self._moving = False
         self.figure = figure(
             height=420, sizing_mode="stretch_width", tools="pan,box_zoom,wheel_zoom,reset", toolbar_location="right",
@@ -121,7 +133,8 @@ class Curve:
 
     def show(self, readings: dict[str, Reading]) -> None:
         """Brings the figure to what was read: new rows are streamed, a slot with another run is filled anew."""
-        labels = telling_labels([readings[name] for name in self.drawn if name in readings])
+        self._readings = {name: readings[name] for name in self.drawn if name in readings}
+        labels = telling_labels(list(self._readings.values()))
         for slot, (source, name) in enumerate(zip(self.sources, self.drawn, strict=True)):
             reading = readings.get(name)
             self._fill(slot, source, name, reading)
@@ -130,6 +143,15 @@ class Curve:
                 _set(self._items[slot], label=value(labels[name]))
             _set(self._items[slot], visible=reading is not None)
         self.draw()
+
+    def seen(self) -> Drawn:
+        """What is to be seen; runs without a record are not."""
+        labels, colours = telling_labels(list(self._readings.values())), self.colours()
+        return Drawn(
+            tuple((one.path, labels[name], colours[name]) for name, one in self._readings.items() if len(one.numbers)),
+            self.axis, self.measure, (self.figure.x_range.start, self.figure.x_range.end),
+            (self.figure.y_range.start, self.figure.y_range.end),
+        )
 
     def _fill(self, slot: int, source: ColumnDataSource, name: str | None, reading: Reading | None) -> None:
         numbers = reading.numbers if reading is not None else np.empty((0, len(COLUMNS)))
@@ -198,6 +220,7 @@ def telling_labels(readings: list[Reading]) -> dict[str, str]:
     for told in (
         lambda name, spec: f"seed {spec.seed}",
         lambda name, spec: spec.corpus,
+        lambda name, spec: told_changes(spec) or "all words",
         lambda name, spec: f"α={spec.model['alpha']} β={spec.model['beta']}",
         lambda name, spec: name,
     ):

@@ -54,16 +54,27 @@ def _value(widget, text: str):
             raise ValueError(text)
         return value
     if isinstance(widget, (pn.widgets.Select, pn.widgets.RadioButtonGroup)):
-        if text not in widget.options:
-            raise ValueError(text)
-        return text
+        return _one_of(widget.values, text)
     if isinstance(widget, pn.widgets.IntInput):
-        return int(text)
-    if isinstance(widget, pn.widgets.FloatInput):
-        if not math.isfinite(number := float(text)):
-            raise ValueError(text)
-        return number
+        return int(_within(widget, int(text)))
+    if isinstance(widget, (pn.widgets.FloatInput, pn.widgets.FloatSlider)):
+        return _within(widget, float(text))
     return text
+
+
+def _one_of(values: list, text: str):
+    for value in values:
+        if written(value) == text:
+            return value
+    raise ValueError(text)
+
+
+def _within(widget, number: float) -> float:
+    """The number, unless it is beyond what the widget can show."""
+    low, high = (-math.inf if widget.start is None else widget.start), (math.inf if widget.end is None else widget.end)
+    if not math.isfinite(number) or not low <= number <= high:
+        raise ValueError(number)
+    return number
 
 
 def to_query(parts: dict[str, Part]) -> str:

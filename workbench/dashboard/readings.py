@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus.experiments import IN_WORDS
 from workbench.runs.control import PAUSED, RUNNING
 from workbench.runs.spec import RunSpec
 from workbench.runs.store import WAITING, RunReader, run_paths
@@ -155,6 +156,15 @@ _READINGS: dict[Path, Readings] = {}
 def readings_of(store: Path) -> Readings:
     """The process's readings of a store."""
     return _READINGS.setdefault(Path(store).resolve(), Readings(Path(store)))
+
+
+def told_changes(spec: RunSpec) -> str:
+    """What was done to the corpus first, and what the run started from; empty where it is as usual."""
+    split = spec.split or {}
+    parts = [f"the {split['top_words']:,} most frequent words"] if "top_words" in split else []
+    parts += [IN_WORDS[split["singletons"]]] if "singletons" in split else []
+    parts += [f"started from iteration {spec.start['iteration']} of {spec.start['name']}"] if spec.start else []
+    return "; ".join(parts)
 
 
 def _unreadable(path: Path, error: Exception) -> Reading:

@@ -1,40 +1,33 @@
-"""The form: what is to be run. Its fields come from the model's and the engines' dataclasses.
+"""The form: what is to be run.
 
-The form only holds values; they are checked by the constructors that the command line uses, so that
-the sentences about mistakes are the same everywhere.
+It only holds values; they are checked by the constructors that the command line uses, so that the
+sentences about mistakes are the same everywhere. A sentence about a field stands under that field.
 """
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import Field, fields
-from pathlib import Path
-
 import panel as pn
 
-from workbench.corpus import data_sets
 from workbench.corpus.catalog import DEFAULT
+from workbench.dashboard.fields import (
+    AT_RANDOM,
+    FILE,
+    corpora,
+    defaults,
+    number_field,
+    option_field,
+    option_groups,
+    singletons_field,
+    start_field,
+    vocabulary_field,
+)
+from workbench.dashboard.mistakes import Mistake, mistake_in
 from workbench.dashboard.shell import button, column, in_form, message, text
-from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import make_options
-from workbench.models import LDA
-from workbench.runs.compare import DEFAULT_ENGINES, plan
-from workbench.runs.spec import LARGEST_SEED, SpecError, make_spec, whole
+from workbench.engines import ENGINES
+from workbench.runs.compare import DEFAULT_ENGINES
 
-FILE = "a file or folder …"
-LABELS = {
-    "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
-    "seeds": "Number of seeds", "holdout": "Test share", "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
-}
-MEANINGS = {
-    "n_topics": "topics of the model",
-    "alpha": "Dirichlet prior per topic, not its total",
-    "beta": "Dirichlet prior per word type, not its total",
-    "n_iterations": "iterations, each one pass of the engine over the corpus",
-    "seed": "seed of the inference; the split stays the same",
-    "seeds": "runs of each engine, with seeds that count up",
-    "holdout": "share of the tokens held out to measure perplexity; 0 holds out none",
-}
+ACROSS = {"css_classes": ["wb-across"], "sizing_mode": "stretch_width"}
+WRONG = "wb-wrong"
 
 
 class Settings:
@@ -42,37 +35,54 @@ class Settings:
 
     def __init__(self, on_start=lambda values: None):
         self._on_start = on_start
-        present = [name for name, data_set in data_sets().items() if data_set.folder() is not None]
-        self.corpus = in_form(pn.widgets.Select(
-            label="Corpus", options=[*present, FILE], value=DEFAULT if DEFAULT in present else FILE, css_classes=["wb-wide"],
-        ))
+        self.corpus = in_form(pn.widgets.Select(label="Corpus", options=corpora(), value=DEFAULT, css_classes=["wb-wide"]))
         self.path = in_form(pn.widgets.TextInput(
             label="Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", css_classes=["wb-wide"]
         ))
+        self.top_words, self.singletons, self.start_from = vocabulary_field(), singletons_field(), start_field()
         self.engines = in_form(pn.widgets.CheckBoxGroup(
-            label="Engines", options=list(ENGINES), value=list(DEFAULT_ENGINES), inline=True, css_classes=["wb-wide"]
+            label="Engines", options=list(ENGINES), value=list(DEFAULT_ENGINES), inline=True,
+            css_classes=["wb-across", "wb-listed"],
         ))
-        self.numbers = {name: _number(name, default) for name, default in _defaults().items()}
-        self.options = {field.name: _option(field) for field in _option_fields(ENGINES)}
+        self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
+        self.groups = option_groups()
+        self.options = {field.name: option_field(field) for group in self.groups.values() for field in group}
+        self._headings = {owners: text(**ACROSS) for owners in self.groups}
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
+        self._wrong, self._mistake = text(**ACROSS), None
+        self._grid = column(*self._fields(), kind="wb-fields")
         self.start.on_click(self._start)
-        self.corpus.param.watch(self._show_fields, "value")
-        self.engines.param.watch(self._show_fields, "value")
+        for widget in (self.corpus, self.engines):
+            widget.param.watch(self._show_fields, "value")
+        for name, widget in self.widgets().items():
+            widget.param.watch(lambda event, name=name: self._look_over(name), "value")
         self._show_fields()
 
     def widgets(self) -> dict[str, pn.widgets.Widget]:
         """Every field by the name it has in a link."""
-        return {"corpus": self.corpus, "path": self.path, "engines": self.engines} | self.options | self.numbers
+        return {
+            "corpus": self.corpus, "path": self.path, "top_words": self.top_words, "singletons": self.singletons,
+            "engines": self.engines, "start": self.start_from,
+        } | self.options | self.numbers
 
     def values(self) -> dict:
-        """What `plan` takes: the corpus' name or path, engines, options that they have, model, seeds."""
-        chosen = {field.name for field in _option_fields(self.engines.value)}
+        """What `plan` takes: the corpus' name or path and what is done to it, engines, options that they have, model, seeds."""
         return {
             "corpus": self.path.value.strip() if self.corpus.value == FILE else self.corpus.value,
+            "top_words": self.top_words.value,
+            "singletons": self.singletons.value,
             "engines": list(self.engines.value),
-            "options": {name: widget.value for name, widget in self.options.items() if name in chosen},
+            "options": {name: self.options[name].value for name in self._chosen_options()},
+            "start": self.start_from.value or None,
         } | {name: widget.value for name, widget in self.numbers.items()}
+
+    def offer(self, runs: list[str]) -> None:
+        """The runs of the store that another one can start from."""
+        options = {AT_RANDOM: ""} | {name: name for name in runs}
+        if options != self.start_from.options:
+            gone = self.start_from.value not in options.values()
+            self.start_from.param.update(options=options, **{"value": ""} if gone else {})
 
     def say(self, sentence: str, kind: str = "muted") -> None:
         """Shows one sentence under the button."""
@@ -90,94 +100,76 @@ class Settings:
 
     def _start(self, event) -> None:
         values = self.values()
-        try:
-            check(values)
-        except ValueError as error:
-            self.say(sentence_of(error), "bad")
+        found = mistake_in(values)
+        self._tell(found)
+        if found is None:
+            self._on_start(values)
+        else:
+            self.say("Nothing is started; mend the field that is marked.", "bad")
+
+    # ------------------------------------------------------------------ mistakes
+
+    def _look_over(self, name: str) -> None:
+        """After a change: tells what is wrong with that field, and forgets what was wrong before."""
+        found = mistake_in(self.values())
+        told = self._mistake
+        if found is not None and self._place(found) in (name, told and self._place(told)):
+            self._tell(found)
+        elif told is not None:
+            self._tell(None)
+
+    def _place(self, mistake: Mistake) -> str:
+        """The field beside which it is told: the corpus may be the path."""
+        return "path" if mistake.field == "corpus" and self.corpus.value == FILE else mistake.field
+
+    def _tell(self, mistake: Mistake | None) -> None:
+        """Shows the sentence under its field and marks the field; None takes both away."""
+        if mistake == self._mistake:
             return
-        self._on_start(values)
+        for widget in self.widgets().values():
+            if WRONG in widget.css_classes:
+                widget.css_classes = [kind for kind in widget.css_classes if kind != WRONG]
+        if self._mistake is not None:
+            self._grid.remove(self._wrong)
+            self.say("")
+        self._mistake = mistake
+        if mistake is not None:
+            widget = self.widgets()[self._place(mistake)]
+            widget.css_classes = [*widget.css_classes, WRONG]
+            self._wrong.object = message(mistake.sentence, "bad")
+            self._grid.insert(self._grid.objects.index(widget) + 1, self._wrong)
+
+    # ------------------------------------------------------------------ the form
+
+    def _chosen_options(self) -> list[str]:
+        """The options that the ticked engines have."""
+        chosen = set(self.engines.value)
+        return [field.name for owners, group in self.groups.items() if chosen & set(owners) for field in group]
 
     def _show_fields(self, event=None) -> None:
         """Shows the options that the chosen engines have, and the path when the corpus is one."""
         self.path.visible = self.corpus.value == FILE
-        chosen = {field.name for field in _option_fields(self.engines.value)}
+        chosen = self._chosen_options()
         for name, widget in self.options.items():
             widget.visible = name in chosen
+        for owners, heading in self._headings.items():
+            ticked = [engine for engine in owners if engine in self.engines.value]
+            heading.visible, heading.object = bool(ticked), _heading(", ".join(ticked))
+
+    def _fields(self) -> list:
+        """What the grid holds, in order."""
+        parts = [self.corpus, self.path, self.top_words, self.numbers["holdout"], self.singletons]
+        parts += [text(_heading("Engines"), **ACROSS), self.engines]
+        for owners, group in self.groups.items():
+            parts += [self._headings[owners], *(self.options[field.name] for field in group)]
+        parts.append(text(_heading("Model and runs"), **ACROSS))
+        return [*parts, *(widget for name, widget in self.numbers.items() if name != "holdout"), self.start_from]
 
     def view(self) -> pn.Column:
         """The form as a card."""
-        engines = column(text('<p class="muted">Engines</p>'), self.engines, kind="wb-wide")
-        grid = column(self.corpus, self.path, engines, *self.options.values(), *self.numbers.values(), kind="wb-fields")
         sizes = {"width": 316, "sizing_mode": None}
-        return column(text("<h2>New runs</h2>"), grid, self.start, self.said, kind="wb-card wb-form", **sizes)
+        return column(text("<h2>New runs</h2>"), self._grid, self.start, self.said, kind="wb-card wb-form", **sizes)
 
 
-def check(values: dict) -> None:
-    """Everything that can be known without the corpus.
-
-    Raises
-    ------
-    SpecError, ModelError, OptionError
-        One sentence: what was wanted, what came, what to do.
-    """
-    if not values["engines"]:
-        raise SpecError("choose at least one engine; none is ticked")
-    LDA(n_topics=values["n_topics"], alpha=values["alpha"], beta=values["beta"])
-    for name in values["engines"]:
-        engine = get_engine(name)
-        own = {field.name for field in fields(engine.options)}
-        make_options(engine, {option: value for option, value in values["options"].items() if option in own})
-    whole("iterations", values["n_iterations"], 1, 2**20)
-    whole("seed", values["seed"], 0, LARGEST_SEED)
-    whole("number of seeds", values["seeds"], 1, 100)
-    if values["holdout"] is None or not 0 <= values["holdout"] < 1:
-        raise SpecError(f"test share must be a number of at least 0 and below 1; got {values['holdout']!r}")
-    if not values["corpus"]:
-        raise SpecError("the corpus needs a path; type one or choose a corpus of the list")
-    if values["corpus"] not in data_sets() and not Path(values["corpus"]).expanduser().exists():
-        raise SpecError(f"no file and no folder {values['corpus']!r}; check the path, or choose a corpus of the list")
-
-
-def sentence_of(error: Exception) -> str:
-    """The error as one sentence that begins with a capital."""
-    sentence = " ".join(str(error).split()) or type(error).__name__
-    return sentence[0].upper() + sentence[1:]
-
-
-def _defaults() -> dict:
-    """Name → default of every number of the form, as the model and `plan` have them."""
-    model = {field.name: field.default for field in fields(LDA)}
-    run, comparison = inspect.signature(make_spec).parameters, inspect.signature(plan).parameters
-    return model | {"n_iterations": run["n_iterations"].default} | {
-        name: comparison[name].default for name in ("seed", "seeds", "holdout")
-    }
-
-
-def _option_fields(engines) -> list[Field]:
-    """The options of these engines, each name once; an option with several meanings keeps the first."""
-    found: dict[str, Field] = {}
-    for name in engines:
-        for field in fields(get_engine(name).options):
-            found.setdefault(field.name, field)
-    return sorted(found.values(), key=lambda field: (field.name != "r", bool(field.metadata["choices"])))
-
-
-def _number(name: str, default):
-    """A field for a number; its range is checked at the start, with a sentence."""
-    kind = pn.widgets.IntInput if isinstance(default, int) else pn.widgets.FloatInput
-    step = 1 if isinstance(default, int) else 0.05
-    return in_form(kind(label=LABELS[name], value=default, step=step, description=MEANINGS[name]))
-
-
-def _option(field: Field):
-    """A field for an option of an engine, as its metadata wants it."""
-    label, about = LABELS.get(field.name, field.name), field.metadata
-    described = {"label": label, "value": field.default, "description": about["meaning"]}
-    if about["choices"]:
-        return in_form(pn.widgets.Select(options=list(about["choices"]), **described))
-    if about["infinite"]:
-        return in_form(pn.widgets.TextInput(**described | {"value": f"{field.default:g}", "placeholder": "a number or inf"}))
-    if about["whole"]:
-        return in_form(pn.widgets.IntInput(**described))
-    return in_form(pn.widgets.FloatInput(**described))
-
+def _heading(words: str) -> str:
+    return f'<p class="group">{words}</p>'

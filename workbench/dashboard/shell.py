@@ -116,7 +116,7 @@ def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
 
 
 def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:
-    """Ties a view to the session that is being made: theme and ticks, and nothing that outlives it.
+    """Ties a view to the session that is being made: theme, ticks from when the page is drawn, nothing that outlives it.
 
     Without a session (a bare import, a test) nothing happens.
     """
@@ -130,7 +130,13 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     document.title, document.template = title, _template()
     document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
-    document.add_periodic_callback(tick, TICK)  # Bokeh drops it with the session
+
+    def drawn(event) -> None:
+        tick()
+        document.add_periodic_callback(tick, TICK)  # Bokeh drops it with the session
+
+    # Not earlier: a menu or a text that is changed before the browser has drawn it is an error there.
+    document.on_event(DocumentReady, drawn)
 
 
 def with_lock(document, work: Callable[[], None]) -> None:

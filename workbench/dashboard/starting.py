@@ -1,44 +1,16 @@
-"""Runs made and steered in a thread, so that reading a corpus or starting a worker freezes nobody's page."""
+"""The runs that the form asks for, made and started."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 
-from workbench.corpus import Corpus, data_sets, load_corpus
+from workbench.corpus import Corpus, is_named, load_corpus
 from workbench.engines import get_engine
 from workbench.runs.compare import plan
 from workbench.runs.run import Run
 from workbench.runs.store import FINISHED, create_run
-
-WORKERS = ThreadPoolExecutor(2, thread_name_prefix="workbench-desk")
-LOG = logging.getLogger(__name__)
-
-
-def in_background(document, work: Callable[[], object], then: Callable[[object, Exception | None], None]) -> None:
-    """Does ``work`` in a thread, then calls ``then(result, error)`` in the session; without a session, all of it now."""
-
-    def task() -> None:
-        result, error = None, None
-        try:
-            result = work()
-        except Exception as problem:  # it is shown to the visitor; a thread has nobody else to tell
-            error = problem
-            if not isinstance(problem, ValueError):
-                LOG.exception("a request of the page failed")
-        if document is None:
-            then(result, error)
-        elif document.session_context is not None:
-            document.add_next_tick_callback(lambda: then(result, error))
-
-    if document is None:
-        task()
-    else:
-        WORKERS.submit(task)
 
 
 def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run]]:
@@ -59,6 +31,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run]]:
     corpus = corpus_of(settings.pop("corpus"))
     known = {name for engine in settings["engines"] for name in _option_names(engine)}
     settings["options"] = {name: value for name, value in settings["options"].items() if name in known}
+    if settings["start"] is not None:
+        settings["start"] = Path(store) / settings["start"]
     specs, train, test = plan(corpus, **settings)
     runs = [Run(create_run(Path(store), spec, train, test)) for spec in specs]
     finished = [run for run in runs if run.state == FINISHED]
@@ -81,9 +55,10 @@ def told(started: list[Run], finished: list[Run]) -> str:
 
 def corpus_of(name_or_path: str) -> Corpus:
     """The corpus, kept for the next start; a file that has changed since is read again."""
+    if is_named(name_or_path):
+        return _loaded(name_or_path, 0)
     path = Path(name_or_path).expanduser()
-    changed = path.stat().st_mtime_ns if name_or_path not in data_sets() and path.exists() else 0
-    return _loaded(name_or_path if name_or_path in data_sets() else str(path), changed)
+    return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0)
 
 
 @lru_cache(maxsize=2)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import panel as pn
 
+from workbench.dashboard.background import in_background, sentence_of
 from workbench.dashboard.readings import Reading
-from workbench.dashboard.settings import sentence_of
 from workbench.dashboard.shell import button, message, text
-from workbench.dashboard.starting import in_background
 from workbench.dashboard.table import RunTable
 from workbench.runs.control import PAUSED, RUNNING, STOPPED
 from workbench.runs.run import Run

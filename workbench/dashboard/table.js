@@ -50,7 +50,7 @@ export function render({ model }) {
   }
 
   function fill(parts, values) {
-    put(parts.label, values.label); put(parts.small, values.name)
+    put(parts.label, values.label); put(parts.small, values.changes ? `${values.name} · ${values.changes}` : values.name)
     put(parts.state, values.state); parts.state.className = `state ${values.state}`; parts.state.title = values.message
     parts.bar.style.width = `${values.share}%`; put(parts.share, values.progress)
     for (const key of ["K", "seed", "perplexity", "time", "left"]) put(parts.cells[key], values[key])

@@ -11,7 +11,7 @@ from pathlib import Path
 import panel as pn
 import param
 
-from workbench.dashboard.readings import COLUMNS, Reading
+from workbench.dashboard.readings import COLUMNS, Reading, told_changes
 from workbench.dashboard.shell import STYLE
 
 HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
@@ -58,6 +58,7 @@ def row(reading: Reading) -> dict:
     return {
         "name": reading.name,
         "label": reading.label,
+        "changes": told_changes(spec) if spec else "",
         "K": str(spec.model["n_topics"]) if spec else DASH,
         "seed": str(spec.seed) if spec else DASH,
         "state": status["state"],

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import panel as pn
 
+from workbench.dashboard.background import in_background, sentence_of
 from workbench.dashboard.curve import AXES, MEASURES, N_SLOTS, SPANS, Curve
+from workbench.dashboard.downloads import Downloads, Handover
+from workbench.dashboard.files import FORMS, figure_file, report_file, runs_file, table_file
 from workbench.dashboard.link import Part, from_query, to_query, widget_part
 from workbench.dashboard.readings import UNREADABLE, readings_of
-from workbench.dashboard.settings import Settings, sentence_of
+from workbench.dashboard.settings import Settings
 from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text, with_lock
-from workbench.dashboard.starting import in_background, start_runs, told
+from workbench.dashboard.starting import start_runs, told
 from workbench.dashboard.steering import Steering
 from workbench.dashboard.table import RunTable
+from workbench.dashboard.topics import Topics
 from workbench.models import VARIABLES
 from workbench.runs.run import default_store
 
 TITLE = "workbench · Compare"
 FIRST_LOOK = 0.5
 """Seconds that the first visitor waits for the first look at the store."""
+FIGURES = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
 
 
 class ComparePage:
-    """One visitor's desk: settings, curve and table, brought to what the store says every second."""
+    """One visitor's desk: settings, curve, table and topics, brought to what the store says every second."""
 
     def __init__(self, store: Path):
         self.store, self._readings = Path(store), readings_of(store)
@@ -36,31 +42,52 @@ class ComparePage:
         self.span = _choice("Range", SPANS, self.curve.span)
         self.newest = dressed(pn.widgets.Button(label="Newest eight", disabled=True))
         self.meaning = text(sizing_mode="stretch_width")
+        self.topics = Topics()
+        self.form = dressed(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
+        self.handover = Handover()
+        self.view_files = Downloads(self.handover, self._makers())
+        self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self._picked: list[str] | None = None     # drawn by hand; None: the newest eight
         self._version, self._document = -1, pn.state.curdoc
+        self._paths: dict[str, Path] = {}         # of every run of the store
         self.newest.on_click(self._follow_newest)
         self._parts = {"axis": widget_part(self.axis), "measure": widget_part(self.measure), "range": widget_part(self.span)}
         self._parts |= {name: widget_part(widget) for name, widget in self.settings.widgets().items()}
+        self._parts |= {"words": widget_part(self.topics.n_words), "relevance": widget_part(self.topics.relevance)}
         self._parts["runs"] = Part(lambda: ",".join(self._picked or ()), "", self._take_runs)
+        self._parts["topics_of"] = Part(lambda: self.topics.picked, "", self._take_topics)
+        listing = self._readings.latest(FIRST_LOOK)
+        self._offer(listing)
         self._read_link()
         self._look()
-        self.tick(FIRST_LOOK)
+        self._take(listing)
         for widget in (self.axis, self.measure, self.span):
             widget.param.watch(self._look_changed, "value")
-        for widget in self.settings.widgets().values():
+        for widget in (*self.settings.widgets().values(), self.topics.run, self.topics.n_words, self.topics.relevance):
             widget.param.watch(self._write_link, "value")
+        self.table.param.watch(self._chosen, "chosen")
 
     # ------------------------------------------------------------------ every second
 
-    def tick(self, patience: float = 0.0) -> None:
+    def tick(self) -> None:
         """Brings the page to the latest listing of the store."""
-        listing = self._readings.latest(patience)
+        self._take(self._readings.latest())
+        self.topics.refresh()
+
+    def _take(self, listing) -> None:
+        """Brings everything but the words of the topics to a listing, unless it is known."""
         if listing.version == self._version:
             return
         self._version = listing.version
         self.table.show(listing.readings)
         self.steering.show(listing.readings)
+        self._paths = {reading.name: reading.path for reading in listing.readings}
+        self._offer(listing)
         self._show_curves(listing)
+        self.topics.show(listing.readings)
+
+    def _offer(self, listing) -> None:
+        self.settings.offer([reading.name for reading in listing.readings if reading.state != UNREADABLE])
 
     def _show_curves(self, listing) -> None:
         readable = {reading.name: reading for reading in listing.readings if reading.state != UNREADABLE}
@@ -96,6 +123,23 @@ class ComparePage:
         drawn = list(self.curve.colours())
         self._pick([other for other in drawn if other != name] if name in drawn else [*drawn, name][-N_SLOTS:])
 
+    def _chosen(self, event) -> None:
+        """A row was ticked: its topics are shown."""
+        added = [name for name in event.new if name not in event.old]
+        if len(added) == 1:
+            self.topics.pick(added[0])
+
+    def _makers(self) -> dict:
+        """What a button of the figure says → what makes its file of what is seen at the click."""
+        figures = {name: lambda form=form: partial(figure_file, self.curve.seen(), form) for name, form in FIGURES.items()}
+        return figures | {
+            "CSV": lambda: partial(table_file, self.curve.seen()), "Report": lambda: partial(report_file, self.curve.seen()),
+        }
+
+    def _make_runs(self):
+        paths = [self._paths[name] for name in self.table.chosen if name in self._paths]
+        return partial(runs_file, paths, self.form.value)
+
     def _follow_newest(self, event) -> None:
         self._pick(None)
 
@@ -121,6 +165,10 @@ class ComparePage:
         self._picked = [name for name in names.split(",") if name][:N_SLOTS] or None
         return True
 
+    def _take_topics(self, name: str) -> bool:
+        self.topics.pick(name)
+        return True
+
     def _read_link(self) -> None:
         if pn.state.location is not None:
             refused = from_query(pn.state.location.search or "", self._parts)
@@ -138,13 +186,17 @@ class ComparePage:
         figures = [self.curve.figure]
         controls = column(
             column(*(_labelled(widget) for widget in (self.measure, self.axis, self.span)), kind="wb-bar"),
-            pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.meaning, kind="wb-card",
+            pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.meaning,
+            column(text(message("Download"), css_classes=["wb-mid"]), *self.view_files.buttons.values(), kind="wb-bar"),
+            self.view_files.said, kind="wb-card",
         )
+        whole = column(*self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None)
         runs = column(
-            column(text("<h2>Runs</h2>", css_classes=["wb-mid"]), *self.steering.parts, self.newest, kind="wb-bar"),
-            self.steering.said, self.table, kind="wb-card",
+            column(text("<h2>Runs</h2>", css_classes=["wb-mid"]), *self.steering.parts, self.newest, whole, kind="wb-bar"),
+            self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
-        body = column(self.settings.view(), column(controls, runs, kind="wb-main"), kind="wb-body")
+        main = column(controls, runs, self.topics.view(), self.handover, kind="wb-main")
+        body = column(self.settings.view(), main, kind="wb-body")
         begin_session(self, TITLE, figures, self.tick)
         return lay_out("workbench", "compare engines, live", [body], figures)
 

@@ -1,0 +1,54 @@
+"""Work that takes a while, done in threads, so that it freezes nobody's page."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from tornado.ioloop import IOLoop
+
+STARTS, LOOKS, FILES = (ThreadPoolExecutor(2, thread_name_prefix=f"workbench-{name}") for name in ("starts", "looks", "files"))
+"""Threads for runs that are made, counts that are read, files that are written: a big file holds up no start."""
+LOG = logging.getLogger(__name__)
+
+
+def in_background(
+    document, work: Callable[[], object], then: Callable[[object, Exception | None], None],
+    workers: ThreadPoolExecutor = STARTS,
+) -> None:
+    """Does ``work`` in a thread, then calls ``then(result, error)`` in the session; without a session, all of it now.
+
+    To be called where the session lives, in the thread of the server. The worker comes back through the server's
+    loop: even `add_next_tick_callback` of a document says to the whole process that this document is the current
+    one, and another session that is at work at that moment then mixes its models with those of this one.
+    """
+    loop = IOLoop.current() if document is not None else None
+
+    def task() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as problem:  # it is shown to the visitor; a thread has nobody else to tell
+            error = problem
+            if not isinstance(problem, ValueError):
+                LOG.exception("a request of the page failed")
+        if loop is None:
+            then(result, error)
+        else:
+            loop.add_callback(come_back, result, error)
+
+    def come_back(result: object, error: Exception | None) -> None:
+        if document.session_context is not None:
+            document.add_next_tick_callback(lambda: then(result, error))
+
+    if document is None:
+        task()
+    else:
+        workers.submit(task)
+
+
+def sentence_of(error: Exception) -> str:
+    """The error as one sentence that begins with a capital."""
+    sentence = " ".join(str(error).split()) or type(error).__name__
+    return sentence[0].upper() + sentence[1:]

@@ -1,0 +1,14 @@
+// Saves the file that the server hands over, and says that it has arrived, so that the server forgets it.
+export function render({ model }) {
+  model.on("file", () => {
+    const { name, content } = model.file
+    if (!name) return
+    const link = document.createElement("a")
+    link.href = URL.createObjectURL(new Blob([content]))
+    link.download = name
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000)
+    model.send_msg("arrived")
+  })
+  return document.createElement("span")
+}

@@ -1,0 +1,70 @@
+"""Buttons that give files to the browser: made at the click, in a thread, and handed over on the page's own connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import panel as pn
+import param
+
+from workbench.dashboard.background import FILES, in_background, sentence_of
+from workbench.dashboard.files import File
+from workbench.dashboard.shell import button, message, text
+
+
+class Handover(pn.custom.JSComponent):
+    """Gives a file to the browser, which saves it. Nothing is seen of it, and no other address is asked."""
+
+    file = param.Dict(default={}, doc="name and content (bytes) of the file that is on its way; empty when it has arrived.")
+
+    _esm = Path(__file__).with_name("downloads.js")
+
+    def _handle_msg(self, said) -> None:
+        if said == "arrived":
+            self.file = {}
+
+
+class Downloads:
+    """The buttons of one place, and a sentence about what became of the last click.
+
+    Parameters
+    ----------
+    handover : Handover
+        Of the session.
+    makers : dict
+        What a button says → a function without arguments that is called at the click and returns what makes the file.
+    """
+
+    def __init__(self, handover: Handover, makers: dict[str, Callable[[], Callable[[], File]]]):
+        self._handover, self._document = handover, pn.state.curdoc
+        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.buttons = {name: button(name) for name in makers}
+        for name, maker in makers.items():
+            self.buttons[name].on_click(lambda event, maker=maker: self._make(maker()))
+
+    def _make(self, work: Callable[[], File]) -> None:
+        self._rest(True)
+        self._say("Making the file …", "muted")
+
+        def then(file: File | None, error: Exception | None) -> None:
+            self._rest(False)
+            if error is not None:
+                self._say(sentence_of(error), "bad")
+                return
+            self._say(f"{file.name}, {size(len(file.content))}, is among the downloads of the browser.", "muted")
+            self._handover.file = file._asdict()
+
+        in_background(self._document, work, then, FILES)
+
+    def _rest(self, resting: bool) -> None:
+        for made in self.buttons.values():
+            made.disabled = resting
+
+    def _say(self, sentence: str, kind: str) -> None:
+        self.said.object, self.said.visible = message(sentence, kind), True
+
+
+def size(n_bytes: int) -> str:
+    """Bytes for people: 34 kB, 1.2 MB."""
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 999_500 else f"{max(1, round(n_bytes / 1e3))} kB"

@@ -1,0 +1,114 @@
+"""The fields of the form, made from the dataclasses of the model and the engines and from what `plan` takes."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import Field, fields
+
+import panel as pn
+
+from workbench.corpus import SINGLETONS, data_sets
+from workbench.dashboard.mistakes import MISSING
+from workbench.dashboard.shell import in_form
+from workbench.engines import ENGINES, get_engine
+from workbench.models import LDA
+from workbench.runs.compare import plan
+from workbench.runs.spec import make_spec
+
+FILE = "a file or folder …"
+LABELS = {
+    "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
+    "seeds": "Number of seeds", "holdout": "Test share", "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
+    "init": "First responsibilities", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
+    "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
+}
+MEANINGS = {
+    "n_topics": "topics of the model",
+    "alpha": "Dirichlet prior per topic, not its total",
+    "beta": "Dirichlet prior per word type, not its total",
+    "n_iterations": "iterations, each one pass of the engine over the corpus",
+    "seed": "seed of the inference; the split stays the same",
+    "seeds": "runs of each engine, with seeds that count up",
+    "holdout": "share of the tokens held out to measure perplexity; 0 holds out none",
+}
+SINGLETONS_IN_WORDS = {
+    "keep": "kept", "train": "out of training", "both-own": "out of training and test, by own counts",
+    "both-full": "out of training and test, by full counts",
+}
+AT_RANDOM = "nothing, at random"
+
+
+def corpora() -> dict[str, str]:
+    """What the menu says → data set of the catalog, those that are not here marked; then a file."""
+    marked = {name: f"{name} (not here)" if one.whereabouts() in MISSING else name for name, one in data_sets().items()}
+    return {mark: name for name, mark in marked.items()} | {FILE: FILE}
+
+
+def vocabulary_field():
+    """How many words are kept; empty for all."""
+    return in_form(pn.widgets.IntInput(
+        label="Vocabulary", value=None, step=500, placeholder="all words",
+        description="the most frequent words of the corpus that are kept, before tokens are held out; empty keeps all. Another "
+        "vocabulary is another corpus: its perplexities are not comparable",
+    ))
+
+
+def singletons_field():
+    """Whether words that a document has once stay."""
+    return in_form(pn.widgets.Select(
+        label="Singletons", options={SINGLETONS_IN_WORDS[rule]: rule for rule in SINGLETONS}, value="keep",
+        css_classes=["wb-wide"],
+        description="words that a document has once. Own counts: a test word goes if it has one test token; full counts: if it "
+        "has one token in training and test together",
+    ))
+
+
+def start_field():
+    """The run whose counts another one begins with."""
+    return in_form(pn.widgets.Select(
+        label="Start from", options={AT_RANDOM: ""}, value="", css_classes=["wb-wide"],
+        description="begin with the counts of a run of the store, of as many topics on the same words",
+    ))
+
+
+def number_field(name: str, default):
+    """A field for a number; its range is checked at the start, with a sentence."""
+    kind = pn.widgets.IntInput if isinstance(default, int) else pn.widgets.FloatInput
+    step = 1 if isinstance(default, int) else 0.05
+    return in_form(kind(label=LABELS[name], value=default, step=step, description=MEANINGS[name]))
+
+
+def option_field(field: Field):
+    """A field for an option of an engine, as its metadata wants it."""
+    label, about = LABELS.get(field.name, field.name), field.metadata
+    described = {"label": label, "value": field.default, "description": about["meaning"]}
+    if about["choices"]:
+        options = {{True: "yes", False: "no"}.get(choice, choice): choice for choice in about["choices"]}
+        return in_form(pn.widgets.Select(options=options, **described))
+    if about["infinite"]:
+        return in_form(pn.widgets.TextInput(**described | {"value": f"{field.default:g}", "placeholder": "a number or inf"}))
+    if about["whole"]:
+        return in_form(pn.widgets.IntInput(**described))
+    return in_form(pn.widgets.FloatInput(**described))
+
+
+def defaults() -> dict:
+    """Name → default of every number of the form, as the model and `plan` have them."""
+    model = {field.name: field.default for field in fields(LDA)}
+    run, comparison = inspect.signature(make_spec).parameters, inspect.signature(plan).parameters
+    return model | {"n_iterations": run["n_iterations"].default} | {
+        name: comparison[name].default for name in ("seed", "seeds", "holdout")
+    }
+
+
+def option_groups() -> dict[tuple[str, ...], list[Field]]:
+    """Engines → the options that they alone share, of most engines first; a name of several meanings keeps the first."""
+    found, owners = {}, {}
+    for engine in ENGINES:
+        for field in fields(get_engine(engine).options):
+            found.setdefault(field.name, field)
+            owners.setdefault(field.name, []).append(engine)
+    groups: dict[tuple[str, ...], list[Field]] = {}
+    for name, field in found.items():
+        groups.setdefault(tuple(owners[name]), []).append(field)
+    return dict(sorted(groups.items(), key=lambda group: (group[1][0].name != "r", -len(group[0]))))

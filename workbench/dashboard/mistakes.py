@@ -1,0 +1,83 @@
+"""What is wrong with the values of the form, and with which field; told by the constructors that the command line uses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.corpus import find_data_set, is_named, load_corpus
+from workbench.dashboard.background import sentence_of
+from workbench.engines import get_engine
+from workbench.engines.engine import OptionError, make_options
+from workbench.models import LDA
+from workbench.runs.spec import LARGEST_SEED, MODEL_FIELDS, SpecError, whole
+
+MISSING = ("fetchable", "by hand")
+"""Whereabouts of a data set that cannot be read at once."""
+
+
+class Mistake(NamedTuple):
+    """What was wanted, what came, what to do, and the field beside which it is told."""
+
+    field: str
+    sentence: str
+
+
+def mistake_in(values: dict) -> Mistake | None:
+    """The first mistake that can be known without the corpus; None where there is none."""
+    for field, look in _looks(values):
+        try:
+            look()
+        except OptionError as error:
+            return Mistake(_option_of(error, values["options"]) or field, sentence_of(error))
+        except ValueError as error:
+            return Mistake(field, sentence_of(error))
+    return None
+
+
+def _looks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
+    """(field, what raises if it is wrong), in the order of the form."""
+    yield "corpus", partial(_there, values["corpus"])
+    if values["top_words"] is not None:
+        yield "top_words", partial(whole, "vocabulary", values["top_words"], 1)
+    yield "holdout", partial(_share, values["holdout"])
+    yield "engines", partial(_some, values["engines"])
+    for name in values["engines"]:
+        engine = get_engine(name)
+        own = {field.name for field in fields(engine.options)}
+        yield "engines", partial(make_options, engine, {o: value for o, value in values["options"].items() if o in own})
+    for name in MODEL_FIELDS:
+        yield name, partial(LDA, **{name: values[name]})
+    yield "n_iterations", partial(whole, "iterations", values["n_iterations"], 1, 2**20)
+    yield "seed", partial(whole, "seed", values["seed"], 0, LARGEST_SEED)
+    yield "seeds", partial(whole, "number of seeds", values["seeds"], 1, 100)
+
+
+def _there(corpus: str) -> None:
+    if not corpus:
+        raise SpecError("the corpus needs a path; type one or choose a corpus of the list")
+    named = is_named(corpus)
+    if named and find_data_set(corpus.split(":")[0]).whereabouts() in MISSING:
+        load_corpus(corpus)  # which says how to get it
+    if not named and not Path(corpus).expanduser().exists():
+        raise SpecError(f"no file and no folder {corpus!r}; check the path, or choose a corpus of the list")
+
+
+def _share(share: float | None) -> None:
+    if share is None or not 0 <= share < 1:
+        raise SpecError(f"test share must be a number of at least 0 and below 1; got {share!r}")
+
+
+def _some(engines: list[str]) -> None:
+    if not engines:
+        raise SpecError("choose at least one engine; none is ticked")
+
+
+def _option_of(error: OptionError, options: dict) -> str | None:
+    """The option that the sentence begins with: ``option 'r' of …``, ``phases=interleaved needs …``."""
+    named = re.match(r"(?:option ')?(\w+)['=]", str(error))
+    return named[1] if named and named[1] in options else None

@@ -1,0 +1,144 @@
+"""The topics of one run as a table: how large each is, and its words; as of the last snapshot."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import panel as pn
+import xarray as xr
+
+from workbench.dashboard.background import LOOKS, in_background, sentence_of
+from workbench.dashboard.readings import Reading
+from workbench.dashboard.shell import STYLE, column, dressed, message, text
+from workbench.measures import top_words, topic_sizes
+from workbench.runs.run import Run
+
+MOST_WORDS = 50
+NEWEST = "the newest run"
+CSS = (STYLE / "topics.css").read_text(encoding="utf-8")
+
+
+class Moment(NamedTuple):
+    """Which counts of a run are meant: those of a run of this hash after this many snapshots, in this state."""
+
+    path: Path
+    hash: str
+    n_snapshots: int
+    state: str
+
+
+class Topics:
+    """The card. It shows the newest run until one is picked, here or with a click on a row of the table."""
+
+    def __init__(self):
+        self.run = dressed(pn.widgets.Select(label="Topics of", options={NEWEST: ""}, value="", width=330))
+        self.n_words = dressed(pn.widgets.IntInput(label="Words", value=10, start=1, end=MOST_WORDS, width=64))
+        self.relevance = dressed(pn.widgets.FloatSlider(label="Relevance λ", value=1.0, start=0, end=1, step=0.05, width=150))
+        self.said = text(sizing_mode="stretch_width")
+        self.table = text(sizing_mode="stretch_width")
+        self.table.stylesheets = [*self.table.stylesheets, CSS]
+        self.picked = ""                          # by hand; empty: the newest run
+        self._moments: dict[str, Moment] = {}     # of every readable run, newest first
+        self._shown, self._busy, self._moving, self._document = None, False, False, pn.state.curdoc
+        self.run.param.watch(self._choose, "value")
+        for widget in (self.n_words, self.relevance):
+            widget.param.watch(lambda event: self.refresh(), "value")
+
+    def show(self, readings: tuple[Reading, ...]) -> None:
+        """Takes in what the runs have reached; `refresh` then reads the counts, if the run that is shown has newer ones."""
+        self._moments = {reading.name: _moment(reading) for reading in readings if reading.spec is not None}
+        options = {NEWEST: ""} | {name: name for name in self._moments}
+        wanted = self.picked if self.picked in self._moments else ""
+        if options != self.run.options or wanted != self.run.value:
+            self._moving = True
+            self.run.param.update(options=options, value=wanted)
+            self._moving = False
+
+    def pick(self, name: str) -> None:
+        """Shows the topics of the run."""
+        self.picked = name
+        if name in self._moments:
+            self.run.value = name
+
+    def _choose(self, event) -> None:
+        """Another run in the menu: picked by hand, unless we did it."""
+        if not self._moving:
+            self.picked = event.new
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Makes the table anew if something else is to be shown; one at a time, the latest wish last."""
+        newest = next(iter(self._moments), "")
+        wanted = self._moments.get(self.run.value or newest), self.n_words.value, self.relevance.value
+        if self._busy or wanted == self._shown:
+            return
+        self._busy = True
+
+        def then(result, error) -> None:
+            self._busy, self._shown = False, wanted
+            said, table = result if error is None else (message(sentence_of(error), "bad"), "")
+            self.said.object, self.table.object = said, table
+            self.refresh()
+
+        in_background(self._document, partial(_told, *wanted), then, LOOKS)
+
+    def view(self) -> pn.Column:
+        """The card."""
+        choices = column(self.run, self.n_words, self.relevance, kind="wb-bar")
+        return column(text("<h2>Topics</h2>"), choices, self.said, self.table, kind="wb-card")
+
+
+def _moment(reading: Reading) -> Moment:
+    """The last snapshot that the run can have, counted from what is committed."""
+    iteration = reading.latest[0]
+    n_snapshots = int(iteration) // reading.spec.snapshot_every if np.isfinite(iteration) else 0
+    return Moment(reading.path, reading.spec.hash, n_snapshots, reading.state)
+
+
+def _told(moment: Moment | None, n_words: int, relevance: float) -> tuple[str, str]:
+    """A sentence and the table, as HTML."""
+    if moment is None:
+        return message("The words of the topics appear here when there is a run."), ""
+    counts = _counts(moment)
+    if counts is None:
+        return message(f"{moment.path.name} has no snapshot of its topics yet; the words appear with the first."), ""
+    ranked = "probability" if relevance == 1 else "lift" if relevance == 0 else f"relevance (λ = {relevance:g})"
+    said = (
+        f"Words by {ranked}, sizes as shares of the training tokens; "
+        f"iteration {int(counts['snapshot_iteration'][-1])} of {moment.path.name}."
+    )
+    return message(said), table_of(counts, n_words, relevance, moment.path.name)
+
+
+@lru_cache(maxsize=2)
+def _counts(moment: Moment) -> xr.Dataset | None:
+    """What is needed of the last snapshot, kept for the next number of words or relevance; None before the first."""
+    run = Run(moment.path).dataset()
+    if "phi" not in run:
+        return None
+    return run[["phi", "n_kw", "n_k"]].isel(snapshot=[-1], iteration=[-1]).load()
+
+
+def table_of(counts: xr.Dataset, n_words: int, relevance: float, name: str) -> str:
+    """The topics as an HTML table, largest first; their words with probabilities, whatever is in them, as text."""
+    found, share = top_words(counts, n_words, relevance), topic_sizes(counts)["share"].values
+    rows = []
+    for at in np.argsort(-share, kind="stable"):
+        own = found.isel(topic=at)
+        words = "".join(
+            f'<span title="{phi:.4f}">{escape(str(word))}</span> '
+            for word, phi in zip(own["word"].values, own["phi"].values.tolist(), strict=True)
+        )
+        rows.append(
+            f'<tr><th scope="row">{int(own["topic"])}</th><td class="size"><span class="track"><span class="bar" '
+            f'style="width:{100 * share[at] / share.max():.1f}%"></span></span>{100 * share[at]:.1f} %</td>'
+            f'<td class="words">{words}</td></tr>'
+        )
+    return (
+        f'<div class="scroll"><table aria-label="words of {escape(name)}"><thead><tr><th>Topic</th><th>Size</th><th>Words</th>'
+        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
