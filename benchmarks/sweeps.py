@@ -31,7 +31,10 @@ def sweeping(engine, model, options):
     return sweep
 
 
-contenders = [("cgs", {}), ("svb", {}), ("svb", {"schedule": "sequential"}), ("svb-cgs", {})]
+contenders = [
+    ("cgs", {}), ("svb", {}), ("svb", {"schedule": "sequential"}), ("vb", {}), ("cvb", {}), ("cvb0", {}),
+    ("svb-cgs", {}), ("cvb-cgs", {}), ("cvb0-cgs", {}),
+]
 print(f"{corpus!r}; tomotopy {tomotopy.__version__}, isa {tomotopy.isa}")
 print(f"{'K':>4} {'engine':<28} {'ns/token':>9} {'tomotopy CGS / it':>18}")
 for n_topics in [int(k) for k in sys.argv[1:]] or [10, 40, 100]:
