@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import twins
 from engines.starts import cvb_hybrid_state, uniforms_of
-from toys import every_pair, random_gamma, random_topics, simulated
+from toys import doubled, every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
@@ -118,6 +118,19 @@ def test_tokens_may_be_drawn_with_the_variance_terms():
 def test_an_interleaved_pass_needs_one_chain(name):
     with pytest.raises(OptionError, match="phases=interleaved needs n_samples=1"):
         make_options(get_engine(name), {"phases": "interleaved", "n_samples": 2})
+
+
+def test_variance_terms_belong_to_two_phases():
+    with pytest.raises(OptionError, match="cg_second_order needs phases=two_phase"):
+        make_options(get_engine("cvb-cgs"), {"phases": "interleaved", "cg_second_order": True})
+
+
+@pytest.mark.parametrize("name", ["svb-cgs", "cvb-cgs", "cvb0-cgs"])
+def test_a_hybrid_counts_as_sampling_where_a_token_is_sampled(name):
+    engine, corpus = get_engine(name), simulated(8, 10, 12)
+    assert engine.samples(corpus, make_options(engine, {"r": 1}))
+    assert not engine.samples(corpus, make_options(engine, {"r": 0}))
+    assert not engine.samples(doubled(corpus), make_options(engine, {"r": 1}))
 
 
 def test_options_that_are_not_there_are_refused_with_the_nearest():

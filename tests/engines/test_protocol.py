@@ -139,7 +139,7 @@ def test_every_number_watched_is_delivered_and_has_a_name(name):
     for options in every_choice(engine):
         state, info = next(states_of(engine, corpus, model, options, 1))
         assert isinstance(state, engine.state)
-        assert isinstance(engine.samples(options), bool)
+        assert isinstance(engine.samples(corpus, options), bool)
         delivered = info | engine.watch(corpus, model, options, state)
         assert set(delivered) == {*engine.watches, "updates", "n_k"}
         assert delivered["updates"] > 0

@@ -49,6 +49,6 @@ def predict(corpus, model, options, state, pairs):
 
 def engine(name):
     return Engine(
-        name, "Toy", "nobody", LDA, NoOptions, State, ("log_joint",), lambda options: True,
+        name, "Toy", "nobody", LDA, NoOptions, State, ("log_joint",), lambda corpus, options: True,
         init, step, watch, counts, predict, by_gibbs,
     )

@@ -90,6 +90,14 @@ def test_a_comparison_may_start_from_a_run(forty_documents, source):
     assert all("warm" in label for label in joined["label"].values)
 
 
+def test_comparisons_and_sweeps_look_for_a_name_in_their_store(forty_documents, tmp_path):
+    train, _ = forty_documents
+    wb.fit(train, "cgs", store=tmp_path, name="first", **SETTINGS)
+    joined = wb.compare(train, ["cgs"], holdout=0, start="first", store=tmp_path, **SETTINGS)
+    swept = wb.sweep(train, {"r": [0, 1]}, holdout=0, start="first", store=tmp_path, **SETTINGS)
+    assert all("warm" in label for label in [*joined["label"].values, *swept["label"].values])
+
+
 def test_what_cannot_be_started_from_is_refused(forty_documents, source, tmp_path):
     train, _ = forty_documents
     with pytest.raises(SpecError, match="has 4 topics where 5 were asked for"):
@@ -139,9 +147,11 @@ def test_one_restart_is_the_run_itself(forty_documents):
 @pytest.mark.parametrize(("given", "sentence"), [
     ({"engine": "cgs", "restarts": 2}, "restarts are compared by their bound and cgs has none; choose vb, svb, cvb or cvb0"),
     ({"engine": "svb", "restarts": 2, "name": "mine"}, "a name is for one run, and restarts are several; got 'mine'"),
+    ({"engine": "svb", "restarts": 2, "start": "source"}, "restarts differ in their random starts, and with start"),
     ({"engine": "svb", "restarts": 0}, "restarts must be a whole number of at least 1; got 0"),
 ])
-def test_restarts_that_make_no_sense_are_refused(forty_documents, given, sentence):
+def test_restarts_that_make_no_sense_are_refused(forty_documents, source, given, sentence):
+    given = given | ({"start": source} if "start" in given else {})
     with pytest.raises((SpecError, CorpusError)) as error:
         wb.fit(forty_documents[0], **(SETTINGS | given))
     assert str(error.value).startswith(sentence)

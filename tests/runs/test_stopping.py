@@ -8,7 +8,7 @@ from workbench.runs.loop import iterate
 from workbench.runs.run import Run
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.stopping import StopRule
-from workbench.runs.store import FINISHED, create_run
+from workbench.runs.store import FINISHED, create_run, read_spec, set_end, settle
 from workbench.runs.worker import carry_on
 from workbench.runs.writer import RunWriter
 
@@ -102,6 +102,28 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(forty_documents
     carry_on(path)
     ds = Run(path).dataset()
     assert ds.sizes["iteration"] == expected.sizes["iteration"] and ds.attrs["state"] == FINISHED
+
+
+def test_a_run_that_was_killed_before_it_could_say_so_has_ended_where_it_settled(forty_documents, tmp_path, monkeypatch):
+    train, test = forty_documents
+    expected = wb.fit(train, "svb", test=test, progress=False, **SETTLES)
+    path = create_run(tmp_path, make_spec(train, "svb", test=test, **SETTLES), train, test)
+    with monkeypatch.context() as patch:
+        patch.setattr(RunWriter, "settle", lambda self, iteration: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            carry_on(path)
+    carry_on(path)
+    ds = Run(path).dataset()
+    assert ds.sizes["iteration"] == expected.sizes["iteration"] and ds.attrs["state"] == FINISHED
+
+
+def test_an_end_that_was_moved_while_the_run_was_at_work_stands(forty_documents, tmp_path):
+    train, test = forty_documents
+    spec = make_spec(train, "svb", test=test, **SETTLES)
+    path = create_run(tmp_path, spec, train, test)
+    set_end(path, 120)  # by hand, so without a rule
+    settle(path, 7, spec.rule)
+    assert read_spec(path).n_iterations == 120 and read_spec(path).rule is None
 
 
 class PulseThatStopsAt:

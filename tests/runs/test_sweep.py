@@ -125,3 +125,14 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(store, tmp_path):
     reached = max(run.status()["iteration"] for run in wb.open_runs(store))
     again = subprocess.run([*command, str(reached)], capture_output=True, text=True, cwd=tmp_path)
     assert again.returncode == 0 and {run.state for run in wb.open_runs(store)} == {"finished"}
+
+
+def test_a_run_that_its_rule_ended_is_whole_in_the_table(tmp_path):
+    """Its spec lasts to where it ended, so nothing calls it unfinished."""
+    joined = wb.sweep(
+        tiny_corpus(), {"init": ["dirichlet", "hard", "Hard"]}, engine="svb", n_topics=3, n_iterations=200, stop_on="bound",
+        stop_tolerance=1e-3, store=tmp_path, progress=False,
+    )
+    reached = np.isfinite(joined["bound"]).sum("iteration").values
+    assert [RunSpec.from_json(spec).n_iterations for spec in joined["spec"].values] == reached.tolist()
+    assert max(reached) < 200 and reached[1] == reached[2]  # two spellings of one value are one run

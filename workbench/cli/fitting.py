@@ -87,7 +87,7 @@ def fit(
     summaries = [summary(run) for run in runs]
     if restarts > 1:
         print_runs(summaries, json, best=best.attrs["name"])
-        if not json:
+        if not json and best.sizes["iteration"]:
             say(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
     else:
         print_runs(summaries, json)

@@ -102,6 +102,6 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 def engine(name: str = "cgs") -> Engine:
     return Engine(
         name, "Collapsed Gibbs sampling", "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
-        LDA, NoOptions, State, ("log_joint", "moved"), lambda options: True, init, step, watch, counts, predict,
+        LDA, NoOptions, State, ("log_joint", "moved"), lambda corpus, options: True, init, step, watch, counts, predict,
         by_gibbs,
     )

@@ -132,5 +132,5 @@ def engine(name: str = "cvb") -> Engine:
     return Engine(
         name, "Collapsed variational Bayes, second order",
         "Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
-        LDA, Options, State, ("bound", "change"), lambda options: False, init, step, watch, counts, predict, by_cvb0,
+        LDA, Options, State, ("bound", "change"), lambda corpus, options: False, init, step, watch, counts, predict, by_cvb0,
     )

@@ -31,5 +31,5 @@ def init(corpus, model, options, turn, start=None) -> State:
 def engine(name: str = "cvb0") -> Engine:
     return Engine(
         name, "Collapsed variational Bayes, zeroth order", "Asuncion, Welling, Smyth & Teh (2009), eq. 6",
-        LDA, Options, State, ("bound", "change"), lambda options: False, init, step, watch, counts, predict, by_cvb0,
+        LDA, Options, State, ("bound", "change"), lambda corpus, options: False, init, step, watch, counts, predict, by_cvb0,
     )

@@ -64,7 +64,7 @@ class Engine(NamedTuple):
     options: type                            # dataclass of options; widgets, flags and checks come from its fields
     state: type                              # NamedTuple of arrays and floats
     watches: tuple[str, ...]                 # the scalars of `watch` and `step`, names of models.variables
-    samples: Callable                        # (options) -> bool: is any token sampled?
+    samples: Callable                        # (corpus, options) -> bool: is any token sampled?
     init: Callable                           # (corpus, model, options, turn, start: Start | None = None) -> state
     step: Callable                           # (corpus, model, options, state, turn) -> (state, {"updates": int, …})
     watch: Callable                          # (corpus, model, options, state) -> {"n_k": (topic,), scalar …}

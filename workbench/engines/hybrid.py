@@ -131,7 +131,10 @@ class CvbOptions:
     cg_second_order: bool = option(False, "draw tokens with the variance terms of the variational counts too")
     init: str = start_option()
 
-    __post_init__ = one_chain_in_one_pass
+    def __post_init__(self):
+        one_chain_in_one_pass(self)
+        if self.cg_second_order and self.phases == "interleaved":
+            raise OptionError("cg_second_order needs phases=two_phase; leave one of them out")
 
 
 def threshold_of(options) -> np.int64:
@@ -139,9 +142,14 @@ def threshold_of(options) -> np.int64:
     return cgs.EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), cgs.EVERY_COUNT))
 
 
+def samples(corpus, options) -> bool:
+    """Is any token of the corpus sampled?"""
+    return bool(np.any(corpus.counts <= threshold_of(options)))
+
+
 def n_chains(corpus, options) -> int:
     """S, or 1 where no token is sampled and all chains would be the same."""
-    return options.n_samples if np.any(corpus.counts <= threshold_of(options)) else 1
+    return options.n_samples if samples(corpus, options) else 1
 
 
 def init(corpus, model, options, turn, start=None, *, part=svb):
@@ -249,7 +257,7 @@ def engine(name: str = "svb-cgs") -> Engine:
     kind = KINDS[name]
     return Engine(
         name, f"Hybrid of {kind.title} and Gibbs sampling", f"Welling, Teh & Kappen (2008), {kind.source}",
-        LDA, kind.options, kind.state, ("objective", "moved", *kind.watches), lambda options: options.r >= 1,
+        LDA, kind.options, kind.state, ("objective", "moved", *kind.watches), samples,
         partial(init, part=kind.part), partial(step, part=kind.part), watch, counts, predict, by_gibbs,
     )
 

@@ -187,6 +187,6 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 def engine(name: str = "svb") -> Engine:
     return Engine(
         name, "Standard variational Bayes, collapsed view", "Welling, Teh & Kappen (2008), eq. 9-11",
-        LDA, Options, State, ("bound",), lambda options: False, init, step, watch, counts, predict,
+        LDA, Options, State, ("bound",), lambda corpus, options: False, init, step, watch, counts, predict,
         by_variational_bayes,
     )

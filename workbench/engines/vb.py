@@ -140,5 +140,6 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 def engine(name: str = "vb") -> Engine:
     return Engine(
         name, "Variational Bayes, EM form", "Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
-        LDA, Options, State, ("bound",), lambda options: False, init, step, watch, counts, predict, by_variational_bayes,
+        LDA, Options, State, ("bound",), lambda corpus, options: False, init, step, watch, counts, predict,
+        by_variational_bayes,
     )

@@ -59,6 +59,11 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     files = sorted({spec.corpus for spec in specs if not is_named(spec.corpus)})
     if files:
         notes.append(f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name.")
+    for start in {spec.start["counts"]: spec.start for spec in specs if spec.start}.values():
+        notes.append(
+            f"--start takes the counts that {start['name']} has at that time; "
+            f"here they were those of its iteration {start['iteration']} (spec {start['hash'][:8]})."
+        )
     return notes
 
 

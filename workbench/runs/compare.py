@@ -35,14 +35,15 @@ DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs")
 
 def plan(
     corpus: Corpus, engines=DEFAULT_ENGINES, seeds=1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0,
-    options: dict | None = None, top_words: int | None = None, singletons: str = "keep", start=None, **settings,
+    options: dict | None = None, top_words: int | None = None, singletons: str = "keep", start=None,
+    store=None, **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
     """The specs of a comparison, with the training and test corpora that they share.
 
     ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them.
     ``seeds`` inference seeds count up from ``seed``; the split stays. ``top_words`` and ``singletons`` change the
     corpus first, see `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one
-    (a `Run`, path, name or Dataset). Other settings are those of `fit`.
+    (a `Run`, path, Dataset, or a name in the ``store``). Other settings are those of `fit`.
 
     Raises
     ------
@@ -63,7 +64,7 @@ def plan(
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
     if start is not None:
-        settings["start"] = start_from(start, train, settings.get("n_topics", LDA.n_topics))
+        settings["start"] = start_from(start, train, settings.get("n_topics", LDA.n_topics), store)
     specs = []
     for name, own in chosen:
         shared = {option: value for option, value in (options or {}).items() if option in known[name]}
@@ -104,7 +105,7 @@ def compare(
     whole("jobs", jobs, 1)
     settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta, "n_iterations": n_iterations}
     specs, train, test = plan(
-        corpus, engines, seeds, seed, holdout, split_seed, options, top_words, singletons, start, **settings
+        corpus, engines, seeds, seed, holdout, split_seed, options, top_words, singletons, start, store, **settings
     )
     if store is None:
         datasets = [

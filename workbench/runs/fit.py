@@ -95,6 +95,8 @@ def check_restarts(specs: list[RunSpec]) -> None:
     """Refuses several runs that cannot be compared by a bound, or that would share a name."""
     if len(specs) > 1 and "bound" not in specs[0].parts()[0].watches:
         raise SpecError(f"restarts are compared by their bound and {specs[0].engine} has none; choose vb, svb, cvb or cvb0")
+    if len(specs) > 1 and specs[0].start:
+        raise SpecError("restarts differ in their random starts, and with start there is one; leave one of them out")
     if len({spec.name for spec in specs}) < len(specs):
         raise SpecError(f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out")
 

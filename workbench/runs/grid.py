@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
+from workbench.engines.engine import make_options
 from workbench.runs.compare import plan
 from workbench.runs.spec import RunSpec, SpecError, whole
 
@@ -56,8 +57,9 @@ def lay_out(
         for others in product(*inner.values()):
             at = dict(zip(inner, others, strict=True))
             name = at.get("engine", engine)
-            own = {key: value for key, value in at.items() if key in _options(name)}
-            run = name, *own.values()
+            known = _options(name)
+            shared, own = ({key: value for key, value in given.items() if key in known} for given in (options or {}, at))
+            run = name, repr(make_options(get_engine(name), shared | own))  # two spellings of a value are one run
             pairs[run] = name, own
             runs_of.append((chosen | at, run))
         specs, train, test = plan(corpus, list(pairs.values()), options=options, **settings | chosen)

@@ -94,7 +94,9 @@ def iterate(
     engine, model, options = spec.parts()
     load_kernels(engine, model, options)
     trail = _Trail(spec, sink, position.iteration)
-    resting, settled = pulse.stopping(), False
+    resting, settled = pulse.stopping(), trail.settled()
+    if settled:  # it was about to be said when the run was killed
+        sink.settle(position.iteration)
     while position.iteration < spec.n_iterations and not settled and not (resting and pulse.stopping()):
         position, info = advance(spec, engine, model, options, train, position, pulse)
         average, scores = score(
@@ -135,7 +137,10 @@ class _Trail:
         if not self._rule or not self._counts(row.iteration):
             return False
         self._seen = [*self._seen[-WINDOW:], (row.iteration, row.numbers[self._rule.watched])]
-        return self._rule.settled(self._seen)
+        return self.settled()
+
+    def settled(self) -> bool:
+        return bool(self._rule) and self._rule.settled(self._seen)
 
 
 def load_kernels(engine, model, options) -> None:

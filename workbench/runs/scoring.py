@@ -45,5 +45,5 @@ def score(engine, train, test, model, options, state, average: Average, past_bur
         n = average.n_averaged + 1
         average = Average(average.probability + (probability - average.probability) / n, n)
         averaged = perplexity(test, average.probability)
-    headline = averaged if engine.samples(options) else alone
+    headline = averaged if engine.samples(train, options) else alone
     return average, {"test_perplexity": headline, "test_perplexity_state": alone, "test_perplexity_average": averaged}

@@ -173,9 +173,11 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
         _write_ending(path, wanted)
 
 
-def settle(path: Path, iteration: int) -> None:
-    """The run ends after this iteration, by its rule."""
-    _write_ending(path, read_ending(path, open_group(path))._replace(settled=iteration))
+def settle(path: Path, iteration: int, rule: StopRule) -> None:
+    """The run ends after this iteration, by its rule, unless another end was asked for in the meantime."""
+    known = read_ending(path, open_group(path))
+    if known.rule == rule:
+        _write_ending(path, known._replace(settled=iteration))
 
 
 def _write_ending(path: Path, ending: Ending) -> None:

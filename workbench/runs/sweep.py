@@ -63,8 +63,9 @@ def sweep(
         One sentence each.
     """
     whole("jobs", jobs, 1)
-    cells = lay_out(corpus, grid, engine, seeds, **settings)
-    runs = open_cells(cells, default_store() if store is None else Path(store))
+    home = default_store() if store is None else Path(store)
+    cells = lay_out(corpus, grid, engine, seeds, store=home, **settings)
+    runs = open_cells(cells, home)
     if progress:
         print(outlook(cells, runs, jobs), file=sys.stderr)
     run_cells(runs, jobs, progress)
@@ -124,7 +125,8 @@ def tabulate(cells: list[Cell], runs: list[Run]) -> xr.Dataset:
     for cell, run in zip(cells, runs, strict=True):
         rows = run.progress()
         rows = rows.isel(iteration=rows["iteration"].values <= cell.spec.n_iterations)
-        parts.append(rows.assign_attrs(spec=cell.spec.to_json()))
+        spec = run.spec  # its end may have come early, by its rule
+        parts.append(rows.assign_attrs(spec=spec.lasting(min(spec.n_iterations, cell.spec.n_iterations), spec.rule).to_json()))
     states = np.array([run.state for run in runs], dtype=object)
     keys = {key: ("run", _column([cell.at[key] for cell in cells])) for key in cells[0].at}
     return side_by_side(parts).assign_coords(state=("run", states), **keys)

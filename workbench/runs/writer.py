@@ -162,7 +162,7 @@ class RunWriter:
         return [(int(row[0]), float(row[1 + self.names.index(name)])) for row in earlier]
 
     def settle(self, iteration: int) -> None:
-        settle(self.path, iteration)
+        settle(self.path, iteration, self.spec.rule)
         self.spec = read_spec(self.path)
 
     def flush(self) -> None:
