@@ -13,6 +13,7 @@ from workbench.measures import each_run
 from workbench.runs import outlook as outlook_module
 from workbench.runs.grid import lay_out
 from workbench.runs.outlook import duration, outlook
+from workbench.runs.spec import RunSpec
 from workbench.runs.sweep import failures, open_cells, run_cells, tabulate
 
 QUIET = {"progress": False, "n_iterations": 12}
@@ -127,10 +128,10 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(store, tmp_path):
     assert again.returncode == 0 and {run.state for run in wb.open_runs(store)} == {"finished"}
 
 
-def test_a_run_that_its_rule_ended_is_whole_in_the_table(tmp_path):
+def test_a_run_that_its_rule_ended_is_whole_in_the_table(here, tmp_path):
     """Its spec lasts to where it ended, so nothing calls it unfinished."""
     joined = wb.sweep(
-        tiny_corpus(), {"init": ["dirichlet", "hard", "Hard"]}, engine="svb", n_topics=3, n_iterations=200, stop_on="bound",
+        simulated(), {"init": ["dirichlet", "hard", "Hard"]}, engine="svb", n_topics=3, n_iterations=200, stop_on="bound",
         stop_tolerance=1e-3, store=tmp_path, progress=False,
     )
     reached = np.isfinite(joined["bound"]).sum("iteration").values
