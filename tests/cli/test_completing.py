@@ -36,7 +36,7 @@ def test_commands_engines_corpora_and_formats_are_completed(completed):
     assert completed("workbench fit ") [:2] == ["docstrings", "kos"]
     assert completed("workbench data info ko") == ["kos"]
     assert completed("workbench figures a --format svg,p") == ["svg,pdf", "svg,png"]
-    assert completed("workbench reproduce hybrid-fig1") == ["hybrid-fig10"]
+    assert completed("workbench reproduce hybrid-fig1") == ["hybrid-fig10", "hybrid-fig10-full"]
 
 
 def test_a_list_of_engines_is_completed_name_by_name_without_repeating_one(completed):

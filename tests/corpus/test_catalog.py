@@ -13,6 +13,7 @@ from published_tiny import FIVE_TOKENS, publish, write_uci
 
 from workbench.corpus import CorpusError, data_sets, ldac, load_corpus
 from workbench.corpus.published import DOCSTRINGS, PUBLISHED
+from workbench.corpus.readers import FORMATS
 
 ALL = "docstrings, kos, nips, nips17, reuters395, reuters_top, ap, news20, bars, zipf, lda"
 
@@ -280,13 +281,13 @@ def test_a_name_in_the_current_folder_is_a_path(tiny, monkeypatch):
             "docstring",
             {},
             f"no data set and no file 'docstring', perhaps 'docstrings'; there are {ALL}, and a path works too: "
-            "a UCI bag of words, a folder of .txt files, a CSV or a JSON lines file",
+            + ", ".join(format.MEANING for format in FORMATS.values()),
         ),
         (
             "xyzzy",
             {},
             f"no data set and no file 'xyzzy'; there are {ALL}, and a path works too: "
-            "a UCI bag of words, a folder of .txt files, a CSV or a JSON lines file",
+            + ", ".join(format.MEANING for format in FORMATS.values()),
         ),
         ("no/such.csv", {}, "there is no file or folder no/such.csv; check the path"),
         ("", {}, f"load_corpus wants a name ({ALL}) or a path; got ''"),

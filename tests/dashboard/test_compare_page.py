@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -129,6 +130,13 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
     assert not page.settings.start.disabled and page.settings.start.label == "Start"
 
 
+def on_a_loop_of_its_own(coroutine) -> threading.Thread:
+    """Runs it in a thread, which is returned: a browser that another test has open keeps a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, coroutine).result()
+        return pool.submit(threading.current_thread).result()
+
+
 def test_only_the_thread_of_the_server_touches_the_document_after_work_in_the_background():
     touched, told = [], []
 
@@ -144,8 +152,8 @@ def test_only_the_thread_of_the_server_touches_the_document_after_work_in_the_ba
         in_background(document, threading.current_thread, lambda worker, error: told.append(worker))
         await asyncio.wait_for(done.wait(), 20)
 
-    asyncio.run(serve())
-    assert touched == [threading.main_thread()]
+    server = on_a_loop_of_its_own(serve())
+    assert touched == [server]
     assert told[0].name.startswith("workbench-starts")
 
 
@@ -158,7 +166,7 @@ def test_work_for_a_session_that_has_gone_tells_nobody():
         await asyncio.wait_for(worked.wait(), 20)
         await asyncio.sleep(0.1)
 
-    asyncio.run(serve())
+    on_a_loop_of_its_own(serve())
 
 
 def test_work_in_the_background_without_a_session_is_done_now():

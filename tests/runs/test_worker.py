@@ -9,6 +9,7 @@ import pytest
 
 import workbench as wb
 from workbench.runs import worker
+from workbench.runs.compare import DEFAULT_ENGINES
 from workbench.runs.spec import make_spec
 from workbench.runs.store import create_run
 
@@ -114,7 +115,7 @@ def test_jobs_in_compare_are_stopped_by_ctrl_c(store):
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=60)[1]
     assert process.returncode == 130 and "interrupted" in told
-    assert sorted(run.state for run in wb.open_runs(store)) == ["stopped"] * 3
+    assert sorted(run.state for run in wb.open_runs(store)) == ["stopped"] * len(DEFAULT_ENGINES)
 
 
 def test_a_stop_that_comes_while_the_worker_starts_is_obeyed(thirty_documents, store):
