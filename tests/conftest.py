@@ -1,8 +1,8 @@
 """Fixtures that every test may ask for."""
 
-import os
 
 import pytest
+from missing import skip_without
 from toys import read_oracles, toy_a
 
 from workbench.corpus import Corpus, data_sets, load_corpus
@@ -12,10 +12,7 @@ from workbench.corpus import Corpus, data_sets, load_corpus
 def kos() -> Corpus:
     """KOS blog entries; skipped where WORKBENCH_DATA does not hold them, failed under WORKBENCH_NO_SKIP=1."""
     if data_sets()["kos"].folder() is None:
-        reason = "WORKBENCH_DATA names no folder with docword.kos.txt.gz and vocab.kos.txt"
-        if os.environ.get("WORKBENCH_NO_SKIP") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        skip_without("WORKBENCH_DATA names no folder with docword.kos.txt.gz and vocab.kos.txt")
     return load_corpus("kos")
 
 

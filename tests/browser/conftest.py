@@ -1,12 +1,12 @@
 """A real server, a real Chromium, and a page that may not complain."""
 
-import os
 import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from browser.servers import our_server, serving
+from missing import skip_without
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync"
@@ -19,10 +19,7 @@ def browser():
     """Chromium; skipped where there is none, failed under WORKBENCH_NO_SKIP=1."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        reason = f"none of {', '.join(NAMES)} is on the path"
-        if os.environ.get("WORKBENCH_NO_SKIP") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        skip_without(f"none of {', '.join(NAMES)} is on the path")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

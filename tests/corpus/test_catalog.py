@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from missing import skip_without
 from published_tiny import FIVE_TOKENS, publish, write_uci
 
 from workbench.corpus import CorpusError, data_sets, ldac, load_corpus
@@ -86,10 +87,7 @@ def timed(call):
 def loaded(name):
     """The data set; skipped where WORKBENCH_DATA does not hold it, failed under WORKBENCH_NO_SKIP=1."""
     if data_sets()[name].folder() is None:
-        reason = f"WORKBENCH_DATA names no folder with the files of {name}"
-        if os.environ.get("WORKBENCH_NO_SKIP") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        skip_without(f"WORKBENCH_DATA names no folder with the files of {name}")
     return load_corpus(name)
 
 
@@ -107,7 +105,7 @@ def test_both_forms_of_kos_are_the_same_corpus(kos, tmp_path, monkeypatch):
     assert {corpus.content_hash for corpus in read.values()} == {kos.content_hash}
     assert kos.vocabulary[:3] == ("aarp", "abandon", "abandoned")
     if "kos.npz" not in read:
-        pytest.skip("WORKBENCH_DATA has no kos.npz")
+        skip_without("WORKBENCH_DATA has no kos.npz")
     for file in ("kos.npz", "kos.vocab.txt"):
         shutil.copy(data_set.folder() / file, tmp_path)
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))

@@ -11,6 +11,7 @@ from pathlib import Path
 import xarray as xr
 
 from workbench.corpus import Corpus
+from workbench.models import LDA
 from workbench.runs.control import STOPPED, MemoryPulse, ending_cleanly
 from workbench.runs.lineage import start_from
 from workbench.runs.loop import iterate
@@ -137,7 +138,7 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     if settings.pop("restarts", 1) != 1:
         raise SpecError("start makes one run; for restarts use fit, or start one run per seed")
     if settings.get("start") is not None:
-        settings["start"] = start_from(settings["start"], corpus, settings.get("n_topics", 10), store)
+        settings["start"] = start_from(settings["start"], corpus, settings.get("n_topics", LDA.n_topics), store)
     spec = make_spec(corpus, engine, test=test, **settings)
     run = Run(create_run(default_store() if store is None else Path(store), spec, corpus, test))
     run.resume()

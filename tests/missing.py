@@ -1,0 +1,12 @@
+"""What a test does where something it needs is missing: it skips, with the reason, or fails where no test may skip."""
+
+import os
+
+import pytest
+
+
+def skip_without(reason: str):
+    """Skips with the reason; fails with it under WORKBENCH_NO_SKIP=1."""
+    if os.environ.get("WORKBENCH_NO_SKIP") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
