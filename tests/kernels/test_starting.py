@@ -10,7 +10,7 @@ from workbench.kernels import starting
 from workbench.kernels.starting import DIRICHLET, HARD, NOISE, WAYS
 from workbench.kernels.uniforms import RESPONSIBILITIES, TOPICS
 
-AT_RANDOM = (None, None, None)
+AT_RANDOM = (None, None, None, None)
 
 
 def started(corpus, way, n_topics, threshold=0, keep=True, given=AT_RANDOM, seed=1):
@@ -18,8 +18,8 @@ def started(corpus, way, n_topics, threshold=0, keep=True, given=AT_RANDOM, seed
     n_kept = int(np.sum(corpus.counts > threshold)) if keep else 0
     kept, counts = np.zeros((n_kept, 16)), [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
     starting.start_responsibilities(
-        corpus.indptr, corpus.words, corpus.counts, threshold, way, Turn(seed, 0).key(RESPONSIBILITIES), *given,
-        np.full(n_topics, 0.3), 0.2, n_topics, kept, *counts,
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, way,
+        Turn(seed, 0).key(RESPONSIBILITIES), *given, np.full(n_topics, 0.3), 0.2, n_topics, kept, *counts,
     )
     return kept, counts
 
@@ -84,11 +84,24 @@ def test_topics_start_uniform():
 def test_responsibilities_given_counts_are_the_conditional_of_their_words(documents_known):
     corpus, alpha, beta = simulated(), np.full(4, 0.3), 0.2
     counts = twins.sampled_counts(corpus, random_topics(corpus, 4), 4)
-    kept, _ = started(corpus, DIRICHLET, 4, given=(counts.n_dk if documents_known else None, counts.n_wk, counts.n_k))
+    kept, _ = started(corpus, DIRICHLET, 4, given=(counts.n_dk if documents_known else None, counts.n_wk, counts.n_k, None))
     seen = counts if documents_known else counts._replace(n_dk=np.zeros_like(counts.n_dk))
     for (d, w, _), row in zip(twins.pairs_of(corpus), kept, strict=True):
         expected = twins.conditional(seen, d, w, alpha, beta)
         np.testing.assert_allclose(row[:4], expected / expected.sum(), rtol=1e-13)  # rounding
+
+
+@pytest.mark.parametrize("threshold", [0, 1])
+def test_responsibilities_given_topics_are_the_share_of_the_tokens(threshold):
+    corpus, n_topics = simulated(), 4
+    topics = random_topics(corpus, n_topics + 1).astype(np.int32) - 1  # -1: dropped, counts for all topics alike
+    kept, counts = started(corpus, DIRICHLET, n_topics, threshold, given=(None, None, None, topics))
+    shares = np.vstack([np.full(n_topics, 1 / n_topics), np.eye(n_topics)])[topics + 1]
+    pairs = np.repeat(np.arange(corpus.n_pairs), corpus.counts)
+    expected = np.array([shares[pairs == pair].mean(axis=0) for pair in range(corpus.n_pairs)])
+    np.testing.assert_allclose(kept[:, :n_topics], expected[corpus.counts > threshold], rtol=1e-13)  # rounding
+    for array, total in zip(counts, twins.expected_counts(corpus, expected, threshold), strict=True):
+        np.testing.assert_allclose(array[..., :n_topics], total, rtol=0, atol=1e-12)  # rounding
 
 
 def test_topics_given_counts_are_drawn_from_the_conditional():

@@ -36,7 +36,7 @@ def quietly(run, method, **sizes):
 def test_the_bound_is_that_of_the_last_checkpoint_and_below_the_evidence(runs, few_tokens, name):
     run = Run(runs / name)
     engine, model, options = run.spec.parts()
-    state = read_checkpoint(run.path / "checkpoint.npz", engine.state).state
+    state = read_checkpoint(run.path / "checkpoint.npz", engine, model).state
     entropy = hybrid.entropy_of(few_tokens, options, state)
     given = few_tokens, model, np.int64(1), state, entropy
     told = quietly(run, "exact")

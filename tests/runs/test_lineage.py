@@ -7,9 +7,11 @@ import pytest
 
 import workbench as wb
 from workbench.corpus import CorpusError
-from workbench.engines import ENGINES
+from workbench.engines import ENGINES, cgs
+from workbench.engines.engine import Turn
 from workbench.models import LDA
 from workbench.runs.archive import STARTS
+from workbench.runs.lineage import start_from
 from workbench.runs.run import Run
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store import StoreError
@@ -84,6 +86,42 @@ def test_other_documents_take_the_topics_alone(forty_documents, source):
     assert ds.attrs["spec_hash"] != spec.hash
 
 
+def test_a_run_with_fewer_topics_is_padded_and_of_one_with_more_the_largest_are_taken(forty_documents, source):
+    train, _ = forty_documents
+    n_kw = source["n_kw"].isel(snapshot=-1).values
+    more, record = start_from(source, train, 6)
+    np.testing.assert_array_equal(more.n_kw, np.vstack([n_kw, np.zeros((2, 30))]))
+    assert (more.n_dk.shape, record["n_topics"], record["dropped"]) == ((40, 6), 4, 0.0)
+    smallest = int(n_kw.sum(axis=1).argmin())
+    fewer, record = start_from(source, train, 3)
+    np.testing.assert_array_equal(fewer.n_kw, np.delete(n_kw, smallest, axis=0))
+    np.testing.assert_array_equal(fewer.n_dk.sum(axis=0), fewer.n_kw.sum(axis=1))
+    assert record["dropped"] == pytest.approx(n_kw[smallest].sum() / n_kw.sum(), abs=1e-6)
+    before = source["token_topics"].isel(snapshot=-1).values
+    np.testing.assert_array_equal(fewer.topics == -1, before == smallest)
+    np.testing.assert_array_equal(np.bincount(fewer.topics[fewer.topics >= 0], minlength=3), fewer.n_kw.sum(axis=1))
+
+
+@pytest.mark.parametrize("n_topics", [3, 4, 7])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_any_engine_starts_from_a_sampler_with_any_number_of_topics(forty_documents, source, engine, n_topics):
+    train, _ = forty_documents
+    ds = wb.fit(train, engine, start=source, **(SETTINGS | {"n_topics": n_topics, "n_iterations": 2}))
+    assert ds.sizes["topic"] >= n_topics
+    np.testing.assert_allclose(ds["n_k"].sum("topic"), train.n_tokens, rtol=1e-9)  # rounding
+
+
+def test_a_chain_goes_on_from_the_very_topics_of_another(forty_documents, source):
+    """The state before the first sweep: `init` alone."""
+    train, _ = forty_documents
+    start, _ = start_from(source, train, 4)
+    state = cgs.init(train, LDA(4, 0.1, 0.1), None, Turn(0, 0), start)
+    np.testing.assert_array_equal(state.topics, source["token_topics"].isel(snapshot=-1))
+    np.testing.assert_array_equal(state.n_wk[:, :4].T, source["n_kw"].isel(snapshot=-1))
+    other, _ = start_from(source, train.of_documents(np.arange(20)), 4)
+    assert other.topics is None
+
+
 def test_a_comparison_may_start_from_a_run(forty_documents, source):
     train, _ = forty_documents
     joined = wb.compare(train, ["svb", "cgs"], holdout=0, start=source, **SETTINGS)
@@ -100,8 +138,6 @@ def test_comparisons_and_sweeps_look_for_a_name_in_their_store(forty_documents, 
 
 def test_what_cannot_be_started_from_is_refused(forty_documents, source, tmp_path):
     train, _ = forty_documents
-    with pytest.raises(SpecError, match="has 4 topics where 5 were asked for"):
-        wb.fit(train, "cgs", start=source, **(SETTINGS | {"n_topics": 5}))
     other = LDA(4, 0.3, 0.2).simulate(40, 29, 60, seed=3)[0]
     with pytest.raises(SpecError, match="has another vocabulary than the corpus"):
         wb.fit(other, "cgs", start=source, **SETTINGS)

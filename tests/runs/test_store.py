@@ -36,7 +36,7 @@ def run(thirty_documents, store):
 
 def test_the_folder_is_an_xarray_dataset(run):
     raw = xr.open_zarr(run.path / DATA, consolidated=False, chunks=None)
-    n_rows, n_snapshots = raw.committed.values
+    n_rows, n_snapshots, _ = raw.committed.values
     assert (n_rows, n_snapshots) == (12, 1)
     np.testing.assert_array_equal(raw.numbers[:n_rows, 0], np.arange(1, 13))
     assert raw.n_kw[0].sum() == run.dataset().n_k[-1].sum()
@@ -96,7 +96,7 @@ def test_what_is_no_run_is_said_so(tmp_path, run):
 
 def test_a_store_of_a_later_version_is_refused(run):
     zarr.open_group(str(run.path / DATA)).attrs["schema"] = stores.SCHEMA + 1
-    with pytest.raises(StoreError, match=r"was written by a newer workbench \(schema 2, this one reads 1\); upgrade"):
+    with pytest.raises(StoreError, match=r"was written by a newer workbench \(schema 3, this one reads 2\); upgrade"):
         wb.open_run(run.path)
 
 
@@ -220,7 +220,7 @@ def test_a_pause_does_not_slow_the_estimate_of_the_time_left(run):
 
 def test_a_thinned_snapshot_does_not_come_back_after_a_resume(thirty_documents, store):
     train, test = thirty_documents
-    path = create_run(store, make_spec(train, "cgs", n_topics=2), train, None, budget=1)
+    path = create_run(store, make_spec(train, "svb", n_topics=2), train, None, budget=1)
     counts = {"n_kw": np.ones((2, train.n_words)), "n_dk": np.ones((train.n_documents, 2))}
     for iterations in (range(5, 31, 5), range(5, 11, 5)):  # a second life begins before the first snapshot
         with RunWriter(path) as writer:

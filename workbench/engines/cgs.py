@@ -54,9 +54,11 @@ def start_chain(corpus, model, threshold, turn, chain=0, start=None) -> State:
 
 
 def start_topics(corpus, model, key, start) -> np.ndarray:
-    """(token,) uint16 topics, uniform or from the responsibility of each pair given counts."""
+    """(token,) uint16 topics: uniform, or those given, or from the responsibility of each pair given counts."""
     if start is None:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
+    if start.topics is not None:
+        return np.where(start.topics >= 0, start.topics, uniform_topics(key, corpus.n_tokens, model.n_topics)).astype(np.uint16)
     topics = np.empty(corpus.n_tokens, np.uint16)
     topics_of_counts(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, key, *start.rows,
@@ -90,8 +92,9 @@ def watch(corpus, model, options, state) -> dict:
 
 
 def counts(corpus, model, options, state) -> dict:
-    """The sampled counts."""
-    return {"n_kw": state.n_wk[:, : model.n_topics].T, "n_dk": state.n_dk[:, : model.n_topics]}
+    """The sampled counts, and the topics behind them."""
+    live = slice(model.n_topics)
+    return {"n_kw": state.n_wk[:, live].T, "n_dk": state.n_dk[:, live], "token_topics": state.topics}
 
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
@@ -103,5 +106,5 @@ def engine(name: str = "cgs") -> Engine:
     return Engine(
         name, "Collapsed Gibbs sampling", "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
         LDA, NoOptions, State, ("log_joint", "moved"), lambda corpus, options: True, init, step, watch, counts, predict,
-        by_gibbs,
+        by_gibbs, keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
     )

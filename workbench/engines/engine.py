@@ -45,8 +45,9 @@ class Turn(NamedTuple):
 class Start(NamedTuple):
     """Counts of another run to start from; the words must be the same, the documents need not."""
 
-    n_kw: np.ndarray            # (topic, word) float64
-    n_dk: np.ndarray | None     # (document, topic) float64; None: other documents, so nothing is known of them
+    n_kw: np.ndarray                  # (topic, word) float64
+    n_dk: np.ndarray | None           # (document, topic) float64; None: other documents, so nothing is known of them
+    topics: np.ndarray | None = None  # (token,) int32 of a sampler on the same corpus, -1: its topic was dropped; or unknown
 
     @property
     def rows(self) -> tuple:
@@ -70,7 +71,10 @@ class Engine(NamedTuple):
     watch: Callable                          # (corpus, model, options, state) -> {"n_k": (topic,), scalar …}
     counts: Callable                         # (corpus, model, options, state) -> {"n_kw": …, "n_dk": …}
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
-    fold_in: Callable                        # (model, n_kw, documents: Corpus, turn) -> theta (document, topic)
+    fold_in: Callable                        # (priors, n_kw, documents: Corpus, turn) -> theta (document, topic)
+    learn: Callable | None = None            # (corpus, model, options, state, turn) -> the model with new hyperparameters
+    vectors: tuple[str, ...] = ()            # what `watch` gives of each topic beside n_k
+    keeps: Callable = lambda options: ("n_kw", "n_dk")  # names of what `counts` gives
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
 """theta of unseen documents, given the topics of a run: each engine folds them in as it infers (spec B.4).
 
-Each function takes the model (its priors), ``n_kw`` (topic, word) float64, the (expected) counts of the run's
-last state, the unseen documents over the same vocabulary, and a turn; theta (document, topic) float64 comes
-out, with the same bits for any number of threads. The topics stay as they are:
-phi_wk = (beta + n_wk) / (W beta + n_k).
+Each function takes the priors, ``n_kw`` (topic, word) float64, the (expected) counts of the run's last state,
+the unseen documents over the same vocabulary, and a turn; theta (document, topic) float64 comes out, with the
+same bits for any number of threads. The topics stay as they are: phi_wk = (beta + n_wk) / (W beta + n_k).
 """
 
 from __future__ import annotations
@@ -22,57 +21,58 @@ PASSES = 64
 """About how often a document is gone through, for slices that last a few milliseconds."""
 
 
-def by_variational_bayes(model, n_kw, documents, turn) -> np.ndarray:
+def by_variational_bayes(priors, n_kw, documents, turn) -> np.ndarray:
     """Posterior means of q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
-    lanes, live = padded(model.n_topics), slice(model.n_topics)
+    lanes, live = padded(priors.n_topics), slice(priors.n_topics)
     n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
     n_wk[:, live] = n_kw.T
-    weigh_words(0, len(n_wk), n_wk, pad_topics(n_kw.sum(axis=1)), model.beta, False, model.n_topics, logs, weights)
+    weigh_words(0, len(n_wk), n_wk, pad_topics(n_kw.sum(axis=1)), priors.beta, False, priors.n_topics, logs, weights)
     mean_dk, used_dk, own = (aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3))
-    mean_dk[:, live] = documents.document_tokens[:, None] / model.n_topics
-    alpha, ratios = pad_topics(model.alphas, 1.0), np.empty(documents.n_pairs)
+    mean_dk[:, live] = documents.document_tokens[:, None] / priors.n_topics
+    alpha, ratios = pad_topics(priors.alphas, 1.0), np.empty(documents.n_pairs)
 
     def work(first, last):
         fit_documents(
-            first, last, documents.indptr, documents.words, documents.counts, alpha, logs, weights, model.n_topics,
+            first, last, documents.indptr, documents.words, documents.counts, alpha, logs, weights, priors.n_topics,
             MOST_PASSES, TOLERANCE, mean_dk, used_dk, own, ratios,
         )
 
     _each_document(work, documents, lanes, turn)
-    counts = model.alphas + mean_dk[:, live]
+    counts = priors.alphas + mean_dk[:, live]
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def by_cvb0(model, n_kw, documents, turn) -> np.ndarray:
+def by_cvb0(priors, n_kw, documents, turn) -> np.ndarray:
     """(alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
-    phi, alpha = word_probabilities(model, n_kw), model.alphas
-    theta = np.empty((documents.n_documents, model.n_topics))
+    phi, alpha = word_probabilities(priors, n_kw), priors.alphas
+    theta = np.empty((documents.n_documents, priors.n_topics))
 
     def work(first, last):
-        collapsed_theta(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, model.n_topics, theta)
+        collapsed_theta(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, priors.n_topics, theta)
 
-    _each_document(work, documents, model.n_topics, turn)
+    _each_document(work, documents, priors.n_topics, turn)
     return theta
 
 
-def by_gibbs(model, n_kw, documents, turn) -> np.ndarray:
+def by_gibbs(priors, n_kw, documents, turn) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
-    phi, alpha, key = word_probabilities(model, n_kw), model.alphas, turn.key(FOLD_IN)
-    theta = np.empty((documents.n_documents, model.n_topics))
+    phi, alpha, key = word_probabilities(priors, n_kw), priors.alphas, turn.key(FOLD_IN)
+    theta = np.empty((documents.n_documents, priors.n_topics))
 
     def work(first, last):
         sampled_theta(
             first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, alpha,
-            model.n_topics, BURN_IN, KEPT, key, theta,
+            priors.n_topics, BURN_IN, KEPT, key, theta,
         )
 
-    _each_document(work, documents, model.n_topics, turn)
+    _each_document(work, documents, priors.n_topics, turn)
     return theta
 
 
-def word_probabilities(model, n_kw) -> np.ndarray:
+def word_probabilities(priors, n_kw) -> np.ndarray:
     """phi as (word, topic), posterior means given the counts."""
-    return np.ascontiguousarray(((model.beta + n_kw) / (model.beta * n_kw.shape[1] + n_kw.sum(axis=1, keepdims=True))).T)
+    total = priors.beta * n_kw.shape[1] if np.ndim(priors.beta) == 0 else priors.beta.sum()
+    return np.ascontiguousarray(((priors.beta + n_kw) / (total + n_kw.sum(axis=1, keepdims=True))).T)
 
 
 def mixture_probability(theta, phi, pairs) -> np.ndarray:

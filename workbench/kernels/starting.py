@@ -6,7 +6,8 @@ is a fixed point; spec A.12), every token a uniform topic. From counts n of anot
     p(k | d, w)  ~  (alpha_k + n_dk) (beta + n_wk) / (W beta + n_k)
 
 is the responsibility of a pair and what the topic of a token is drawn from; where nothing is known of the
-documents, n_dk is 0.
+documents, n_dk is 0. Where the topic of every token is known, the share of the tokens of a pair in a topic is
+the responsibility; a token whose topic was dropped counts for all topics alike.
 """
 
 import math
@@ -52,13 +53,27 @@ def gamma_of_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, ga
 
 
 @kernel
+def gamma_of_topics(topics, n_topics, gamma):
+    """The responsibility of one pair given the topics of its tokens, -1 for a topic that was dropped."""
+    for k in range(n_topics):
+        gamma[k] = 0.0
+    for topic in topics:
+        if topic >= 0:
+            gamma[topic] += 1.0 / len(topics)
+        else:
+            for k in range(n_topics):
+                gamma[k] += 1.0 / (len(topics) * n_topics)
+
+
+@kernel
 def start_responsibilities(
-    indptr, words, counts, threshold, way, key, given_dk, given_wk, given_k, alpha, beta, n_topics,
-    kept, mean_dk, mean_wk, mean_k,
+    indptr, words, counts, tokens_before, threshold, way, key, given_dk, given_wk, given_k, given_topics, alpha, beta,
+    n_topics, kept, mean_dk, mean_wk, mean_k,
 ):
     """gamma of each pair that counts more than `threshold`, added to the expected counts; kept in rows of `kept` if any.
 
-    At random in the given way, or from given counts (given_wk None: at random).
+    From the given topics of tokens; else (given_topics None) from given counts; else (given_wk None) at random in the
+    given way.
     """
     gamma = np.zeros(len(mean_k))
     row = 0
@@ -67,7 +82,9 @@ def start_responsibilities(
             if counts[pair] <= threshold:
                 continue
             w = words[pair]
-            if given_wk is None:
+            if given_topics is not None:
+                gamma_of_topics(given_topics[tokens_before[pair] : tokens_before[pair] + counts[pair]], n_topics, gamma)
+            elif given_wk is None:
                 random_gamma(way, key, pair, n_topics, gamma)
             else:
                 gamma_of_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, gamma)

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.synthetic import draw_lda
+from workbench.models.priors import Priors
 
 MOST_TOPICS = 65_535
 SMALLEST_PRIOR = 1e-8
@@ -48,9 +49,7 @@ class LDA:
 
     def __post_init__(self):
         fix = object.__setattr__
-        if isinstance(self.n_topics, bool) or not _is_whole(self.n_topics) or not 1 <= self.n_topics <= MOST_TOPICS:
-            raise ModelError(f"topics must be a whole number from 1 to {MOST_TOPICS}; got {self.n_topics!r}")
-        fix(self, "n_topics", int(self.n_topics))
+        fix(self, "n_topics", check_topics(self.n_topics))
         if np.ndim(self.alpha) == 0:
             fix(self, "alpha", _prior("alpha", self.alpha))
         else:
@@ -58,6 +57,11 @@ class LDA:
             if len(self.alpha) != self.n_topics:
                 raise ModelError(f"alpha must be one number or one per topic ({self.n_topics}); got {len(self.alpha)} numbers")
         fix(self, "beta", _prior("beta", self.beta))
+
+    @property
+    def priors(self) -> Priors:
+        """What turns counts into probabilities."""
+        return Priors(self.alphas, self.beta)
 
     @property
     def alphas(self) -> np.ndarray:
@@ -76,6 +80,13 @@ class LDA:
             tokens' true topics.
         """
         return draw_lda(self.alphas, self.beta, n_documents, n_words, tokens_per_document, seed)
+
+
+def check_topics(n_topics) -> int:
+    """The number of topics as an int within its range, or a sentence."""
+    if isinstance(n_topics, bool) or not _is_whole(n_topics) or not 1 <= n_topics <= MOST_TOPICS:
+        raise ModelError(f"topics must be a whole number from 1 to {MOST_TOPICS}; got {n_topics!r}")
+    return int(n_topics)
 
 
 def _is_whole(value) -> bool:

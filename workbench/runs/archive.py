@@ -79,6 +79,6 @@ def get_start(store: Path, counts_hash: str) -> Start:
     path = store / STARTS / f"{counts_hash}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return Start(file["n_kw"], file.get("n_dk"))
+            return Start(file["n_kw"], file.get("n_dk"), file.get("topics"))
     except Exception as error:  # whatever numpy and zipfile make of a damaged file
         raise SpecError(f"the counts that this run starts from cannot be read from {path}; fit the run again") from error

@@ -63,12 +63,13 @@ def hybrid_bound(
         raise SpecError("a Dataset keeps no state of the engine; give a run in a store, as workbench.fit(…, store=…) makes it")
     run = Run(find_run(run, store))
     spec = run.spec
-    engine, model, options = spec.parts()
+    engine, given, options = spec.parts()
     _check_engine(run.name, engine)
-    position = read_checkpoint(run.path / "checkpoint.npz", engine.state)
+    position = read_checkpoint(run.path / "checkpoint.npz", engine, given)
     if position is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
-    corpus, state, threshold = get_corpus(run.path.parent, spec.train), position.state, hybrid.threshold_of(options)
+    corpus, model, state = get_corpus(run.path.parent, spec.train), position.model, position.state
+    threshold = hybrid.threshold_of(options)
     entropy = hybrid.entropy_of(corpus, options, state)
     turn = Turn(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
     given = corpus, model, threshold, state, entropy

@@ -1,8 +1,9 @@
-"""A position on disk: the state's arrays and the scorer's average in one npz, replaced whole, no pickle."""
+"""A position on disk: the state, the model and the scorer's average in one npz, replaced whole, no pickle."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ def write_checkpoint(path: Path, position: Position) -> None:
     """Writes the position to the file, or leaves the file as it was."""
     partial = path.with_name(f"{path.name}.partial")
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
+    state |= {f"model_{name}": value for name, value in asdict(position.model).items()}
     with open(partial, "wb") as file:
         np.savez(
             file, iteration=position.iteration, elapsed=position.elapsed, cpu_time=position.cpu_time,
@@ -24,20 +26,26 @@ def write_checkpoint(path: Path, position: Position) -> None:
     os.replace(partial, path)
 
 
-def read_checkpoint(path: Path, state_type: type) -> Position | None:
-    """The position in the file; None where there is no whole one."""
+def read_checkpoint(path: Path, engine, model) -> Position | None:
+    """The position in the file; None where there is no whole one. ``model`` is what the run began with."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            state = state_type(*(_restored(file[f"state_{name}"]) for name in state_type._fields))
+            state = engine.state(*(_restored(file[f"state_{name}"]) for name in engine.state._fields))
+            learnt = {name: _field(file[f"model_{name}"]) for name in asdict(model) if f"model_{name}" in file}
             average = Average(file["probability"], int(file["n_averaged"]))
             clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
-            return Position(int(file["iteration"]), state, average, *clocks)
+            return Position(int(file["iteration"]), state, average, *clocks, type(model)(**(asdict(model) | learnt)))
     except (OSError, ValueError, KeyError, EOFError):
         return None
     except Exception as error:  # zipfile.BadZipFile, zlib.error: a damaged file is as good as none
         if type(error).__module__ in ("zipfile", "zlib"):
             return None
         raise
+
+
+def _field(value: np.ndarray):
+    """A field of a model: a number, or a tuple of them."""
+    return value.item() if value.ndim == 0 else tuple(value.tolist())
 
 
 def _restored(values: np.ndarray):

@@ -22,7 +22,7 @@ from workbench.runs.fit import fit
 from workbench.runs.lineage import start_from
 from workbench.runs.progress import bar
 from workbench.runs.run import ENDED, Run
-from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
+from workbench.runs.spec import RunSpec, SpecError, make_model, make_spec, model_fields, whole
 from workbench.runs.store import FAILED, FINISHED, LOST, create_run
 
 
@@ -36,21 +36,22 @@ DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs")
 def plan(
     corpus: Corpus, engines=DEFAULT_ENGINES, seeds=1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0,
     options: dict | None = None, top_words: int | None = None, singletons: str = "keep", start=None,
-    store=None, **settings,
+    store=None, holdout_per: str = "corpus", **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
     """The specs of a comparison, with the training and test corpora that they share.
 
     ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them.
-    ``seeds`` inference seeds count up from ``seed``; the split stays. ``top_words`` and ``singletons`` change the
-    corpus first, see `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one
-    (a `Run`, path, Dataset, or a name in the ``store``). Other settings are those of `fit`.
+    ``seeds`` inference seeds count up from ``seed``; the split stays, and is a share of the tokens of the corpus or of
+    each document (``holdout_per``). ``top_words`` and ``singletons`` change the corpus first, see
+    `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`, path, Dataset, or a
+    name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose model has them.
 
     Raises
     ------
     SpecError, OptionError, ModelError, CorpusError
     """
     _refuse_unknown(settings)
-    train, test, split = prepare(corpus, holdout, split_seed, top_words, singletons)
+    train, test, split = prepare(corpus, holdout, split_seed, top_words, singletons, holdout_per)
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
@@ -60,6 +61,7 @@ def plan(
         if not any(option in names for names in known.values()):
             there_are = ", ".join(sorted(set().union(*known.values())))
             raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
+    _refuse_idle_priors(list(known), settings)
     n_seeds = whole("seeds", seeds, 1)
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
@@ -69,10 +71,25 @@ def plan(
     for name, own in chosen:
         shared = {option: value for option, value in (options or {}).items() if option in known[name]}
         for chain in range(n_seeds):
-            spec = make_spec(train, name, test=test, seed=seed + chain, options=shared | own, split=split, **settings)
+            spec = make_spec(
+                train, name, test=test, seed=seed + chain, options=shared | own, split=split, **settings_of(name, settings)
+            )
             if spec.hash not in {other.hash for other in specs}:
                 specs.append(spec)
     return specs, train, test
+
+
+def _refuse_idle_priors(engines: list[str], settings: dict) -> None:
+    """Raises SpecError for an alpha or beta that no model of these engines has."""
+    for prior in ("alpha", "beta"):
+        if not any(prior in model_fields(get_engine(name)) for name in engines):
+            make_model(get_engine(engines[0]), settings.get("n_topics", LDA.n_topics), **{prior: settings.get(prior)})
+
+
+def settings_of(engine: str, settings: dict) -> dict:
+    """The settings without the priors that the model of an engine does not have."""
+    has = model_fields(get_engine(engine))
+    return {name: value for name, value in settings.items() if name not in ("alpha", "beta") or name in has}
 
 
 def _refuse_unknown(settings: dict) -> None:
@@ -87,9 +104,10 @@ def _refuse_unknown(settings: dict) -> None:
 
 
 def compare(
-    corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int = 10, alpha=0.1, beta: float = 0.1, n_iterations: int = 300,
+    corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int = 10, alpha=None, beta: float | None = None, n_iterations: int = 300,
     seeds: int = 1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0, options: dict | None = None, store=None,
-    jobs: int = 1, progress: bool = True, top_words: int | None = None, singletons: str = "keep", start=None, **settings,
+    jobs: int = 1, progress: bool = True, top_words: int | None = None, singletons: str = "keep", start=None,
+    holdout_per: str = "corpus", **settings,
 ) -> xr.Dataset:
     """Runs several engines on the same split with the same seeds.
 
@@ -105,13 +123,13 @@ def compare(
     whole("jobs", jobs, 1)
     settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta, "n_iterations": n_iterations}
     specs, train, test = plan(
-        corpus, engines, seeds, seed, holdout, split_seed, options, top_words, singletons, start, store, **settings
+        corpus, engines, seeds, seed, holdout, split_seed, options, top_words, singletons, start, store, holdout_per, **settings
     )
     if store is None:
         datasets = [
             fit(
                 train, spec.engine, test=test, seed=spec.seed, options=spec.options, split=spec.split, progress=progress,
-                start=start, **settings,
+                start=start, **settings_of(spec.engine, settings),
             )
             for spec in specs
         ]

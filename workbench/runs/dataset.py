@@ -11,10 +11,8 @@ import xarray as xr
 
 import workbench
 from workbench.corpus import Corpus
-from workbench.models import VARIABLES
+from workbench.models import VARIABLES, Priors
 from workbench.runs.spec import RunSpec
-
-COUNTS = ("n_kw", "n_dk")
 
 
 def versions() -> dict[str, str]:
@@ -38,20 +36,49 @@ def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None =
     } | early
 
 
-def label_rows(names, rows: np.ndarray, attrs: dict) -> xr.Dataset:
-    """The per-iteration part: rows are (iteration, column) with columns iteration, scalars by name, then n_k."""
+def row_of(row, names, vectors, n_topics: int) -> np.ndarray:
+    """(column,) float64 of one row: iteration, scalars by name, then each topic's vectors, 0 for topics not there yet."""
+    of_topics = np.zeros((n_topics, len(vectors)))
+    for column, name in enumerate(vectors):
+        of_topics[: len(row.vectors[name]), column] = row.vectors[name]
+    return np.concatenate([[row.iteration], [row.numbers[name] for name in names], of_topics.ravel()])
+
+
+def width(names, vectors, n_topics: int) -> int:
+    """The columns of a row."""
+    return 1 + len(names) + n_topics * len(vectors)
+
+
+def label_rows(names, vectors, rows: np.ndarray, attrs: dict) -> xr.Dataset:
+    """The per-iteration part: rows are (iteration, column) as `row_of` makes them; NaN for topics not there yet."""
     iteration = rows[:, 0].astype(np.int64)
     data = {}
     for column, name in enumerate(names, start=1):
         values = rows[:, column].astype(np.int64) if name == "updates" else rows[:, column]
         data[name] = ("iteration", values, VARIABLES[name].attrs)
-    n_k = rows[:, 1 + len(names) :]
-    data["n_k"] = (("iteration", "topic"), n_k, VARIABLES["n_k"].attrs)
-    coords = {"iteration": ("iteration", iteration, {"long_name": "iteration"}), "topic": np.arange(n_k.shape[1])}
+    of_topics = np.nan_to_num(rows[:, 1 + len(names) :], nan=0.0)
+    for column, name in enumerate(vectors):
+        data[name] = (("iteration", "topic"), of_topics[:, column :: len(vectors)], VARIABLES[name].attrs)
+    n_topics = of_topics.shape[1] // len(vectors)
+    coords = {"iteration": ("iteration", iteration, {"long_name": "iteration"}), "topic": np.arange(n_topics)}
     return xr.Dataset(data, coords, attrs)
 
 
-def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, corpus: Corpus, model) -> xr.Dataset:
+def priors_of(run: xr.Dataset) -> Priors:
+    """The priors behind the counts of a run's last snapshot: as learnt by then, or as they were given.
+
+    run : a run's Dataset with at least one snapshot.
+    """
+    at = run.sel(iteration=int(run["snapshot_iteration"][-1]))
+    if "alpha_total" in run:
+        tau = run["tau"].isel(snapshot=-1).values if "tau" in run else 1.0 / run.sizes["word"]
+        alphas = at["alpha"].values
+        return Priors(alphas, float(at["beta_total"]) * tau, max(float(at["alpha_total"]) - alphas.sum(), 0.0))
+    given = RunSpec.from_json(run.attrs["spec"]).parts()[1].priors
+    return Priors(at["alpha"].values if "alpha" in run else given.alphas, float(at["beta"]) if "beta" in run else given.beta)
+
+
+def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, corpus: Corpus) -> xr.Dataset:
     """The Dataset with the counts (snapshot, …) at the given iterations, and theta and phi of the last."""
     coords = {
         "snapshot_iteration": ("snapshot", iterations, {"long_name": "iteration of the snapshot"}),
@@ -59,11 +86,10 @@ def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray
         "document": ("document", np.array(corpus.titles, dtype=object), {"long_name": "document"}),
     }
     dataset = dataset.merge(counts).assign_coords(coords)
-    for name in COUNTS:
+    for name in counts:
         dataset[name].attrs = VARIABLES[name].attrs
     if len(iterations):
-        n_dk = dataset["n_dk"].isel(snapshot=-1).values + model.alphas
-        n_kw = dataset["n_kw"].isel(snapshot=-1).values + model.beta
-        dataset["theta"] = (("document", "topic"), n_dk / n_dk.sum(1, keepdims=True), VARIABLES["theta"].attrs)
-        dataset["phi"] = (("topic", "word"), n_kw / n_kw.sum(1, keepdims=True), VARIABLES["phi"].attrs)
+        priors, last = priors_of(dataset), dataset.isel(snapshot=-1)
+        dataset["theta"] = (VARIABLES["theta"].dims, priors.theta(last["n_dk"].values), VARIABLES["theta"].attrs)
+        dataset["phi"] = (VARIABLES["phi"].dims, priors.phi(last["n_kw"].values), VARIABLES["phi"].attrs)
     return dataset

@@ -25,7 +25,7 @@ from workbench.runs.worker import carry_on
 
 
 def fit(
-    corpus: Corpus, engine: str = "cgs", n_topics: int = 10, alpha=0.1, beta: float = 0.1, n_iterations: int = 300,
+    corpus: Corpus, engine: str = "cgs", n_topics: int = 10, alpha=None, beta: float | None = None, n_iterations: int = 300,
     seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None, n_threads: int = 1,
     record_every: int = 1, snapshot_every: int = 50, store=None, name: str | None = None, progress: bool = True,
     split: dict | None = None, start=None, restarts: int = 1, stop_on: str | None = None, stop_tolerance: float = 1e-4,
@@ -39,7 +39,8 @@ def fit(
     engine : str
         A name of `workbench.engines`.
     n_topics, alpha, beta
-        The model; alpha is per topic (a number, or one per topic), beta per word type.
+        The model; alpha is per topic (a number, or one per topic), beta per word type, 0.1 each by default. The HDP
+        engines have no such priors (their options set the totals), and refuse them.
     n_iterations : int
         Iterations, each one call of the engine's step over the corpus.
     seed : int

@@ -17,7 +17,8 @@ import xarray as xr
 from workbench.corpus import Corpus, split_halves
 from workbench.engines.engine import Turn
 from workbench.engines.fold_in import mixture_probability, word_probabilities
-from workbench.models import VARIABLES
+from workbench.models import VARIABLES, Priors
+from workbench.runs.dataset import priors_of
 from workbench.runs.run import open_run
 from workbench.runs.scoring import perplexity
 from workbench.runs.spec import LARGEST_SEED, RunSpec, SpecError, whole
@@ -33,18 +34,19 @@ class Topics(NamedTuple):
     """What a run has learnt of words: all that unseen documents need of it."""
 
     spec: RunSpec
+    priors: Priors               # as learnt; the rest of an HDP is the last topic
     n_kw: np.ndarray             # (topic, word) float64, the run's last counts (of its first chain)
     vocabulary: tuple[str, ...]
+    n_topics: int                # without the rest
 
     def fold_in(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
         """theta (document, topic) of documents over the run's vocabulary."""
-        engine, model, _ = self.spec.parts()
         turn = Turn(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
-        return engine.fold_in(model, self.n_kw, documents, turn)
+        return self.spec.parts()[0].fold_in(self.priors, self.n_kw, documents, turn)
 
     def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
         """Of the pairs under p(w | d) = sum_k theta_dk phi_wk; NaN where there is none."""
-        phi = word_probabilities(self.spec.parts()[1], self.n_kw)
+        phi = word_probabilities(self.priors, self.n_kw)
         return perplexity(pairs, mixture_probability(theta, phi, pairs))
 
 
@@ -67,6 +69,7 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.D
     xarray.Dataset
         ``theta`` (document, topic), ``n_tokens`` (document) and ``out_of_vocabulary`` (document), the share of the
         tokens whose word the run does not know. A document without a known token has the prior mean for theta.
+        Under an HDP a theta sums to a little less than 1: the rest is for topics that have no token.
         Attributes: the run, ``out_of_vocabulary`` of all tokens, and ``perplexity_foldin_same``, the perplexity
         of the known tokens to which theta was fitted (optimistic; `document_completion` gives the honest one).
 
@@ -87,13 +90,13 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.D
     theta = topics.fold_in(known, seed, n_threads)
     unknown = corpus.document_tokens - known.document_tokens
     data = {
-        "theta": theta,
+        "theta": theta[:, : topics.n_topics],
         "n_tokens": corpus.document_tokens,
         "out_of_vocabulary": unknown / np.maximum(corpus.document_tokens, 1),
     }
     coords = {
         "document": ("document", np.array(corpus.titles, dtype=object), {"long_name": "document"}),
-        "topic": np.arange(theta.shape[1]),
+        "topic": np.arange(topics.n_topics),
     }
     attrs = _about(topics, corpus, known, seed) | {"perplexity_foldin_same": topics.perplexity(theta, known)}
     return xr.Dataset(
@@ -172,7 +175,7 @@ def _topics_of(run, store) -> Topics:
         raise SpecError(f"run '{name}' has no snapshot yet, so it has no topics; wait for its first, or resume it")
     vocabulary = tuple(str(word) for word in dataset["word"].values)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
-    return Topics(RunSpec.from_json(dataset.attrs["spec"]), n_kw, vocabulary)
+    return Topics(RunSpec.from_json(dataset.attrs["spec"]), *priors_of(dataset).with_rest(n_kw), vocabulary, len(n_kw))
 
 
 def _corpus_of(documents) -> Corpus:

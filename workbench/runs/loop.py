@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Turn
+from workbench.engines.hyperparameters import learnt
 from workbench.runs.scoring import Average, perplexity, score, start_average
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import WINDOW
@@ -35,6 +36,7 @@ class Position(NamedTuple):
     elapsed: float       # seconds of inference
     cpu_time: float      # CPU seconds of inference
     updates: int
+    model: object        # as the run has it now: hyperparameters may have been learnt
 
 
 class Row(NamedTuple):
@@ -42,7 +44,7 @@ class Row(NamedTuple):
 
     iteration: int
     numbers: dict        # scalar by name; see models.variables
-    n_k: np.ndarray      # (topic,)
+    vectors: dict        # (topic,) by name, n_k the first; there may be more topics than in the rows before
 
 
 class Sink(Protocol):
@@ -73,14 +75,21 @@ Watch = Callable[[Position, dict], None]
 def columns(spec: RunSpec, engine) -> tuple[str, ...]:
     """The names of the scalars of every iteration, in order."""
     scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
-    return (*CLOCKS, *scored, *engine.watches)
+    learning = ("beta",) if "beta" in learnt(spec.parts()[2]) else ()
+    return (*CLOCKS, *scored, *engine.watches, *learning)
+
+
+def vectors(spec: RunSpec, engine) -> tuple[str, ...]:
+    """The names of what every iteration has of each topic, in order."""
+    learning = ("alpha",) if "alpha" in learnt(spec.parts()[2]) else ()
+    return ("n_k", *engine.vectors, *learning)
 
 
 def start(spec: RunSpec, train: Corpus, test: Corpus | None) -> Position:
     """The position before the first iteration."""
     engine, model, options = spec.parts()
     state = engine.init(train, model, options, Turn(spec.seed, 0, spec.n_threads), spec.begin)
-    return Position(0, state, start_average(test), 0.0, 0.0, 0)
+    return Position(0, state, start_average(test), 0.0, 0.0, 0, model)
 
 
 def iterate(
@@ -89,7 +98,8 @@ def iterate(
     """Runs from a position to the end of the spec, until its rule says that it has settled, or until stopped.
 
     Returns where it got to. The last iteration, and one after which the run rests, is recorded and snapshot
-    whatever the cadence. A stop in the middle of a long step comes out as `Stopped`.
+    whatever the cadence; what is snapshot, and what a step calls an event, is recorded too. A stop in the middle
+    of a long step comes out as `Stopped`.
     """
     engine, model, options = spec.parts()
     load_kernels(engine, model, options)
@@ -98,19 +108,20 @@ def iterate(
     if settled:  # it was about to be said when the run was killed
         sink.settle(position.iteration)
     while position.iteration < spec.n_iterations and not settled and not (resting and pulse.stopping()):
-        position, info = advance(spec, engine, model, options, train, position, pulse)
+        position, info = advance(spec, engine, options, train, position, pulse)
         average, scores = score(
-            engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in
+            engine, train, test, position.model, options, position.state, position.average, position.iteration > spec.burn_in
         )
         position = position._replace(average=average)
         resting = position.iteration == spec.n_iterations or pulse.wants_rest()
-        if resting or position.iteration % spec.record_every == 0:
-            row = measure(engine, train, model, options, position, scores, info)
+        kept = resting or position.iteration % spec.snapshot_every == 0
+        if info.pop("event", False) or kept or position.iteration % spec.record_every == 0:
+            row = measure(engine, train, options, position, scores, info)
             sink.record(row)
             settled = trail.settles_with(row)
             resting = resting or settled
-        if resting or position.iteration % spec.snapshot_every == 0:
-            sink.snapshot(position.iteration, engine.counts(train, model, options, position.state))
+        if resting or kept:
+            sink.snapshot(position.iteration, engine.counts(train, position.model, options, position.state))
         sink.checkpoint(position, now=resting)
         if settled:
             sink.settle(position.iteration)
@@ -149,23 +160,31 @@ def load_kernels(engine, model, options) -> None:
     engine.step(tiny, model, options, engine.init(tiny, model, options, Turn(0, 0)), Turn(0, 1))
 
 
-def advance(spec, engine, model, options, train, position: Position, pulse: Pulse) -> tuple[Position, dict]:
-    """One step, timed without the time spent paused."""
-    iteration = position.iteration + 1
+def advance(spec, engine, options, train, position: Position, pulse: Pulse) -> tuple[Position, dict]:
+    """One step and what is learnt from it, timed without the time spent paused."""
+    iteration, model = position.iteration + 1, position.model
+    turn = Turn(spec.seed, iteration, spec.n_threads, pulse)
     waited, elapsed, cpu_time = pulse.waited, time.perf_counter(), time.process_time()
-    state, info = engine.step(train, model, options, position.state, Turn(spec.seed, iteration, spec.n_threads, pulse))
+    state, info = engine.step(train, model, options, position.state, turn)
+    if engine.learn:
+        model = engine.learn(train, model, options, state, turn)
     elapsed = time.perf_counter() - elapsed - (pulse.waited - waited)
     cpu_time = time.process_time() - cpu_time
     updates = position.updates + info.pop("updates")
     return Position(
-        iteration, state, position.average, position.elapsed + elapsed, position.cpu_time + cpu_time, updates
+        iteration, state, position.average, position.elapsed + elapsed, position.cpu_time + cpu_time, updates, model
     ), info
 
 
-def measure(engine, train, model, options, position: Position, numbers: dict, info: dict) -> Row:
-    """The row of an iteration: clocks, perplexities and what the engine watches."""
-    watched = engine.watch(train, model, options, position.state)
-    n_k = np.array(watched.pop("n_k"), float)
+def measure(engine, train, options, position: Position, numbers: dict, info: dict) -> Row:
+    """The row of an iteration: clocks, perplexities, what the engine watches and what is learnt."""
+    model, state = position.model, position.state
+    watched, learning = engine.watch(train, model, options, state), learnt(options)
+    of_topics = {name: np.array(watched.pop(name), float) for name in ("n_k", *engine.vectors)}
+    if "alpha" in learning:
+        of_topics["alpha"] = model.alphas
+    if "beta" in learning:
+        watched["beta"] = model.beta
     clocks = {name: getattr(position, name) for name in CLOCKS}
-    train_perplexity = perplexity(train, engine.predict(train, model, options, position.state, train))
-    return Row(position.iteration, clocks | numbers | {"train_perplexity": train_perplexity} | info | watched, n_k)
+    train_perplexity = perplexity(train, engine.predict(train, model, options, state, train))
+    return Row(position.iteration, clocks | numbers | {"train_perplexity": train_perplexity} | info | watched, of_topics)

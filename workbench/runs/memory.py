@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from workbench.models import VARIABLES
-from workbench.runs.dataset import COUNTS, attributes, label_counts, label_rows, versions
-from workbench.runs.loop import Position, Row, columns
+from workbench.runs.dataset import attributes, label_counts, label_rows, row_of, versions, width
+from workbench.runs.loop import Position, Row, columns, vectors
 
 
 class MemorySink:
@@ -15,17 +15,19 @@ class MemorySink:
 
     def __init__(self, spec, train):
         self._spec, self._train = spec, train
-        engine, self._model, _ = spec.parts()
-        self._names = columns(spec, engine)
-        self._rows: list[np.ndarray] = []
+        engine, model, options = spec.parts()
+        self._names, self._vectors, self._kept = columns(spec, engine), vectors(spec, engine), engine.keeps(options)
+        self._n_topics = model.n_topics
+        self._rows: list[Row] = []
         self._snapshots: dict[int, dict] = {}
         self.settled: int | None = None
 
     def record(self, row: Row) -> None:
-        self._rows.append(np.concatenate([[row.iteration], [row.numbers[name] for name in self._names], row.n_k]))
+        self._rows.append(row)
+        self._n_topics = max(self._n_topics, len(row.vectors["n_k"]))
 
     def snapshot(self, iteration: int, counts: dict) -> None:
-        self._snapshots[iteration] = {name: np.array(values, float, order="C") for name, values in counts.items()}
+        self._snapshots[iteration] = {name: np.array(values, VARIABLES[name].dtype, order="C") for name, values in counts.items()}
 
     def checkpoint(self, position: Position, now: bool) -> None:
         return
@@ -38,11 +40,19 @@ class MemorySink:
 
     def dataset(self, state: str) -> xr.Dataset:
         """What came in, labelled."""
-        rows = np.stack(self._rows) if self._rows else np.empty((0, 1 + len(self._names) + self._model.n_topics))
-        labelled = label_rows(self._names, rows, attributes(self._spec, versions(), state, self.settled))
+        rows = [row_of(row, self._names, self._vectors, self._n_topics) for row in self._rows]
+        rows = np.stack(rows) if rows else np.empty((0, width(self._names, self._vectors, self._n_topics)))
+        labelled = label_rows(self._names, self._vectors, rows, attributes(self._spec, versions(), state, self.settled))
         if not self._snapshots:
             return labelled
         counts = xr.Dataset({
-            name: (VARIABLES[name].dims, np.stack([snapshot[name] for snapshot in self._snapshots.values()])) for name in COUNTS
+            name: (VARIABLES[name].dims, np.stack([self._widened(name, taken[name]) for taken in self._snapshots.values()]))
+            for name in self._kept
         })
-        return label_counts(labelled, counts, np.array(list(self._snapshots)), self._train, self._model)
+        return label_counts(labelled, counts, np.array(list(self._snapshots)), self._train)
+
+    def _widened(self, name: str, counts: np.ndarray) -> np.ndarray:
+        """The counts with zeros for topics that came later."""
+        missing = [self._n_topics - n if dim == "topic" else 0
+                   for dim, n in zip(VARIABLES[name].dims[1:], counts.shape, strict=True)]
+        return np.pad(counts, [(0, n) for n in missing]) if any(missing) else counts

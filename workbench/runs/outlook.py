@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from dataclasses import replace
 
-from workbench.models import VARIABLES
 from workbench.runs.control import MemoryPulse
-from workbench.runs.dataset import COUNTS
 from workbench.runs.grid import Cell
 from workbench.runs.loop import iterate, start
 from workbench.runs.memory import MemorySink
 from workbench.runs.run import Run
-from workbench.runs.store import FINISHED, SNAPSHOT_BUDGET
+from workbench.runs.store import FINISHED, SNAPSHOT_BUDGET, snapshot_bytes
 
 LONG = 5e9
 """Tokens times topics, over all iterations to come, from which a sweep is timed before it starts: about half a minute."""
@@ -67,8 +64,7 @@ def _bytes(coming: dict[Run, Cell], alike: list[Run]) -> float:
 
 
 def _snapshots(run: Run, cell: Cell) -> int:
-    sizes = {"topic": cell.spec.model["n_topics"], "word": cell.train.n_words, "document": cell.train.n_documents}
-    snapshot = sum(8 * math.prod(sizes[dim] for dim in VARIABLES[name].dims[1:]) for name in COUNTS)
+    snapshot = snapshot_bytes(cell.spec, cell.train)
     n_snapshots = -(-run.status()["n_iterations"] // cell.spec.snapshot_every)
     return snapshot * min(n_snapshots, max(2, SNAPSHOT_BUDGET // snapshot))
 

@@ -115,11 +115,13 @@ class RunSpec:
 
 
 def make_spec(
-    train: Corpus, engine: str, n_topics=10, alpha=0.1, beta=0.1, n_iterations=300, seed=0, test: Corpus | None = None,
+    train: Corpus, engine: str, n_topics=10, alpha=None, beta=None, n_iterations=300, seed=0, test: Corpus | None = None,
     burn_in=10, options: dict | None = None, n_threads=1, record_every=1, snapshot_every=50, split: dict | None = None,
     name=None, start: tuple[Start, dict] | None = None, stop_on: str | None = None, stop_tolerance: float = 1e-4,
 ) -> RunSpec:
     """A checked spec with every default filled in; ``start`` is what `workbench.runs.lineage.start_from` gives.
+
+    ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given.
 
     Raises
     ------
@@ -140,7 +142,7 @@ def make_spec(
     if not isinstance(options or {}, dict):
         raise SpecError(f"options must be a dict, as {{'r': 1}}; got {options!r}")
     chosen = get_engine(engine)
-    model = chosen.model(n_topics=n_topics, alpha=alpha, beta=beta)
+    model = make_model(chosen, n_topics, alpha, beta)
     spec = RunSpec(
         corpus=train.name,
         train=train.content_hash,
@@ -169,6 +171,29 @@ def make_spec(
     return replace(spec, name=name)
 
 
+def make_model(engine, n_topics, alpha=None, beta=None):
+    """The model of an engine, of what was given (not None) and its defaults.
+
+    Raises
+    ------
+    SpecError
+        For a prior that the model does not have.
+    """
+    given = {name: value for name, value in {"alpha": alpha, "beta": beta}.items() if value is not None}
+    for name in given:
+        if name not in model_fields(engine):
+            raise SpecError(
+                f"{engine.name} has no {name} per {'topic' if name == 'alpha' else 'word'}; leave it out, and set the "
+                f"option {name}_total if its total is not to be learnt"
+            )
+    return engine.model(n_topics=n_topics, **given)
+
+
+def model_fields(engine) -> tuple[str, ...]:
+    """What the model of an engine is made of: n_topics, and the priors that it has."""
+    return tuple(f.name for f in fields(engine.model))
+
+
 def _check_rule(spec: RunSpec, engine) -> None:
     """Refuses a rule for an early end that the run cannot follow."""
     if spec.stop_on is None:
@@ -176,7 +201,7 @@ def _check_rule(spec: RunSpec, engine) -> None:
     if spec.stop_on not in WATCHED:
         raise SpecError(f"stop_on must be one of {', '.join(WATCHED)}, or None; got {spec.stop_on!r}")
     if spec.stop_on == "bound" and "bound" not in engine.watches:
-        raise SpecError(f"{engine.name} has no bound to stop on; stop on perplexity, or choose vb, svb, cvb or cvb0")
+        raise SpecError(f"{engine.name} has no bound to stop on; stop on perplexity, or choose vb, svb, cvb, cvb0 or cv-hdp")
     if spec.stop_on == "perplexity" and spec.test is None:
         raise SpecError("there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound")
     tolerance = spec.stop_tolerance

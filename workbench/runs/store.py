@@ -5,13 +5,14 @@
     <store>/.corpora/<hash>.npz        corpora and test sets, by content
     <store>/.starts/<hash>.npz         counts that runs began from, by content
     <store>/<run>/data.zarr/               a Zarr v3 group with the spec in its attributes
-                    numbers (iteration, column)    iteration, scalars by name, n_k of each topic
+                    numbers (iteration, column)    iteration, scalars by name, then topic by topic n_k (and alpha)
                     n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot
                     snapshot_iteration (snapshot)  0: thinned out
-                    committed (2,)                 rows and snapshots that are valid; written LAST
+                    committed (3,)                 rows, snapshots, topics that are valid; written LAST
                   checkpoint.npz  control.json  status.json  end.json  lock  worker.log
 
-Arrays are preallocated (chunks that were never written take no room), so no array is ever resized.
+Arrays are preallocated (chunks that were never written take no room), so nothing is resized but the topics,
+where a run finds more than it began with: their arrays grow before the first row that needs them is committed.
 Every file is replaced whole. A reader reads `committed` first and looks at nothing beyond it; a writer
 that is killed leaves at most chunks and `*.partial` files beyond `committed`, which the next one
 overwrites or deletes.
@@ -34,13 +35,13 @@ from filelock import FileLock, Timeout
 from workbench.models import VARIABLES
 from workbench.runs.archive import get_corpus, put_corpus, put_start
 from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, START_PATIENCE, STOPPED, partial_of, read_json, replace_json
-from workbench.runs.dataset import COUNTS, attributes, label_counts, label_rows, versions
-from workbench.runs.loop import columns
+from workbench.runs.dataset import attributes, label_counts, label_rows, versions, width
+from workbench.runs.loop import columns, vectors
 from workbench.runs.places import DATA, is_run
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
 
-SCHEMA = 1
+SCHEMA = 2
 CAPACITY = 2**20
 """Rows and snapshots that a run has room for."""
 ROWS_PER_CHUNK = 256
@@ -96,27 +97,26 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
 
 
 def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
-    engine, model, _ = spec.parts()
+    engine, model, options = spec.parts()
     group = zarr.create_group(str(path / DATA), zarr_format=3)
-    names = columns(spec, engine)
-    n_columns = 1 + len(names) + model.n_topics
+    names, of_topics, kept = columns(spec, engine), vectors(spec, engine), engine.keeps(options)
+    n_columns = width(names, of_topics, model.n_topics)
 
     def array(name, shape, chunks, dtype, dims, fill):
         group.create_array(name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill)
 
     array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
-    sizes = {"topic": model.n_topics, "word": train.n_words, "document": train.n_documents}
-    snapshot_bytes = 0
-    for name in COUNTS:
+    sizes = sizes_of(model, train)
+    for name in kept:
         dims = VARIABLES[name].dims
         shape = tuple(sizes[dim] for dim in dims[1:])
-        array(name, (CAPACITY, *shape), (1, *shape), "float64", dims, np.nan)
-        snapshot_bytes += 8 * math.prod(shape)
+        array(name, (CAPACITY, *shape), (1, *shape), VARIABLES[name].dtype, dims, 0)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
-    array("committed", (2,), (2,), "int64", ("committed_of",), 0)
+    array("committed", (3,), (3,), "int64", ("committed_of",), 0)
+    group["committed"][2] = model.n_topics
     group.attrs.update({
-        "schema": SCHEMA, "spec": spec.to_json(), "columns": list(names), "versions": versions(),
-        "snapshots_kept": max(2, budget // max(snapshot_bytes, 1)),
+        "schema": SCHEMA, "spec": spec.to_json(), "columns": list(names), "vectors": list(of_topics), "kept": list(kept),
+        "versions": versions(), "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
     })
 
 
@@ -130,6 +130,49 @@ def open_group(path: Path, mode: str = "r"):
     if schema > SCHEMA:
         raise StoreError(f"{path} was written by a newer workbench (schema {schema}, this one reads {SCHEMA}); upgrade")
     return group
+
+
+def sizes_of(model, train) -> dict[str, int]:
+    """Dim → length of what a run keeps."""
+    return {"topic": model.n_topics, "word": train.n_words, "document": train.n_documents, "token": train.n_tokens}
+
+
+def snapshot_bytes(spec: RunSpec, train) -> int:
+    """Bytes of one snapshot, before compression."""
+    engine, model, options = spec.parts()
+    sizes, kept = sizes_of(model, train), [VARIABLES[name] for name in engine.keeps(options)]
+    return sum(np.dtype(each.dtype).itemsize * math.prod(sizes[dim] for dim in each.dims[1:]) for each in kept)
+
+
+class Layout(NamedTuple):
+    """What the columns of a run's rows are, and what it keeps of a snapshot; a run of schema 1 has n_k alone."""
+
+    names: tuple[str, ...]
+    vectors: tuple[str, ...]
+    kept: tuple[str, ...]
+
+    @classmethod
+    def of(cls, group) -> Layout:
+        about = group.attrs
+        return cls(tuple(about["columns"]), tuple(about.get("vectors", ["n_k"])), tuple(about.get("kept", ["n_kw", "n_dk"])))
+
+    def n_columns(self, n_topics: int) -> int:
+        """The columns of rows with so many topics."""
+        return width(self.names, self.vectors, n_topics)
+
+
+class Committed(NamedTuple):
+    """How much of a run is valid."""
+
+    n_rows: int
+    n_snapshots: int
+    n_topics: int
+
+    @classmethod
+    def of(cls, group, layout: Layout) -> Committed:
+        n_rows, n_snapshots, *n_topics = (int(n) for n in group["committed"][:])
+        n_first = (group["numbers"].shape[1] - 1 - len(layout.names)) // len(layout.vectors)  # schema 1 never grows
+        return cls(n_rows, n_snapshots, *(n_topics or [n_first]))
 
 
 def read_spec(path: Path, group=None) -> RunSpec:
@@ -222,18 +265,31 @@ class RunReader:
         self.path = Path(path)
         group = open_group(self.path)
         try:
-            self.names = tuple(group.attrs["columns"])
-            self._group, self._made_with = group, dict(group.attrs["versions"])
-            self._committed, self._numbers, self._snapshot_iteration = (
-                group[name] for name in ("committed", "numbers", "snapshot_iteration")
-            )
+            self._layout, self._group, self._made_with = Layout.of(group), group, dict(group.attrs["versions"])
+            self._numbers, self._snapshot_iteration = group["numbers"], group["snapshot_iteration"]
+            self._committed()
         except KeyError as error:
             raise StoreError(f"run {path} is damaged, its {error} is missing; `workbench remove` deletes it") from error
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the scalars, which stand in the columns after the iteration."""
+        return self._layout.names
+
+    def _committed(self) -> Committed:
+        return Committed.of(self._group, self._layout)
+
     def rows(self, after: int = 0) -> np.ndarray:
-        """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, n_k."""
-        n_rows = int(self._committed[0])
-        return self._numbers[after:n_rows] if n_rows > after else np.empty((0, self._numbers.shape[1]))
+        """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, then the topics."""
+        return self._rows(self._committed(), after)
+
+    def _rows(self, committed: Committed, after: int = 0) -> np.ndarray:
+        n_columns = self._layout.n_columns(committed.n_topics)
+        if committed.n_rows <= after:
+            return np.empty((0, n_columns))
+        if self._numbers.shape[1] < n_columns:  # it has grown since it was opened
+            self._numbers = self._group["numbers"]
+        return self._numbers[after : committed.n_rows, :n_columns]
 
     def spec(self) -> RunSpec:
         """The spec, lasting to the present end; cheap."""
@@ -245,18 +301,20 @@ class RunReader:
 
     def progress(self) -> xr.Dataset:
         """The per-iteration part of the Dataset; cheap."""
-        return label_rows(self.names, self.rows(), self._attributes())
+        return self._labelled(self.rows())
+
+    def _labelled(self, rows: np.ndarray) -> xr.Dataset:
+        return label_rows(self._layout.names, self._layout.vectors, rows, self._attributes())
 
     def dataset(self) -> xr.Dataset:
         """The whole Dataset; counts of snapshots are read from disk when they are used."""
-        n_rows, n_snapshots = (int(n) for n in self._committed[:])
-        spec = self.spec()
-        rows = self._numbers[:n_rows] if n_rows else np.empty((0, self._numbers.shape[1]))
-        iterations = self._snapshot_iteration[:n_snapshots]
+        committed = self._committed()
+        iterations = self._snapshot_iteration[: committed.n_snapshots]
         kept = np.flatnonzero(iterations)
-        counts = xr.open_zarr(str(self.path / DATA), consolidated=False, chunks=None)[list(COUNTS)].isel(snapshot=kept)
-        corpus = get_corpus(self.path.parent, spec.train)
-        return label_counts(label_rows(self.names, rows, self._attributes()), counts, iterations[kept], corpus, spec.parts()[1])
+        counts = xr.open_zarr(str(self.path / DATA), consolidated=False, chunks=None)[list(self._layout.kept)]
+        counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics))
+        corpus = get_corpus(self.path.parent, self.spec().train)
+        return label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], corpus)
 
     def _attributes(self) -> dict:
         settled = read_ending(self.path, self._group).settled

@@ -17,9 +17,10 @@ from filelock import FileLock, Timeout
 from workbench.runs.archive import get_start
 from workbench.runs.checkpoint import read_checkpoint, write_checkpoint
 from workbench.runs.control import PAUSED, RUNNING, partial_of, replace_json
-from workbench.runs.dataset import COUNTS
+from workbench.models import VARIABLES
+from workbench.runs.dataset import row_of
 from workbench.runs.loop import Position, Row, start
-from workbench.runs.store import DATA, ROWS_PER_CHUNK, StoreError, open_group, read_spec, settle
+from workbench.runs.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group, read_spec, settle
 
 FLUSH_EVERY = 0.25
 CHECKPOINT_EVERY = 5.0
@@ -73,10 +74,10 @@ class RunWriter:
             leftover.unlink(missing_ok=True)
         group = open_group(self.path, "r+")
         self.spec = read_spec(self.path)
-        self.names, self._snapshots_kept = tuple(group.attrs["columns"]), group.attrs["snapshots_kept"]
-        self._numbers, self._counts = group["numbers"], {name: group[name] for name in COUNTS}
+        self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
+        self._numbers, self._counts = group["numbers"], {name: group[name] for name in self._layout.kept}
         self._snapshot_iteration, self._committed = group["snapshot_iteration"], group["committed"]
-        self.n_rows, self._n_snapshots = (int(n) for n in self._committed[:])
+        self.n_rows, self._n_snapshots, self._n_topics = Committed.of(group, self._layout)
         self._known = self._numbers[: self.n_rows] if self.n_rows else np.empty((0, self._numbers.shape[1]))
         first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
         self._chunk_start, self._chunk = first, np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan)
@@ -86,13 +87,13 @@ class RunWriter:
         self._checkpoint_due = self._flushed + CHECKPOINT_EVERY
         self._began, self._began_at = time.monotonic(), None
         self.iteration = int(self._known[-1, 0]) if self.n_rows else 0
-        self._clocks = [1 + self.names.index(name) for name in ("elapsed", "cpu_time")]
+        self._clocks = [1 + self._layout.names.index(name) for name in ("elapsed", "cpu_time")]
         self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(2)
 
     def position(self, train, test) -> Position:
         """Where to go on: the last checkpoint, or the beginning."""
-        engine, _, _ = self.spec.parts()
-        known = read_checkpoint(self.path / "checkpoint.npz", engine.state)
+        engine, model, _ = self.spec.parts()
+        known = read_checkpoint(self.path / "checkpoint.npz", engine, model)
         if known is not None:
             return known
         begin = get_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
@@ -101,7 +102,8 @@ class RunWriter:
     # ------------------------------------------------------------------ the sink of the loop
 
     def record(self, row: Row) -> None:
-        values = np.concatenate([[row.iteration], [row.numbers[name] for name in self.names], row.n_k])
+        self._grow_to(len(row.vectors["n_k"]))
+        values = row_of(row, self._layout.names, self._layout.vectors, self._room())
         if len(self._known) and row.iteration <= self._known[-1, 0]:
             self._compare(row.iteration, values)
             return
@@ -112,10 +114,28 @@ class RunWriter:
         if at + 1 == ROWS_PER_CHUNK or time.monotonic() - self._flushed >= FLUSH_EVERY:
             self.flush()
 
+    def _room(self) -> int:
+        """Topics that the arrays have room for."""
+        return (self._numbers.shape[1] - self._layout.n_columns(0)) // len(self._layout.vectors)
+
+    def _grow_to(self, n_topics: int) -> None:
+        """Makes room for so many topics, by a half more than there was; the commit counter says how many there are."""
+        self._n_topics, room = max(self._n_topics, n_topics), self._room()
+        if n_topics <= room:
+            return
+        room, before = max(n_topics, room + room // 2), room
+        self._numbers.resize((self._numbers.shape[0], self._layout.n_columns(room)))
+        for name, array in self._counts.items():
+            array.resize(tuple(room if dim == "topic" else n for dim, n in zip(VARIABLES[name].dims, array.shape, strict=True)))
+        self._snapshots_kept = max(2, self._snapshots_kept * before // room)
+        more = self._numbers.shape[1] - self._chunk.shape[1]
+        self._chunk, self._known = (np.pad(rows, [(0, 0), (0, more)]) for rows in (self._chunk, self._known))
+
     def _compare(self, iteration: int, values: np.ndarray) -> None:
         """Checks a row that was recomputed against the one that was committed; clocks may differ."""
-        known = self._known[self._known[:, 0] == iteration]
-        timed = self._clocks
+        known, timed = self._known[self._known[:, 0] == iteration], self._clocks
+        of_topics = self._layout.n_columns(0)  # what was never written there is NaN in the store, and 0
+        known[:, of_topics:] = np.nan_to_num(known[:, of_topics:], nan=0.0)
         if len(known) and not np.array_equal(np.delete(known[0], timed), np.delete(values, timed), equal_nan=True):
             raise StoreError(
                 f"run '{self.path.name}' does not repeat its own iteration {iteration}: its kernels or its machine have "
@@ -126,7 +146,7 @@ class RunWriter:
         if iteration <= max(self._iterations, default=0):  # comes again after a resume, even if it was thinned out since
             return
         for name, array in self._counts.items():
-            array[self._n_snapshots] = counts[name]
+            array[(self._n_snapshots, *map(slice, counts[name].shape))] = counts[name]
         self._iterations.append(iteration)
         self._snapshot_iteration[self._n_snapshots] = iteration
         self._n_snapshots += 1
@@ -142,7 +162,7 @@ class RunWriter:
         for slot in gone:
             self._iterations[slot] = 0
         self._snapshot_iteration[: self._n_snapshots] = self._iterations
-        for name in COUNTS:
+        for name in self._layout.kept:
             for slot in gone:
                 shutil.rmtree(self.path / DATA / name / "c" / str(slot), ignore_errors=True)
 
@@ -159,7 +179,7 @@ class RunWriter:
 
     def trail(self, name: str, iteration: int) -> list[tuple[int, float]]:
         earlier = self._known[self._known[:, 0] <= iteration]
-        return [(int(row[0]), float(row[1 + self.names.index(name)])) for row in earlier]
+        return [(int(row[0]), float(row[1 + self._layout.names.index(name)])) for row in earlier]
 
     def settle(self, iteration: int) -> None:
         settle(self.path, iteration, self.spec.rule)
@@ -170,7 +190,7 @@ class RunWriter:
         used = self.n_rows - self._chunk_start
         if used:
             self._numbers[self._chunk_start : self._chunk_start + ROWS_PER_CHUNK] = self._chunk
-        self._committed[:] = np.array([self.n_rows, self._n_snapshots])
+        self._committed[:] = np.array([self.n_rows, self._n_snapshots, self._n_topics][: self._committed.shape[0]])
         self._flushed = time.monotonic()
         if used == ROWS_PER_CHUNK:
             self._chunk_start, self._chunk = self.n_rows, np.full_like(self._chunk, np.nan)

@@ -1,0 +1,62 @@
+"""A toy engine that finds a topic more in every third iteration: token i stands in topic i mod K."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine, NoOptions
+from workbench.engines.fold_in import by_cvb0
+from workbench.models import HDP, Priors
+
+ALPHA_TOTAL, BETA_TOTAL = 2.0, 5.0
+
+
+class State(NamedTuple):
+    n_topics: int
+    steps: int
+
+
+def init(corpus, model, options, turn, start=None):
+    return State(model.n_topics, 0)
+
+
+def step(corpus, model, options, state, turn):
+    turn.pulse()
+    n_topics = state.n_topics + (turn.step % 3 == 0)
+    return State(n_topics, state.steps + n_topics), {"updates": corpus.n_tokens, "event": turn.step == 7}
+
+
+def alphas(state):
+    """The last topic has none: a third of the weight is the rest's."""
+    return np.full(state.n_topics, ALPHA_TOTAL * 2 / 3 / state.n_topics)
+
+
+def watch(corpus, model, options, state):
+    n_k = np.bincount(np.arange(corpus.n_tokens) % state.n_topics, minlength=state.n_topics)
+    return {
+        "n_k": n_k, "alpha": alphas(state), "alpha_total": ALPHA_TOTAL, "beta_total": BETA_TOTAL, "steps": float(state.steps),
+    }
+
+
+def counts(corpus, model, options, state):
+    topics = np.arange(corpus.n_tokens) % state.n_topics
+    n_kw, n_dk = np.zeros((state.n_topics, corpus.n_words)), np.zeros((corpus.n_documents, state.n_topics))
+    np.add.at(n_kw, (topics, np.repeat(corpus.words, corpus.counts)), 1)
+    np.add.at(n_dk, (np.repeat(corpus.documents, corpus.counts), topics), 1)
+    return {"n_kw": n_kw, "n_dk": n_dk, "token_topics": topics}
+
+
+def predict(corpus, model, options, state, pairs):
+    found = counts(corpus, model, options, state)
+    priors = Priors(alphas(state), BETA_TOTAL / corpus.n_words, ALPHA_TOTAL / 3)
+    _, n_kw = priors.with_rest(found["n_kw"])
+    rest = priors.rest / (found["n_dk"].sum(axis=1) + ALPHA_TOTAL)
+    theta = np.column_stack([priors.theta(found["n_dk"]), rest])
+    return np.sum(theta[pairs.documents] * priors.phi(n_kw).T[pairs.words], axis=1)
+
+
+def engine(name):
+    return Engine(
+        name, "Growing", "nobody", HDP, NoOptions, State, ("alpha_total", "beta_total", "steps"), lambda corpus, options: True,
+        init, step, watch, counts, predict, by_cvb0, vectors=("alpha",), keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+    )

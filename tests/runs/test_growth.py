@@ -1,0 +1,141 @@
+"""A run that finds more topics than it began with: in memory, in a store, read while it grows, killed, resumed, started from."""
+
+import numpy as np
+import pytest
+import zarr
+from same_bits import same_bits
+
+import workbench as wb
+from workbench.engines import ENGINES
+from workbench.models import LDA, Priors
+from workbench.runs.dataset import priors_of
+from workbench.runs.lineage import start_from
+from workbench.runs.loop import iterate
+from workbench.runs.places import DATA
+from workbench.runs.run import Run
+from workbench.runs.spec import make_spec
+from workbench.runs.store import RunReader, create_run
+from workbench.runs.writer import RunWriter
+
+SETTINGS = {"n_topics": 2, "n_iterations": 20, "snapshot_every": 8, "record_every": 3, "burn_in": 3}
+
+
+@pytest.fixture(autouse=True)
+def growing_registered(monkeypatch):
+    monkeypatch.setitem(ENGINES, "growing", "engines.growing_engine")
+
+
+@pytest.fixture(scope="module")
+def halves():
+    return wb.hold_out_tokens(LDA(4, 0.3, 0.2).simulate(10, 12, 20, seed=3)[0], 0.2, 0)
+
+
+class StopAt:
+    """A pulse that stops the run after an iteration."""
+
+    waited = 0.0
+
+    def __init__(self, writer, iteration):
+        self.writer, self.iteration = writer, iteration
+
+    def __call__(self):
+        pass
+
+    def wants_rest(self):
+        return self.stopping()
+
+    def rest(self):
+        pass
+
+    def stopping(self):
+        return self.writer.iteration >= self.iteration - 1
+
+
+def test_memory_and_store_have_room_for_every_topic(halves, tmp_path):
+    train, test = halves
+    in_memory = wb.fit(train, "growing", test=test, progress=False, **SETTINGS)
+    stored = wb.fit(train, "growing", test=test, store=tmp_path, progress=False, **SETTINGS)
+    same_bits(in_memory, stored)
+    assert in_memory.sizes["topic"] == 2 + 6
+    n_k = in_memory["n_k"]
+    np.testing.assert_array_equal((n_k > 0).sum("topic"), 2 + n_k["iteration"] // 3)
+    np.testing.assert_array_equal(n_k.sum("topic"), train.n_tokens)
+    np.testing.assert_array_equal(in_memory["n_kw"].sum(["topic", "word"]), train.n_tokens)
+    np.testing.assert_array_equal(in_memory["n_kw"].isel(snapshot=0, topic=slice(4, None)), 0)
+
+
+def test_snapshots_and_events_are_recorded_whatever_the_cadence(halves):
+    train, _ = halves
+    ds = wb.fit(train, "growing", progress=False, **SETTINGS)
+    assert ds["iteration"].values.tolist() == [3, 6, 7, 8, 9, 12, 15, 16, 18, 20]
+    assert ds["snapshot_iteration"].values.tolist() == [8, 16, 20]
+
+
+def test_theta_and_phi_are_those_of_the_priors_as_learnt(halves):
+    train, test = halves
+    ds = wb.fit(train, "growing", test=test, progress=False, **SETTINGS)
+    priors = priors_of(ds)
+    np.testing.assert_allclose(priors.alphas, 2.0 * 2 / 3 / 8, rtol=1e-15)
+    assert (priors.beta, priors.rest) == (pytest.approx(5.0 / 12), pytest.approx(2.0 / 3))
+    n_dk = ds["n_dk"].isel(snapshot=-1).values
+    expected = (n_dk + priors.alphas) / (n_dk.sum(axis=1, keepdims=True) + 2.0)
+    np.testing.assert_allclose(ds["theta"], expected, rtol=1e-12)
+    np.testing.assert_allclose(ds["phi"].sum("word"), 1, rtol=1e-12)
+    with_rest, n_kw = priors.with_rest(ds["n_kw"].isel(snapshot=-1).values)
+    np.testing.assert_allclose(with_rest.phi(n_kw)[-1], 1 / 12, rtol=1e-12)
+    assert Priors(priors.alphas, priors.beta).with_rest(n_kw)[1] is n_kw
+    unseen = wb.infer(ds, train)
+    assert unseen["theta"].sizes["topic"] == 8
+    assert np.all(unseen["theta"].sum("topic") < 1)
+
+
+@pytest.mark.parametrize("stop", [2, 4, 8, 13])
+def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(halves, tmp_path, stop):
+    train, test = halves
+    whole = wb.fit(train, "growing", test=test, store=tmp_path / "whole", progress=False, **SETTINGS)
+    spec = make_spec(train, "growing", test=test, **SETTINGS)
+    path = create_run(tmp_path, spec, train, test)
+    with RunWriter(path) as writer:
+        iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, stop))
+    assert Run(path).progress().sizes["iteration"] < whole.sizes["iteration"]
+    (path / "checkpoint.npz").unlink()  # all that is committed comes again, the first rows with fewer topics than the last
+    again = wb.resume(path, progress=False)
+    for name in ("n_k", "alpha", "test_perplexity"):
+        np.testing.assert_array_equal(again[name].sel(iteration=whole["iteration"]), whole[name])
+    np.testing.assert_array_equal(again["n_kw"].isel(snapshot=-1), whole["n_kw"].isel(snapshot=-1))
+
+
+def test_a_reader_that_was_there_before_sees_the_run_grow(halves, tmp_path):
+    train, test = halves
+    spec = make_spec(train, "growing", test=test, **SETTINGS)
+    path = create_run(tmp_path, spec, train, test)
+    reader, widths = RunReader(path), []
+
+    def look(position, scores):
+        writer.flush()
+        widths.append(reader.progress().sizes["topic"])
+        assert reader.dataset().sizes["topic"] == widths[-1]
+
+    with RunWriter(path) as writer:
+        iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, 100), look)
+    assert widths == sorted(widths)
+    assert (widths[0], widths[-1]) == (2, 8)
+    assert zarr.open_group(str(path / DATA), mode="r")["numbers"].shape[1] > 1
+
+
+def test_other_runs_start_from_it_with_more_and_with_fewer_topics(halves):
+    train, test = halves
+    ds = wb.fit(train, "growing", test=test, progress=False, **SETTINGS)
+    for n_topics in (5, 8, 11):
+        start, record = start_from(ds, train, n_topics)
+        assert (start.n_kw.shape, record["n_topics"]) == ((n_topics, 12), 8)
+        assert (record["dropped"] > 0) == (n_topics < 8)
+        assert (start.topics.min() == -1) == (n_topics < 8)
+
+
+def test_alpha_and_beta_are_refused_where_the_model_has_none(halves):
+    train, _ = halves
+    with pytest.raises(wb.runs.spec.SpecError, match="growing has no alpha per topic; leave it out, and set the option alpha_"):
+        wb.fit(train, "growing", alpha=0.1, progress=False, **SETTINGS)
+    joined = wb.compare(train, ["growing", "cgs"], alpha=0.2, beta=0.3, progress=False, **SETTINGS)
+    assert joined.sizes["run"] == 2

@@ -1,0 +1,36 @@
+"""The Dirichlet priors behind counts, fixed or learnt: all that turns counts into probabilities."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Priors(NamedTuple):
+    """What is added to counts before they are divided by their sum."""
+
+    alphas: np.ndarray           # (topic,) prior of each topic in a document
+    beta: float | np.ndarray     # prior of each word in a topic: one number, or (word,)
+    rest: float = 0.0            # prior of all topics that have no place in the counts (HDP), their words as beta
+
+    @property
+    def n_topics(self) -> int:
+        """Topics that have a prior of their own."""
+        return len(self.alphas)
+
+    def with_rest(self, n_kw: np.ndarray) -> tuple[Priors, np.ndarray]:
+        """The same with the rest as one more topic, one without a token: priors and counts (topic, word)."""
+        if not self.rest:
+            return self, n_kw
+        return Priors(np.append(self.alphas, self.rest), self.beta), np.vstack([n_kw, np.zeros(n_kw.shape[1])])
+
+    def theta(self, n_dk: np.ndarray) -> np.ndarray:
+        """(document, topic) posterior means; they sum to 1 with the share of the rest."""
+        raised = n_dk + self.alphas
+        return raised / (raised.sum(axis=1, keepdims=True) + self.rest)
+
+    def phi(self, n_kw: np.ndarray) -> np.ndarray:
+        """(topic, word) posterior means."""
+        raised = n_kw + self.beta
+        return raised / raised.sum(axis=1, keepdims=True)
