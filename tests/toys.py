@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
 
 
@@ -31,6 +32,10 @@ def toy_three_topics() -> tuple[Corpus, LDA]:
 def simulated(n_documents=12, n_words=20, tokens_per_document=15, seed=3) -> Corpus:
     """About 180 tokens of 4 topics, counts from 1 upwards."""
     return LDA(4, 0.3, 0.2).simulate(n_documents, n_words, tokens_per_document, seed)[0]
+
+
+LDA_ENGINES = [name for name in ENGINES if get_engine(name).model is LDA]
+HDP_ENGINES = [name for name in ENGINES if name not in LDA_ENGINES]
 
 
 CORPORA = {

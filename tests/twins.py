@@ -9,7 +9,7 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, logsumexp, psi
+from scipy.special import gammaln, logsumexp, polygamma, psi
 
 
 class Counts(NamedTuple):
@@ -339,3 +339,69 @@ def sampled_theta(pairs, phi, alpha, burn_in, n_kept, uniform):
             topics[i] = draw(phi[:, w] * (alpha + others), uniform(sweep, i))
         kept.append((alpha + np.bincount(topics, minlength=len(alpha))) / (alpha.sum() + len(words)))
     return np.mean(kept[burn_in:], axis=0)
+
+
+# ---------------------------------------------------------------------- likelihoods of priors given counts, spec A.10
+
+
+def polya_value(rows, x):
+    """f(x) of counts (row, category), each category with its own prior."""
+    rises = gammaln(x + rows) - gammaln(x)
+    return np.sum(rises) + np.sum(gammaln(x.sum()) - gammaln(x.sum() + rows.sum(axis=1)))
+
+
+def polya_slopes(rows, x):
+    """Gradient and Hessian (category, category) of f(x)."""
+    total, sizes = x.sum(), rows.sum(axis=1)
+    gradient = np.sum(psi(x + rows) - psi(x), axis=0) + np.sum(psi(total) - psi(total + sizes))
+    q = np.sum(polygamma(1, x + rows) - polygamma(1, x), axis=0)
+    return gradient, np.diag(q) + np.sum(polygamma(1, total) - polygamma(1, total + sizes))
+
+
+def log_means(parameters):
+    """E[log p] of Dirichlet(parameters), (row, category)."""
+    return psi(parameters) - psi(parameters.sum(axis=1, keepdims=True))
+
+
+def dirichlet_value(log_means, x):
+    """D lnG(A) - D sum lnG(x_k) + sum (x_k - 1) sum_d E[log theta_dk] of (row, category) expectations."""
+    return len(log_means) * (gammaln(x.sum()) - gammaln(x).sum()) + (x - 1) @ log_means.sum(axis=0)
+
+
+def corrected_rise(derivative, x, mean, variance, empty):
+    """E[g(n) - g(0)] with g(n) the derivative of lnG at x + n, by mean, variance and probability of n = 0."""
+    if empty == 1:
+        return 0.0
+    e = mean / (1 - empty)
+    v = (variance + mean**2) / (1 - empty) - e**2
+    g = [gammaln, psi, *(lambda y, order=order: polygamma(order, y) for order in (1, 2, 3))]
+    return (1 - empty) * (g[derivative](x + e) - g[derivative](x) + v * g[derivative + 2](x + e) / 2)
+
+
+def corrected_value(corpus, gamma, sampled, x, of, derivative=0, r=0):
+    """f(x) or g(x) of a prior (category,) under q of the pairs that count more than r, given sampled counts of chains."""
+    totals = expected_counts(corpus, gamma, r), count_variances(corpus, gamma, r)
+    empty = Counts(*(np.ones_like(array) for array in totals[0]))
+    for (d, w, n), row in zip(pairs_of(corpus), gamma, strict=True):
+        if n > r:
+            for array, where in zip(empty, (d, w, slice(None)), strict=True):
+                array[where] *= (1 - row) ** n
+    found = np.zeros(len(x))
+    for counts in sampled:
+        def rise(y, name, i, counts=counts):
+            c = getattr(counts, name)[i]
+            p = getattr(empty, name)[i] if c == 0 else 0.0
+            mean, variance = (getattr(moment, name)[i] for moment in totals)
+            return corrected_rise(derivative, y, mean + c, variance, p)
+
+        name = "n_dk" if of == "alpha" else "n_wk"
+        for row, k in np.ndindex(getattr(counts, name).shape):
+            found[k if of == "alpha" else row] += rise(x[k if of == "alpha" else row], name, (row, k)) / len(sampled)
+        g = gammaln if derivative == 0 else psi
+        if of == "alpha":
+            sizes = corpus.document_tokens
+            found -= np.sum(g(x.sum() + sizes) - g(x.sum())) / len(sampled) / (len(x) if derivative == 0 else 1)
+        else:
+            fall = sum(rise(x.sum(), "n_k", k) for k in range(len(counts.n_k)))
+            found -= fall / len(sampled) / (len(x) if derivative == 0 else 1)
+    return found.sum() if derivative == 0 else found

@@ -14,7 +14,11 @@ if home.exists():
 corpus, _ = LDA(2, 0.3, 0.3).simulate(5, 8, 20, seed=3)
 train, test = wb.hold_out_tokens(corpus, fraction=0.2, seed=0)
 expected = {}
-for engine, options in (("svb", {}), ("cgs", {}), ("svb-cgs", {"n_samples": 2})):
+ENGINES = (
+    ("svb", {}), ("cgs", {}), ("svb-cgs", {"n_samples": 2}), ("cgs", {"learn_alpha": "sampled", "learn_beta": "maximised"}),
+    ("cv-hdp", {"moves_every": 3, "moves_after": 5}), ("g-hdp", {"top_concentration": 5.0, "learn_gamma": False}),
+)
+for engine, options in ENGINES:
     settings = dict(n_topics=2, n_iterations=12, snapshot_every=5, options=options)
     ds = wb.fit(train, engine, test=test, store=home, progress=False, **settings)
     scalars = [name for name, variable in ds.data_vars.items() if variable.dims == ("iteration",)]

@@ -12,6 +12,11 @@ from workbench.kernels.lanes import padded
 ROUNDING = 1e-11  # of sums over a sweep and one exponential; counts of up to 180 tokens
 
 
+def words_of(corpus, beta):
+    """The priors of all words and their sum, as the kernel takes them."""
+    return np.full(corpus.n_words, beta), corpus.n_words * beta
+
+
 def sampled_of(corpus, n_topics, n_chains, r):
     counts = [twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, r) for seed in range(n_chains)]
     n_dk, n_wk, n_k = (np.stack(arrays).astype(np.int32) for arrays in zip(*counts, strict=True))
@@ -34,7 +39,7 @@ def test_one_pair_meets_its_twin(n_topics, n_chains, second_order):
     state = cvb_state(corpus, gamma, r, second_order)
     row = int(np.sum(corpus.counts[:pair] > r))
     change = collapsed_vb.update_pair(
-        d, w, n, *state.moments, *sampled, alpha, beta, n_topics, state.gamma, row, np.empty(n_topics)
+        d, w, n, *state.moments, *sampled, alpha, *words_of(corpus, beta), n_topics, state.gamma, row, np.empty(n_topics)
     )
     np.testing.assert_allclose(state.gamma[row, :n_topics], new[pair], rtol=0, atol=ROUNDING)
     assert change == pytest.approx(np.abs(new - gamma).max(), abs=ROUNDING)
@@ -52,7 +57,8 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior):
     for pair in range(corpus.n_pairs):
         d, w, n = twins.pairs_of(corpus)[pair]
         state = cvb_state(corpus, gamma)
-        collapsed_vb.update_pair(d, w, n, *state.moments, None, None, None, alpha, prior, 4, state.gamma, pair, np.empty(4))
+        given = (*state.moments, None, None, None, alpha, *words_of(corpus, prior), 4, state.gamma, pair, np.empty(4))
+        collapsed_vb.update_pair(d, w, n, *given)
         expected = twins.collapsed_responsibility(corpus, gamma, pair, [twins.no_counts(corpus, 4)], alpha, prior)
         # exponents of up to 1 / prior are rounded to 1e-16 / prior, and less what rounding leaves of an empty topic
         np.testing.assert_allclose(state.gamma[pair, :4], expected, rtol=0, atol=max(ROUNDING, 1e-14 / prior))

@@ -1,4 +1,4 @@
-"""A run that finds more topics than it began with: in memory, in a store, read while it grows, killed, resumed, started from."""
+"""A run that finds more topics than it began with: in memory, in a store, read while it grows, resumed, started from."""
 
 import numpy as np
 import pytest

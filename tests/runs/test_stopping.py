@@ -58,6 +58,18 @@ def test_the_average_perplexity_is_looked_at_after_burn_in(forty_documents):
     assert ds.sizes["iteration"] == 31  # 21 is the first that counts
 
 
+@pytest.mark.parametrize(("engine", "record_every", "end"), [("cv-hdp", 1, 8), ("cv-hdp", 3, 9), ("g-hdp", 1, None)])
+def test_a_run_ends_when_its_steps_are_used_up(forty_documents, engine, record_every, end):
+    train, _ = forty_documents
+    ds = wb.fit(
+        train, engine, n_topics=4, n_iterations=100, stop_on="steps", stop_tolerance=30, record_every=record_every,
+        progress=False,
+    )
+    steps, ended = ds["steps"].values, int(ds["iteration"][-1])
+    assert steps[-1] >= 30 > steps[-2] and end in (ended, None)
+    assert ds.attrs["stopped_early"] == f"ended after iteration {ended}: 30 steps were taken" and ds.attrs["state"] == FINISHED
+
+
 def test_it_looks_at_what_is_recorded(forty_documents):
     train, _ = forty_documents
     ds = wb.fit(train, "svb", progress=False, record_every=4, **SETTLES)
@@ -148,8 +160,9 @@ class PulseThatStopsAt:
 
 
 WRONG = [
-    ({"engine": "cgs", "stop_on": "bound"}, "cgs has no bound to stop on; stop on perplexity, or choose vb, svb, cvb or cvb0"),
-    ({"engine": "svb", "stop_on": "luck"}, "stop_on must be one of bound, perplexity, or None; got 'luck'"),
+    ({"engine": "cgs", "stop_on": "bound"}, "cgs has no bound to stop on; stop on perplexity, or choose vb, svb, cvb, cvb0"),
+    ({"engine": "svb", "stop_on": "luck"}, "stop_on must be one of bound, perplexity, steps, or None; got 'luck'"),
+    ({"engine": "cgs", "stop_on": "steps"}, "cgs counts no steps to stop on; set its iterations, or choose cv-hdp or g-hdp"),
     ({"engine": "svb", "stop_on": "perplexity"}, "there is no test set, so no perplexity to stop on; hold out some tokens"),
     ({"engine": "svb", "stop_on": "bound", "stop_tolerance": -1}, "stop_tolerance must be a number of at least 0; got -1"),
     ({"engine": "svb", "stop_on": "bound", "stop_tolerance": "x"}, "stop_tolerance must be a number of at least 0; got 'x'"),

@@ -182,7 +182,19 @@ def test_stores_of_earlier_versions_are_read(tmp_path):
                 np.testing.assert_allclose(ds[name].values[..., -1], values, rtol=0)
             np.testing.assert_allclose(ds.phi.values[0, :5], known["phi"], rtol=1e-15)
             assert list(ds.word.values[:3]) == known["words"]
-        assert len(expected) == 3
+        assert len(expected) >= 3
+
+
+def test_runs_of_earlier_versions_go_on(tmp_path):
+    for golden in sorted(GOLDEN.glob("schema-*")):
+        shutil.copytree(golden, tmp_path / golden.name)
+        for run in wb.open_runs(tmp_path / golden.name):
+            before = run.dataset()
+            after = wb.resume(run, n_iterations=15, progress=False)
+            assert after["iteration"].values[-1] == 15
+            np.testing.assert_allclose(after["n_k"].sum("topic"), before["n_k"].sum("topic").values[0], rtol=1e-12)  # rounding
+            shared = dict(iteration=before["iteration"])
+            np.testing.assert_array_equal(after["test_perplexity"].sel(shared), before["test_perplexity"])
 
 
 def test_the_store_is_named_by_the_environment(monkeypatch, tmp_path):

@@ -96,6 +96,15 @@ def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
     assert 0 < outlook_module._one_iteration(cells[0]) < 10
 
 
+def test_the_steps_of_a_rule_bound_what_a_run_takes(store):
+    tokens = wb.hold_out_tokens(simulated(), 0.1, 0)[0].n_tokens
+    (cell,) = lay_out(simulated(), {"n_topics": [5]}, "g-hdp", n_iterations=1000, stop_on="steps", stop_tolerance=400)
+    (run,) = open_cells([cell], store)
+    assert outlook_module._visits(run, cell) == 400 * tokens
+    (cell,) = lay_out(simulated(), {"n_topics": [5]}, "g-hdp", n_iterations=50, stop_on="steps", stop_tolerance=400)
+    assert outlook_module._visits(open_cells([cell], store)[0], cell) == 50 * 5 * tokens
+
+
 @pytest.mark.slow
 def test_what_is_finished_costs_nothing_more(here, store):
     cells = lay_out(simulated(), {"r": [1, 2]}, n_topics=2, n_iterations=12)
@@ -137,3 +146,71 @@ def test_a_run_that_its_rule_ended_is_whole_in_the_table(here, tmp_path):
     reached = np.isfinite(joined["bound"]).sum("iteration").values
     assert [RunSpec.from_json(spec).n_iterations for spec in joined["spec"].values] == reached.tolist()
     assert max(reached) < 200 and reached[1] == reached[2]  # two spellings of one value are one run
+
+
+# ---------------------------------------------------------------------- warm
+
+
+def begun_from(swept):
+    """(number of topics, seed) → (number of topics, seed) of the run that it began from, or None."""
+    specs = [RunSpec.from_json(spec) for spec in swept["spec"].values]
+    by_name = {spec.name: (spec.model["n_topics"], spec.seed) for spec in specs}
+    return {by_name[spec.name]: spec.start and by_name[spec.start["name"]] for spec in specs}
+
+
+def test_a_warm_sweep_goes_from_few_topics_to_many_seed_by_seed(here, store):
+    swept = wb.sweep(simulated(), {"n_topics": [4, 2, 3]}, "cgs", seeds=2, warm=True, store=store, **QUIET)
+    assert begun_from(swept) == {
+        (k, seed): None if k == 2 else (k - 1, seed) for k in (2, 3, 4) for seed in (0, 1)
+    }
+    cold = wb.sweep(simulated(), {"n_topics": [2, 3]}, "cgs", seeds=2, store=store, **QUIET)
+    smallest = swept.isel(run=swept.n_topics.values == 2), cold.isel(run=cold.n_topics.values == 2)
+    np.testing.assert_array_equal(*(each.test_perplexity for each in smallest))
+    larger = wb.open_run(next(name for name, k in zip(swept.run.values, swept.n_topics.values, strict=True) if k == 3), store)
+    assert larger.sizes["topic"] == 3 and RunSpec.from_json(larger.attrs["spec"]).start["iteration"] == 12
+
+
+def test_a_warm_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(here, store, monkeypatch):
+    first = wb.sweep(simulated(), {"n_topics": [2, 3]}, "svb", warm=True, store=store, **QUIET)
+    with monkeypatch.context() as patched:
+        patched.setattr("workbench.runs.run.launch", None)
+        again = wb.sweep(simulated(), {"n_topics": [2, 3]}, "svb", warm=True, store=store, **QUIET)
+    np.testing.assert_array_equal(first.bound, again.bound)
+    wb.sweep(simulated(), {"n_topics": [2, 3, 5]}, "svb", warm=True, store=store, **QUIET)
+    assert len(wb.open_runs(store)) == 3
+
+
+def test_other_keys_of_the_grid_keep_to_themselves(here, store):
+    grid = {"engine": ["svb", "cgs"], "n_topics": [2, 3], "split_seed": [0, 1]}
+    swept = wb.sweep(simulated(), grid, warm=True, store=store, **QUIET)
+    specs = {spec.name: spec for spec in map(RunSpec.from_json, swept["spec"].values)}
+    warm = [spec for spec in specs.values() if spec.start]
+    assert len(specs) == 8 and len(warm) == 4
+    for spec in warm:
+        smaller = specs[spec.start["name"]]
+        assert (smaller.engine, smaller.train, smaller.model["n_topics"]) == (spec.engine, spec.train, 2)
+
+
+def test_nothing_is_begun_from_a_run_that_failed(here, store, monkeypatch):
+    monkeypatch.setattr("workbench.runs.worker.iterate", _failing_for_seed_1)
+    with pytest.warns(UserWarning, match="failed: ZeroDivisionError"):
+        swept = wb.sweep(simulated(), {"n_topics": [2, 3]}, "cgs", seeds=2, warm=True, store=store, **QUIET)
+    assert sorted(begun_from(swept)) == [(2, 0), (2, 1), (3, 0)]
+
+
+def _failing_for_seed_1(spec, *others):
+    from workbench.runs.loop import iterate
+
+    return 1 / 0 if spec.seed == 1 else iterate(spec, *others)
+
+
+@pytest.mark.parametrize(("grid", "sentence"), [
+    ({"r": [1, 2]}, "a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40"),
+    ({"n_topics": [2], "n_iterations": [5, 9]}, "a warm sweep has one number of iterations; take iterations out of the grid"),
+    ({"n_topics": [2, "many"]}, "topics must be a whole number of at least 1; got 'many'"),
+    ({"n_topics": [2, 70_000]}, "topics must be a whole number from 1 to 65535; got 70000"),
+])
+def test_a_wrong_warm_sweep_is_refused_before_anything_runs(store, grid, sentence):
+    with pytest.raises(ValueError) as refused:
+        wb.sweep(simulated(), grid, "svb-cgs", warm=True, store=store, **QUIET)
+    assert str(refused.value) == sentence and not wb.open_runs(store)

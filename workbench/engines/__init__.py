@@ -21,6 +21,8 @@ ENGINES: dict[str, str] = {
     "svb-cgs": "workbench.engines.hybrid",   # Welling, Teh & Kappen 2008, eq. 20-25: sample small counts, average large ones
     "cvb-cgs": "workbench.engines.hybrid",   # the same, sec. 5.1: with collapsed variational Bayes
     "cvb0-cgs": "workbench.engines.hybrid",  # the same with CVB0
+    "cv-hdp": "workbench.engines.cv_hdp",    # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP
+    "g-hdp": "workbench.engines.g_hdp",      # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
 }
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, NoOptions
+from workbench.engines.engine import Engine
 from workbench.engines.fold_in import by_gibbs
+from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, polya_of
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.gibbs import count_topics, draw_topics
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
@@ -102,9 +103,25 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, model.alphas, model.beta)
 
 
+def evidence(chains, of) -> Evidence:
+    """The sampled counts that speak of alpha, or of beta; ``chains`` is a state, its arrays led by a dimension of chains."""
+    return Evidence(Counts(sampled=chains.n_dk if of == "alpha" else chains.n_wk), Counts(sampled=chains.n_k[:, None]))
+
+
+def one_chain(state) -> State:
+    """A state as chains: one of them."""
+    return State(*(array[None] for array in state))
+
+
+def samples(corpus, options) -> bool:
+    """Every token is sampled."""
+    return True
+
+
 def engine(name: str = "cgs") -> Engine:
     return Engine(
         name, "Collapsed Gibbs sampling", "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
-        LDA, NoOptions, State, ("log_joint", "moved"), lambda corpus, options: True, init, step, watch, counts, predict,
-        by_gibbs, keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        LDA, Learning, State, ("log_joint", "moved"), samples, init, step, watch, counts, predict,
+        by_gibbs, learner(polya_of(lambda corpus, model, options, state, of: evidence(one_chain(state), of)), samples),
+        keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
     )

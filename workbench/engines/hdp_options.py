@@ -30,7 +30,8 @@ class HdpOptions:
     b_gamma: float = option(7.5, "rate of the prior of top_concentration", low=TINY)
 
     def __post_init__(self):
-        for value, switch in (("alpha_total", "learn_alpha"), ("beta_total", "learn_beta"), ("top_concentration", "learn_gamma")):
+        switches = {"alpha_total": "learn_alpha", "beta_total": "learn_beta", "top_concentration": "learn_gamma"}
+        for value, switch in switches.items():
             if getattr(self, switch, False) and getattr(self, value) != default_of(self, value):
                 raise OptionError(f"{value} is for a value that stays; give {switch}=False with it, or leave it out")
 

@@ -24,6 +24,7 @@ import numpy as np
 from workbench.engines import cgs, cvb, cvb0, svb
 from workbench.engines.engine import Engine, OptionError, option
 from workbench.engines.fold_in import by_gibbs
+from workbench.engines.hyperparameters import Evidence, Learning, learner, polya_of
 from workbench.engines.starting import start_option
 from workbench.kernels import collapsed_vb, standard_vb
 from workbench.kernels.evidence import log_joint, predictive
@@ -92,7 +93,7 @@ def phases_option():
 
 
 @dataclass(frozen=True)
-class SvbOptions:
+class SvbOwnOptions:
     r: float = r_option()
     n_samples: int = n_samples_option()
     phases: str = phases_option()
@@ -107,6 +108,11 @@ class SvbOptions:
             raise OptionError("phases=interleaved needs n_samples=1 and schedule=sequential; set both, or use two_phase")
 
 
+@dataclass(frozen=True)
+class SvbOptions(Learning, SvbOwnOptions):
+    """Those of the engine, and what it learns of its priors."""
+
+
 def one_chain_in_one_pass(options) -> None:
     """Refuses an interleaved pass with several chains."""
     if options.phases == "interleaved" and options.n_samples != 1:
@@ -114,7 +120,7 @@ def one_chain_in_one_pass(options) -> None:
 
 
 @dataclass(frozen=True)
-class Cvb0Options:
+class Cvb0OwnOptions:
     r: float = r_option()
     n_samples: int = n_samples_option()
     phases: str = phases_option()
@@ -124,7 +130,12 @@ class Cvb0Options:
 
 
 @dataclass(frozen=True)
-class CvbOptions:
+class Cvb0Options(Learning, Cvb0OwnOptions):
+    """Those of the engine, and what it learns of its priors."""
+
+
+@dataclass(frozen=True)
+class CvbOwnOptions:
     r: float = r_option()
     n_samples: int = n_samples_option()
     phases: str = phases_option()
@@ -135,6 +146,11 @@ class CvbOptions:
         one_chain_in_one_pass(self)
         if self.cg_second_order and self.phases == "interleaved":
             raise OptionError("cg_second_order needs phases=two_phase; leave one of them out")
+
+
+@dataclass(frozen=True)
+class CvbOptions(Learning, CvbOwnOptions):
+    """Those of the engine, and what it learns of its priors."""
 
 
 def threshold_of(options) -> np.int64:
@@ -235,6 +251,17 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
 
 
+def evidence(corpus, model, options, state, of) -> Evidence:
+    """What speaks of alpha, or of beta: the counts of the variational part beside those sampled in each chain."""
+    sampled, part = cgs.evidence(state, of), svb if isinstance(state, SvbState) else cvb
+    if not np.any(corpus.counts > threshold_of(options)):
+        return sampled
+    expected = part.evidence(corpus, threshold_of(options), model.n_topics, mean_part(state), of)
+    if not samples(corpus, options):
+        return expected
+    return Evidence(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
+
+
 class Kind(NamedTuple):
     """What sets the three hybrids apart."""
 
@@ -259,6 +286,7 @@ def engine(name: str = "svb-cgs") -> Engine:
         name, f"Hybrid of {kind.title} and Gibbs sampling", f"Welling, Teh & Kappen (2008), {kind.source}",
         LDA, kind.options, kind.state, ("objective", "moved", *kind.watches), samples,
         partial(init, part=kind.part), partial(step, part=kind.part), watch, counts, predict, by_gibbs,
+        learner(polya_of(evidence), samples),
     )
 
 
@@ -272,7 +300,7 @@ def visit_in_order(
 
     Returns how many tokens moved and the largest change of gamma (`collapsed` only).
     """
-    words_beta = len(mean_wk) * beta
+    words_beta, betas = len(mean_wk) * beta, np.full(len(mean_wk), beta)
     inverse = inverse_sizes(n_k, mean_k, words_beta)
     cumulative, gamma = np.empty((2, n_topics))
     n_moved, largest = 0, 0.0
@@ -288,7 +316,7 @@ def visit_in_order(
             if collapsed:
                 changed = collapsed_vb.update_pair(
                     d, w, counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-                    alpha, beta, n_topics, kept, variational_before[pair], gamma,
+                    alpha, betas, words_beta, n_topics, kept, variational_before[pair], gamma,
                 )
                 largest = max(largest, changed)
             else:

@@ -23,7 +23,7 @@ def begin(corpus, model, options, threshold, turn, start, gamma, mean_dk, mean_w
     ``model`` is what has alphas, beta and n_topics: an LDA, or the priors of another model.
     """
     start_responsibilities(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, WAYS.index(options.init), turn.key(RESPONSIBILITIES),
-        *(AT_RANDOM if start is None else (*start.rows, start.topics)), model.alphas, model.beta, model.n_topics,
-        gamma, mean_dk, mean_wk, mean_k,
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, WAYS.index(options.init),
+        turn.key(RESPONSIBILITIES), *(AT_RANDOM if start is None else (*start.rows, start.topics)),
+        model.alphas, model.beta, model.n_topics, gamma, mean_dk, mean_wk, mean_k,
     )

@@ -20,6 +20,7 @@ import numpy as np
 
 from workbench.engines.engine import Engine, option
 from workbench.engines.fold_in import by_variational_bayes
+from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, polya_of
 from workbench.engines.starting import begin, start_option
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
@@ -47,12 +48,17 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
+class OwnOptions:
     schedule: str = option(
         "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
         choices=("parallel", "sequential"),
     )
     init: str = start_option()
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and what it learns of its priors."""
 
 
 def init(corpus, model, options, turn, start=None) -> State:
@@ -184,9 +190,20 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, state.mean_dk, state.mean_wk, state.mean_k, model.alphas, model.beta)
 
 
+def evidence(corpus, threshold, n_topics, state, of) -> Evidence:
+    """The expected counts that speak of alpha, or of beta."""
+    return Evidence(Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None]))
+
+
+def samples(corpus, options) -> bool:
+    """No token is sampled."""
+    return False
+
+
 def engine(name: str = "svb") -> Engine:
     return Engine(
         name, "Standard variational Bayes, collapsed view", "Welling, Teh & Kappen (2008), eq. 9-11",
-        LDA, Options, State, ("bound",), lambda corpus, options: False, init, step, watch, counts, predict,
+        LDA, Options, State, ("bound",), samples, init, step, watch, counts, predict,
         by_variational_bayes,
+        learner(polya_of(lambda corpus, model, options, state, of: evidence(corpus, 0, model.n_topics, state, of)), samples),
     )

@@ -24,7 +24,10 @@ import numpy as np
 
 from workbench.engines.engine import Engine, option
 from workbench.engines.fold_in import by_variational_bayes
+from workbench.engines.hyperparameters import Learning, dirichlet, learner
+from workbench.engines.likelihoods import Dirichlet
 from workbench.engines.starting import begin, start_option
+from workbench.engines.svb import evidence, samples
 from workbench.kernels.document_vb import count_words, fit_documents, log_document_weights, weigh_words
 from workbench.kernels.evidence import log_documents, log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
@@ -40,12 +43,17 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
+class OwnOptions:
     n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
     inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over topics", low=0)
     restart_documents: bool = option(False, "begin each document at N_d / K in every iteration, not where it was")
     topics: str = option("full", "full: a Dirichlet posterior of each topic; point: its mode", choices=("full", "point"))
     init: str = start_option()
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and what it learns of its priors."""
 
 
 def init(corpus, model, options, turn, start=None) -> State:
@@ -121,10 +129,22 @@ def watch(corpus, model, options, state) -> dict:
 
 def log_point(corpus, model, state) -> float:
     """sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
-    live, prior = slice(model.n_topics), model.beta + 1.0
-    log_phi = np.log((model.beta + state.mean_wk[:, live]) / (corpus.n_words * model.beta + state.mean_k[live]))
+    prior, log_phi = model.beta + 1.0, log_modes(corpus, model, state)
     normaliser = math.lgamma(corpus.n_words * prior) - corpus.n_words * math.lgamma(prior)
-    return float(np.sum((state.mean_wk[:, live] + model.beta) * log_phi)) + model.n_topics * normaliser
+    return float(np.sum((state.mean_wk[:, : model.n_topics] + model.beta) * log_phi)) + model.n_topics * normaliser
+
+
+def log_modes(corpus, model, state) -> np.ndarray:
+    """(word, topic) log phi at the mode."""
+    live = slice(model.n_topics)
+    return np.log((model.beta + state.mean_wk[:, live]) / (corpus.n_words * model.beta + state.mean_k[live]))
+
+
+def likelihood(corpus, model, options, state, prior) -> Dirichlet:
+    """What the bound says of a prior while q(theta) and q(phi), or the point phi, are held."""
+    if prior.name == "beta" and options.topics == "point":
+        return Dirichlet(model.n_topics, log_modes(corpus, model, state).sum(keepdims=True)[0], prior.copies, shift=1.0)
+    return dirichlet(corpus, model, evidence(corpus, 0, model.n_topics, state, prior.name), prior)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -140,6 +160,6 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 def engine(name: str = "vb") -> Engine:
     return Engine(
         name, "Variational Bayes, EM form", "Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
-        LDA, Options, State, ("bound",), lambda corpus, options: False, init, step, watch, counts, predict,
-        by_variational_bayes,
+        LDA, Options, State, ("bound",), samples, init, step, watch, counts, predict,
+        by_variational_bayes, learner(likelihood, samples),
     )

@@ -1,13 +1,14 @@
 """The collapsed variational update of LDA, second order (CVB) and zeroth order (CVB0), with optional sampled counts.
 
-    gamma_dwk  ~  exp{ log(alpha_k + E_dk) + log(beta + E_wk) - log(W beta + E_k)
-                       - V_dk / 2 (alpha_k + E_dk)^2 - V_wk / 2 (beta + E_wk)^2 + V_k / 2 (W beta + E_k)^2 }    spec A7
+    gamma_dwk  ~  exp{ log(alpha_k + E_dk) + log(beta_w + E_wk) - log(B + E_k)
+                       - V_dk / 2 (alpha_k + E_dk)^2 - V_wk / 2 (beta_w + E_wk)^2 + V_k / 2 (B + E_k)^2 }       spec A7
 
 E and V are means and variances of the counts with *one* copy of the pair taken out, whatever its count:
-all copies share gamma, and the derivative of the objective by gamma is that of one token. In a hybrid the
-sampled counts of each chain are added to the means, without variance, and the exponent is averaged over
-the chains (spec A.8). CVB0 has no variances (`var_*` None). Pairs are visited in canonical order and the
-counts follow each pair; nothing guarantees that an objective rises.
+all copies share gamma, and the derivative of the objective by gamma is that of one token. B is the prior of
+all words, the sum of beta_w in LDA; in the HDP alpha_k and beta_w are geometric means and B is a mean (spec of
+the HDP, 4.4). In a hybrid the sampled counts of each chain are added to the means, without variance, and the
+exponent is averaged over the chains (spec A.8). CVB0 has no variances (`var_*` None). Pairs are visited in
+canonical order and the counts follow each pair; nothing guarantees that an objective rises.
 """
 
 import math
@@ -29,18 +30,18 @@ def less_one_copy(total, part):
 
 @kernel
 def log_weights(
-    d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics,
-    old, log_gamma,
+    d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+    n_topics, old, log_gamma,
 ):
     """log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
-    words_beta = mean_wk.shape[0] * beta
+    prior_w = beta[w]
     n_chains = 1 if sampled_dk is None else sampled_dk.shape[0]
     for k in range(n_topics):
         g = old[k]
         e_dk, e_wk, e_k = less_one_copy(mean_dk[d, k], g), less_one_copy(mean_wk[w, k], g), less_one_copy(mean_k[k], g)
         total = 0.0
         for s in range(n_chains):
-            a, b, c = alpha[k] + e_dk, beta + e_wk, words_beta + e_k
+            a, b, c = alpha[k] + e_dk, prior_w + e_wk, beta_sum + e_k
             if sampled_dk is not None:
                 a, b, c = a + sampled_dk[s, d, k], b + sampled_wk[s, w, k], c + sampled_k[s, 0, k]
             total += math.log(a) + math.log(b) - math.log(c)
@@ -53,19 +54,21 @@ def log_weights(
 
 @kernel
 def update_pair(
-    d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics,
-    kept, row, gamma,
+    d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+    n_topics, kept, row, gamma,
 ):
-    """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma."""
-    words_beta = mean_wk.shape[0] * beta
-    old = kept[row]
+    """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
+
+    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are what is added to the counts.
+    """
+    old, prior_w = kept[row], beta[w]
     by_logs = sampled_dk is not None and sampled_dk.shape[0] > 1
     if not by_logs:
         normaliser = 0.0
         for k in range(n_topics):
             g = old[k]
             a, b, c = less_one_copy(mean_dk[d, k], g), less_one_copy(mean_wk[w, k], g), less_one_copy(mean_k[k], g)
-            a, b, c = alpha[k] + a, beta + b, words_beta + c
+            a, b, c = alpha[k] + a, prior_w + b, beta_sum + c
             if sampled_dk is not None:
                 a, b, c = a + sampled_dk[0, d, k], b + sampled_wk[0, w, k], c + sampled_k[0, 0, k]
             if var_k is None:
@@ -87,8 +90,8 @@ def update_pair(
                 gamma[k] *= inverse
     if by_logs:
         log_weights(
-            d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics,
-            old, gamma,
+            d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+            n_topics, old, gamma,
         )
         normalise_logs(n_topics, gamma)
     largest = 0.0
@@ -110,7 +113,7 @@ def update_pair(
 @kernel
 def update_in_order(
     first, last, indptr, words, counts, threshold, variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-    sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics,
+    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics,
 ):
     """`update_pair` for each variational pair of documents first..last; returns the largest change of any gamma."""
     gamma = np.empty(n_topics)
@@ -120,7 +123,7 @@ def update_in_order(
             if counts[pair] > threshold:
                 changed = update_pair(
                     d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-                    sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics, kept, variational_before[pair], gamma,
+                    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, variational_before[pair], gamma,
                 )
                 largest = max(largest, changed)
     return largest

@@ -20,6 +20,12 @@ RESPONSIBILITIES, TOPICS, GIBBS = 1, 2, 3
 """Streams: the start of the responsibilities, the start of the topics, the draws of a chain."""
 FOLD_IN, ANNEALING = 11, 12
 """Streams of what is asked of a finished state: the topics of unseen documents, the chains of a bound."""
+HDP_TABLES, HDP_NEW_TOPICS, HDP_WEIGHTS = 21, 22, 23
+"""Streams of the sampler of the HDP: its tables, the weights of new topics, and gamma, pi and alpha."""
+HYPERPARAMETERS = 25
+"""Stream of alpha (chain 0) and beta (chain 1) of LDA where they are sampled."""
+MOVES = 24
+"""Stream of what is split, and by which documents."""
 
 
 @kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import entr
 
 from workbench.models.lda import check_topics
 
@@ -34,15 +35,15 @@ class HDP:
         object.__setattr__(self, "n_topics", check_topics(self.n_topics))
 
 
-def topic_numbers(n_k: np.ndarray) -> dict[str, float]:
-    """How many topics there are, by three definitions; see `workbench.models.VARIABLES` for each.
+def topic_numbers(n_k: np.ndarray) -> dict[str, np.ndarray]:
+    """How many topics there are, by three definitions, each (…) float64; see `workbench.models.VARIABLES` for each.
 
-    n_k : (topic,) (expected) tokens of each topic.
+    n_k : (…, topic) (expected) tokens of each topic.
     """
-    total = n_k.sum()
-    share = n_k[n_k > 0] / max(total, 1e-300)
+    total = n_k.sum(axis=-1, keepdims=True)
+    share = np.maximum(n_k, 0) / np.maximum(total, 1e-300)
     return {
-        "n_active_topics": float(np.sum(n_k >= 1 - 1e-9)),
-        "n_large_topics": float(np.sum((n_k >= 0.01 * total) & (n_k > 0))),
-        "effective_topics": float(np.exp(-np.sum(share * np.log(share)))),
+        "n_active_topics": np.sum(n_k >= 1 - 1e-9, axis=-1, dtype=float),
+        "n_large_topics": np.sum((n_k >= 0.01 * total) & (n_k > 0), axis=-1, dtype=float),
+        "effective_topics": np.exp(entr(share).sum(axis=-1)),
     }

@@ -30,7 +30,7 @@ class RunFailed(RuntimeError):
     """A worker failed or died."""
 
 
-DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs")
+DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs", "cv-hdp")
 
 
 def plan(

@@ -69,13 +69,18 @@ def priors_of(run: xr.Dataset) -> Priors:
 
     run : a run's Dataset with at least one snapshot.
     """
-    at = run.sel(iteration=int(run["snapshot_iteration"][-1]))
+
+    def learnt(name):
+        return run[name].sel(iteration=int(run["snapshot_iteration"][-1])).values
+
     if "alpha_total" in run:
         tau = run["tau"].isel(snapshot=-1).values if "tau" in run else 1.0 / run.sizes["word"]
-        alphas = at["alpha"].values
-        return Priors(alphas, float(at["beta_total"]) * tau, max(float(at["alpha_total"]) - alphas.sum(), 0.0))
+        alphas = learnt("alpha")
+        return Priors(alphas, learnt("beta_total") * tau, max(float(learnt("alpha_total") - alphas.sum()), 0.0))
     given = RunSpec.from_json(run.attrs["spec"]).parts()[1].priors
-    return Priors(at["alpha"].values if "alpha" in run else given.alphas, float(at["beta"]) if "beta" in run else given.beta)
+    return Priors(
+        learnt("alpha") if "alpha" in run else given.alphas, float(learnt("beta")) if "beta" in run else given.beta
+    )
 
 
 def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, corpus: Corpus) -> xr.Dataset:

@@ -18,7 +18,7 @@ from workbench.runs.spec import RunSpec, SpecError, whole
 
 SETTINGS = (
     "engine", "n_topics", "alpha", "beta", "n_iterations", "seed", "burn_in",
-    "holdout", "split_seed", "top_words", "singletons",
+    "holdout", "holdout_per", "split_seed", "top_words", "singletons",
 )
 """Keys of a grid that every engine has; the others are options of an engine."""
 SHORT = {"topics": "n_topics", "iterations": "n_iterations"}

@@ -18,8 +18,9 @@ def start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[Start, di
     """The last counts of a run (a `Run`, path, name or Dataset), to start another one from, and the record of it.
 
     The words must be the same. Where the documents are the same too, each of them goes on from where it was, and
-    where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer topics is padded with empty ones; of a run with more the largest are taken, and the
-    tokens of the others belong to nobody.
+    where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer
+    topics is padded with empty ones; of a run with more the largest are taken, and the tokens of the others belong to
+    nobody.
 
     Returns
     -------

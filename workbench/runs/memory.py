@@ -27,7 +27,7 @@ class MemorySink:
         self._n_topics = max(self._n_topics, len(row.vectors["n_k"]))
 
     def snapshot(self, iteration: int, counts: dict) -> None:
-        self._snapshots[iteration] = {name: np.array(values, VARIABLES[name].dtype, order="C") for name, values in counts.items()}
+        self._snapshots[iteration] = {name: np.array(counts[name], VARIABLES[name].dtype, order="C") for name in self._kept}
 
     def checkpoint(self, position: Position, now: bool) -> None:
         return

@@ -71,8 +71,7 @@ def _snapshots(run: Run, cell: Cell) -> int:
 
 def _seconds(coming: dict[Run, Cell], kinds: list[list[Run]], jobs: int) -> float | None:
     """What the runs take together, from the time of an iteration of each kind; None for a sweep that is short anyway."""
-    left = {run: run.status()["n_iterations"] - run.status()["iteration"] for run in coming}
-    visits = {run: left[run] * _size(cell) for run, cell in coming.items()}
+    visits = {run: _visits(run, cell) for run, cell in coming.items()}
     if sum(visits.values()) < LONG:
         return None
     seconds = 0.0
@@ -80,6 +79,13 @@ def _seconds(coming: dict[Run, Cell], kinds: list[list[Run]], jobs: int) -> floa
         hardest = coming[alike[0]]
         seconds += _one_iteration(hardest) / _size(hardest) * sum(visits[run] for run in alike)
     return seconds / min(jobs, len(coming), os.cpu_count() or 1)
+
+
+def _visits(run: Run, cell: Cell) -> float:
+    """Tokens times topics, over the iterations to come; at most those of the steps after which the run ends."""
+    status, rule = run.status(), cell.spec.rule
+    visits = (status["n_iterations"] - status["iteration"]) * _size(cell)
+    return min(visits, cell.train.n_tokens * rule.tolerance) if rule and rule.on == "steps" else visits
 
 
 def _one_iteration(cell: Cell) -> float:

@@ -21,7 +21,6 @@ from workbench.engines.engine import Start, make_options
 from workbench.runs.stopping import WATCHED, StopRule
 
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
-MODEL_FIELDS = ("n_topics", "alpha", "beta")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
 LARGEST_SEED = 2**63 - 1
 
@@ -202,6 +201,8 @@ def _check_rule(spec: RunSpec, engine) -> None:
         raise SpecError(f"stop_on must be one of {', '.join(WATCHED)}, or None; got {spec.stop_on!r}")
     if spec.stop_on == "bound" and "bound" not in engine.watches:
         raise SpecError(f"{engine.name} has no bound to stop on; stop on perplexity, or choose vb, svb, cvb, cvb0 or cv-hdp")
+    if spec.stop_on == "steps" and "steps" not in engine.watches:
+        raise SpecError(f"{engine.name} counts no steps to stop on; set its iterations, or choose cv-hdp or g-hdp")
     if spec.stop_on == "perplexity" and spec.test is None:
         raise SpecError("there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound")
     tolerance = spec.stop_tolerance

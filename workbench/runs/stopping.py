@@ -1,8 +1,11 @@
-"""The rule that may end a run before its last iteration: something that is watched has settled. Off by default.
+"""The rule that may end a run before its last iteration: what is watched has settled, or is used up. Off by default.
 
 A run ends after iteration t when the number x that it watches has changed little over ten iterations::
 
     | x_t - x_s | <= tolerance | x_t |,    s the latest recorded iteration with t - s >= 10
+
+or, where it watches the steps (topics of each iteration, summed), when they have come to the tolerance: a budget for
+engines whose number of topics changes.
 """
 
 from __future__ import annotations
@@ -11,15 +14,15 @@ from typing import NamedTuple
 
 WINDOW = 10
 """Iterations over which the change is measured, at least."""
-WATCHED = {"bound": "bound", "perplexity": "test_perplexity_average"}
+WATCHED = {"bound": "bound", "perplexity": "test_perplexity_average", "steps": "steps"}
 """What a rule may look at, and the variable of the run that it is."""
 
 
 class StopRule(NamedTuple):
-    """Ends a run when a number has settled to within a relative tolerance."""
+    """Ends a run when a number has settled to within a relative tolerance, or when so many steps were taken."""
 
-    on: str              # "bound" or "perplexity"
-    tolerance: float
+    on: str              # "bound", "perplexity" or "steps"
+    tolerance: float     # of steps: how many
 
     @property
     def watched(self) -> str:
@@ -35,9 +38,13 @@ class StopRule(NamedTuple):
         if not trail:
             return False
         now, value = trail[-1]
+        if self.on == "steps":
+            return value >= self.tolerance
         earlier = [before for iteration, before in trail if now - iteration >= WINDOW]
         return bool(earlier) and abs(value - earlier[-1]) <= self.tolerance * abs(value)
 
     def told(self, iteration: int) -> str:
         """What happened, as a sentence."""
+        if self.on == "steps":
+            return f"ended after iteration {iteration}: {self.tolerance:,.0f} steps were taken"
         return f"ended after iteration {iteration}: {self.watched} changed by at most {self.tolerance:g} in {WINDOW} iterations"

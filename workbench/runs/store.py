@@ -276,6 +276,11 @@ class RunReader:
         """Of the scalars, which stand in the columns after the iteration."""
         return self._layout.names
 
+    @property
+    def vectors(self) -> tuple[str, ...]:
+        """Of what is recorded of each topic, which stands in the columns after the scalars."""
+        return self._layout.vectors
+
     def _committed(self) -> Committed:
         return Committed.of(self._group, self._layout)
 

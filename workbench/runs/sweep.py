@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +17,23 @@ from tqdm import tqdm
 
 from workbench.corpus import Corpus
 from workbench.runs.compare import failure, side_by_side, work_through
-from workbench.runs.grid import Cell, lay_out
+from workbench.runs.grid import Cell, grid_axes, lay_out
+from workbench.runs.lineage import start_from
 from workbench.runs.outlook import outlook
 from workbench.runs.places import default_store
 from workbench.runs.run import Run
-from workbench.runs.spec import whole
+from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store import FINISHED, create_run
+
+SETTINGS_KEPT = (
+    "n_iterations", "seed", "burn_in", "n_threads", "record_every", "snapshot_every", "split", "stop_on", "stop_tolerance",
+)
+"""What a run has in common with the same one begun from another."""
 
 
 def sweep(
     corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, store=None, jobs: int = 1, progress: bool = True,
-    **settings,
+    warm: bool = False, **settings,
 ) -> xr.Dataset:
     """Runs an engine with every combination of the values of a grid.
 
@@ -46,6 +53,9 @@ def sweep(
         Where the runs are kept and found again; ``WORKBENCH_STORE`` or ``./runs`` by default.
     jobs : int
         Runs side by side.
+    warm : bool
+        Begin each run from the last counts of the run that differs in having the next smaller number of topics of the
+        grid, padded with empty ones; the smallest begin as they would otherwise.
     **settings
         What the grid does not vary; see `workbench.compare`.
 
@@ -64,14 +74,59 @@ def sweep(
     """
     whole("jobs", jobs, 1)
     home = default_store() if store is None else Path(store)
-    cells = lay_out(corpus, grid, engine, seeds, store=home, **settings)
-    runs = open_cells(cells, home)
-    if progress:
-        print(outlook(cells, runs, jobs), file=sys.stderr)
-    run_cells(runs, jobs, progress)
+    cells, runs = [], []
+    for rung in rungs(corpus, grid, engine, seeds, home, warm, **settings):
+        opened = open_cells(rung, home)
+        cells, runs = [*cells, *rung], [*runs, *opened]
+        if progress:
+            print(outlook(rung, opened, jobs), file=sys.stderr)
+        run_cells(opened, jobs, progress)
     for why in failures(runs):
         warnings.warn(why, stacklevel=2)
     return tabulate(cells, runs)
+
+
+def rungs(
+    corpus: Corpus, grid: dict, engine: str, seeds: int, store: Path, warm: bool, start=None, **settings
+) -> Iterator[list[Cell]]:
+    """The cells of a grid, those that can run side by side together: all of them, or of a warm sweep one number of topics
+    after the other, smallest first.
+
+    The cells of one number begin from the runs of the number before, so these must have been run when the next are
+    asked for. Where a run did not come to its end, nothing is begun from it.
+
+    Raises
+    ------
+    SpecError, OptionError, ModelError, CorpusError, StoreError
+    """
+    if not warm:
+        yield lay_out(corpus, grid, engine, seeds, store=store, start=start, **settings)
+        return
+    axes = grid_axes(grid, engine)
+    if "n_topics" not in axes:
+        raise SpecError("a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40")
+    if "n_iterations" in axes:
+        raise SpecError("a warm sweep has one number of iterations; take iterations out of the grid")
+    numbers = sorted(whole("topics", n_topics, 1) for n_topics in axes["n_topics"])
+    cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, store=store, start=start, **settings) for n in numbers]
+    smaller: dict[tuple, RunSpec] = {}
+    for at, cells in enumerate(cold):
+        found = {tuple(value for key, value in cell.at.items() if key != "n_topics"): cell for cell in cells}
+        if at:
+            found = {
+                place: cell._replace(spec=warmed(cell.spec, store / smaller[place].name, cell.train, cell.test))
+                for place, cell in found.items() if place in smaller and Run(store / smaller[place].name).state == FINISHED
+            }
+        if found:
+            yield list(found.values())
+        smaller = {place: cell.spec for place, cell in found.items()}
+
+
+def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
+    """The spec of the same run begun from the last counts of another one."""
+    begin = start_from(run, train, spec.model["n_topics"])
+    kept = {name: getattr(spec, name) for name in SETTINGS_KEPT}
+    return make_spec(train, spec.engine, test=test, options=spec.options, start=begin, **kept, **spec.model)
 
 
 def open_cells(cells: list[Cell], store: Path) -> list[Run]:

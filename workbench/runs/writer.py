@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
+from workbench.models import VARIABLES
 from workbench.runs.archive import get_start
 from workbench.runs.checkpoint import read_checkpoint, write_checkpoint
 from workbench.runs.control import PAUSED, RUNNING, partial_of, replace_json
-from workbench.models import VARIABLES
 from workbench.runs.dataset import row_of
 from workbench.runs.loop import Position, Row, start
 from workbench.runs.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group, read_spec, settle

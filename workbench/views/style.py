@@ -1,8 +1,9 @@
 """One look for every picture: colours that the colour-blind tell apart, lines that a grey copier tells apart.
 
 Colours are those of Okabe & Ito (2008) with a brown for their yellow, which is too pale on paper. An engine
-of LDA looks the same in every figure: variational ones are dashed, the hybrid of each is solid with the
-marker of its parent, Gibbs sampling is black. Whatever else is compared gets the colours that are left, then
+looks the same in every figure: of LDA, variational ones are dashed, the hybrid of each is solid with the
+marker of its parent, Gibbs sampling is black; those of the HDP have the colours of CVB and of Gibbs sampling,
+with a dash and dots. Whatever else is compared gets the colours that are left, then
 cycles of colours, lines and markers whose lengths differ, so that looks repeat only after many labels.
 """
 
@@ -68,6 +69,7 @@ OF_ENGINE = {
     "cvb": Look("#0072B2", "--", "s"), "cvb-cgs": Look("#56B4E9", "-", "s"),
     "cvb0": Look("#009E73", "--", "^"), "cvb0-cgs": Look("#CC79A7", "-", "^"),
     "vb": Look(BROWN, "--", "X"), "cgs": Look("#000000", "-", "D"),
+    "cv-hdp": Look("#0072B2", "-.", "P"), "g-hdp": Look("#000000", ":", "*"),
 }
 
 

@@ -1,0 +1,139 @@
+"""Expectations of functions of counts against exact ones, published values and the twin."""
+
+import hdp_twins as twin
+import numpy as np
+import pytest
+from scipy.special import gammaln, polygamma, psi
+from toys import random_gamma, simulated
+
+from workbench.kernels import conditional_vb
+from workbench.kernels.count_moments import (
+    NEARLY_NONE,
+    add_row,
+    add_tables_of_documents,
+    count_documents,
+    expected_log_beta,
+    expected_log_joint,
+    given_positive,
+    log_rising,
+    tables,
+    tables_of_words,
+)
+from workbench.kernels.special import digamma_tetragamma, log_gamma_trigamma
+
+ORACLE, TINY_CASES = 1e-9, 1e-7  # relative, spec 18; products lose digits where all probabilities are tiny
+ROUNDING = 1e-10  # relative: sums over a few hundred cells, and 1 - P0
+
+
+def moments_of(q, counts=None):
+    """E, V and P0 of one count."""
+    found = np.zeros(1), np.zeros(1), np.ones(1)
+    for g, count in zip(q, np.ones(len(q), int) if counts is None else counts, strict=True):
+        add_row(count, np.array([g]), 1, *found)
+    return tuple(float(array[0]) for array in found)
+
+
+def exact_distribution(q):
+    """(n,) probabilities of a sum of independent Bernoulli draws."""
+    found = np.ones(1)
+    for g in q:
+        found = np.convolve(found, [1 - g, g])
+    return found
+
+
+@pytest.mark.parametrize("case", range(8))
+def test_moments_and_expectations_are_the_printed_ones(case):
+    printed = twin.read_hdp_oracles()["poisson_binomial"][case]
+    moments, a, b = moments_of(printed["q"]), printed["a"], printed["b"]
+    tolerance = TINY_CASES if printed["E"] < 1e-4 else ORACLE
+    assert moments[:2] == pytest.approx((printed["E"], printed["V"]), rel=ORACLE)
+    if printed["E"]:
+        assert given_positive(*moments)[:2] == pytest.approx((printed["Pplus"], printed["Eplus"]), rel=tolerance)
+        assert given_positive(*moments)[2] == pytest.approx(printed["Vplus"], rel=1e-4 if printed["E"] < 1e-4 else ORACLE)
+    expected = printed["approx"]
+    assert tables(*moments, a, psi(a + 1)) == pytest.approx(expected["E_s"], rel=tolerance, abs=1e-15)
+    assert expected_log_beta(*moments, b) == pytest.approx(expected["E_logxi"], rel=tolerance, abs=1e-15)
+    assert log_rising(*moments, a, np.log(a), gammaln(a + 1)) == pytest.approx(expected["F_lgam"], rel=tolerance, abs=1e-15)
+
+
+@pytest.mark.parametrize("q", [[0.3, 0.2, 0.1], [0.9] * 6, [0.02] * 40, [1.0, 0.5]])
+def test_moments_given_that_a_count_is_positive_are_exact(q):
+    p = exact_distribution(q)
+    n, positive = np.arange(1, len(p)), p[1:].sum()
+    mean = n @ p[1:] / positive
+    expected = positive, mean, (n - mean) ** 2 @ p[1:] / positive
+    assert given_positive(*moments_of(q)) == pytest.approx(expected, rel=ROUNDING, abs=1e-14)
+
+
+def test_a_pair_counts_as_often_as_it_stands():
+    assert moments_of([0.3, 0.6], [3, 2]) == pytest.approx(moments_of([0.3] * 3 + [0.6] * 2), rel=ROUNDING)
+
+
+def test_a_count_that_is_hardly_ever_positive_is_0_or_1():
+    for mean in (0.0, 1e-30, NEARLY_NONE / 2):
+        assert given_positive(mean, mean, 1.0) == (mean, 1.0, 0.0)
+        assert tables(mean, mean, 1.0, 0.3, psi(1.3)) == mean
+        assert log_rising(mean, mean, 1.0, 0.3, np.log(0.3), gammaln(1.3)) == mean * np.log(0.3)
+
+
+@pytest.mark.parametrize(("q", "a"), [([1 / 40] * 25, 0.05), ([1 / 400] * 5, 1e-3)])
+def test_expectations_are_near_the_exact_ones_where_plain_expansions_fail(q, a):
+    """Within two hundredths; the plain second order of the tables is 0.85 and -4.1, for 0.48 and 0.012."""
+    p, n = exact_distribution(q), np.arange(len(q) + 1)
+    moments = moments_of(q)
+    exact = p @ (a * (psi(a + n) - psi(a)))
+    assert tables(*moments, a, psi(a + 1)) == pytest.approx(exact, rel=0.02)
+    assert log_rising(*moments, a, np.log(a), gammaln(a + 1)) == pytest.approx(p @ (gammaln(a + n) - gammaln(a)), rel=0.02)
+    plain = a * (psi(a + moments[0]) - psi(a) + moments[1] / 2 * polygamma(2, a + moments[0]))
+    assert abs(plain / exact - 1) > 0.5
+
+
+@pytest.mark.parametrize("prior", [1e-100, 1e-8, 0.3, 40.0])
+def test_tables_of_documents_and_of_words_meet_their_twin(prior):
+    corpus, n_topics = simulated(), 5
+    q = random_gamma(corpus, n_topics)
+    q[::4, 2], q[:, 4] = 0.0, 1e-9  # a topic without some pairs, and one with hardly a token
+    documents, words, _ = twin.all_sums(corpus, q)
+    a, b = prior * np.linspace(0.5, 1.5, n_topics), prior * np.linspace(0.5, 1.5, corpus.n_words)
+    mean, variance, zero = (np.full((corpus.n_documents, 16), 7.0) for _ in range(3))
+    count_documents(0, corpus.n_documents, corpus.indptr, corpus.counts, q, n_topics, mean, variance, zero)
+    for found, expected in zip((mean, variance, zero), (*documents[:2], np.exp(documents[2])), strict=True):
+        np.testing.assert_allclose(found[:, :n_topics], expected, rtol=ROUNDING)
+    tables_k, tables_w, by_word = np.zeros(n_topics), np.empty(corpus.n_words), corpus.by_word
+    add_tables_of_documents(0, corpus.n_documents, mean, variance, zero, a, n_topics, tables_k)
+    tables_of_words(0, corpus.n_words, by_word.indptr, by_word.pairs, corpus.counts, q, b, n_topics, tables_w)
+    if prior > 1e-50:  # the twin's plain difference of digammas needs that
+        np.testing.assert_allclose(tables_k, twin.expected_tables(documents, a).sum(axis=0), rtol=1e-6)
+        np.testing.assert_allclose(tables_w, twin.expected_tables(words, b[:, None]).sum(axis=1), rtol=1e-6)
+    else:  # one table wherever there is a token
+        np.testing.assert_allclose(tables_k, documents.positive()[0].sum(axis=0), rtol=ROUNDING)
+
+
+def test_the_expected_log_joint_meets_its_twin():
+    corpus, n_topics = simulated(), 5
+    q = random_gamma(corpus, n_topics)
+    q[:, 4] = 1e-9
+    a, b = np.linspace(0.05, 2.0, n_topics), np.linspace(0.01, 0.4, corpus.n_words)
+    found = expected_log_joint(corpus, q, a, a.sum() + 1.3, b, b.sum() + 2.0)
+    assert found == pytest.approx(twin.expected_joint(corpus, q, a.sum() + 1.3, (a, b, b.sum() + 2.0)), rel=ROUNDING)
+
+
+def test_logs_of_zeros_are_those_of_the_twin():
+    corpus, n_topics = simulated(), 3
+    q = random_gamma(corpus, n_topics)
+    q[0] = [1, 0, 0]
+    found = np.zeros((corpus.n_documents, n_topics)), np.zeros((corpus.n_words, n_topics))
+    conditional_vb.add_log_zeros(corpus.indptr, corpus.words, corpus.counts, q, n_topics, *found)
+    for mine, sums in zip(found, twin.all_sums(corpus, q), strict=False):
+        np.testing.assert_allclose(mine, sums.log_zero, rtol=ROUNDING)
+
+
+def test_polygammas_are_right_to_rounding():
+    """Shift by seven, series to the sixteenth power: below 1e-14, of the value or of 1."""
+    for x in np.geomspace(1e-8, 1e7, 2001):
+        digamma, tetragamma = digamma_tetragamma(x)
+        log_gamma, trigamma = log_gamma_trigamma(x)
+        assert digamma == pytest.approx(psi(x), rel=1e-14, abs=1e-14)
+        assert tetragamma == pytest.approx(polygamma(2, x), rel=1e-14)
+        assert log_gamma == pytest.approx(gammaln(x), rel=2e-14, abs=2e-14)
+        assert trigamma == pytest.approx(polygamma(1, x), rel=1e-14)
