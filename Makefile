@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs
+ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
 .PHONY: help demo serve lab test test-all check bench figures browser clean
 

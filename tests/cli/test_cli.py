@@ -131,7 +131,7 @@ WRONG = [
     ("show nobody", "no run 'nobody' in runs"),
     ("resume nobody", "no run 'nobody' in runs"),
     ("report nobody", "no run 'nobody' in runs"),
-    ("data info kosmos", "no data set 'kosmos', perhaps 'kos'; there are docstrings, kos"),
+    ("data info kosmos", "no data set 'kosmos', perhaps 'kos' or 'kos500'; there are docstrings, kos"),
 ]
 
 

@@ -34,7 +34,7 @@ def test_commands_engines_corpora_and_formats_are_completed(completed):
     assert completed("workbench sw") == ["sweep"]
     assert completed("workbench fit docstrings --engine cg") == ["cgs"]
     assert completed("workbench fit ") [:2] == ["docstrings", "kos"]
-    assert completed("workbench data info ko") == ["kos"]
+    assert completed("workbench data info ko") == ["kos", "kos500"]
     assert completed("workbench figures a --format svg,p") == ["svg,pdf", "svg,png"]
     assert completed("workbench reproduce hybrid-fig1") == ["hybrid-fig10", "hybrid-fig10-full"]
 

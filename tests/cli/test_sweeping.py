@@ -40,7 +40,8 @@ def test_the_flags_of_compare_are_those_of_sweep(command):
     flags = {
         name: {word for word in command(name, "--help")[1].split() if word.startswith("--")} for name in ("compare", "sweep")
     }
-    assert flags["compare"] - flags["sweep"] == {"--engines"} and flags["sweep"] - flags["compare"] == {"--grid", "--engine"}
+    assert flags["compare"] - flags["sweep"] == {"--engines"}
+    assert flags["sweep"] - flags["compare"] == {"--grid", "--engine", "--warm"}
 
 
 def test_a_run_that_fails_is_told_at_the_end_with_status_1(command, six_documents, monkeypatch):
@@ -52,7 +53,20 @@ def test_a_run_that_fails_is_told_at_the_end_with_status_1(command, six_document
     assert last.startswith(f"workbench: run '{told[1]['name']}' failed: ZeroDivisionError") and "worker.log in" in last
 
 
+def test_warm_begins_each_run_from_that_with_fewer_topics(command, six_documents):
+    line = ("sweep", six_documents, "-g", "topics=3,2", "-e", "cgs", "--warm", "-n", 5, "-q", "--json")
+    status, out, _ = command(*line)
+    smaller, larger = json.loads(out)["runs"]
+    assert status == 0 and (smaller["n_topics"], larger["n_topics"]) == (2, 3)
+    assert smaller["label"] == "cgs" and larger["label"] == "cgs warm"
+    assert json.loads(command(*line)[1])["runs"] == [smaller, larger]
+    *_, last = command(*(word for word in line if word != "--json"))[2].strip().splitlines()
+    assert last.split()[0] == "3"
+
+
 WRONG = [
+    ("sweep SIX -g r=1,2 --warm", "a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40"),
+    ("sweep SIX -g topics=2,3 --warm --detach", "a warm sweep waits for each number of topics before it begins"),
     ("sweep SIX", "Missing option '--grid' / '-g'"),
     ("sweep SIX -g r", "a grid is written name=values, as in --grid r=0,1,inf; got 'r'"),
     ("sweep SIX -g r=,", "a grid is written name=values, as in --grid r=0,1,inf; got 'r=,'"),

@@ -12,11 +12,12 @@ import pytest
 from missing import skip_without
 from published_tiny import FIVE_TOKENS, publish, write_uci
 
-from workbench.corpus import CorpusError, data_sets, ldac, load_corpus
+from workbench.corpus import CorpusError, data_sets, hold_out_tokens, ldac, load_corpus
+from workbench.corpus.prepared import FIVE_GROUPS, PREPARED
 from workbench.corpus.published import DOCSTRINGS, PUBLISHED
 from workbench.corpus.readers import FORMATS
 
-ALL = "docstrings, kos, nips, nips17, reuters395, reuters_top, ap, news20, bars, zipf, lda"
+ALL = "docstrings, kos, nips, nips17, reuters395, reuters_top, ap, news20, kos500, news5, bars, zipf, lda"
 
 
 def assert_as_described(corpus, data_set):
@@ -145,6 +146,47 @@ def test_the_newsgroups_have_their_groups_and_their_two_parts():
     assert train.vocabulary == test.vocabulary == corpus.vocabulary
     assert (train.name, test.name) == ("news20:part=train", "news20:part=test")
     assert load_corpus(train.name).content_hash == train.content_hash
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data_set", PREPARED, ids=[data_set.name for data_set in PREPARED])
+def test_a_prepared_data_set_is_as_described(data_set):
+    corpus = loaded(data_set.name)
+    assert_as_described(corpus, data_set)
+    assert corpus.name == data_set.name and corpus.content_hash == data_set.content
+    assert data_set.folder() == data_set.source.folder() and data_set.whereabouts() == "here"
+
+
+def test_kos500_has_the_documents_the_words_and_the_split_of_the_specification():
+    """Specification of the HDP, 17: 6253 used types, 59,920 and 6,401 tokens where a tenth of each document is held out."""
+    corpus, kos = loaded("kos500"), loaded("kos")
+    chosen = np.random.default_rng(0).choice(3430, 500, replace=False)
+    assert corpus.titles == tuple(kos.titles[d] for d in chosen)
+    assert np.array_equal(corpus.document_tokens, kos.document_tokens[chosen])
+    assert np.bincount(corpus.words, minlength=corpus.n_words).min() == 1  # no word that is not used
+    train, test = hold_out_tokens(corpus, 0.1, 0, per="document")
+    assert (corpus.n_words, train.n_tokens, test.n_tokens) == (6_253, 59_920, 6_401)
+
+
+@pytest.mark.slow
+def test_news5_has_the_messages_of_five_groups_without_stop_words_and_rare_words():
+    corpus, whole = loaded("news5"), loaded("news20")
+    assert set(corpus.labels) == set(FIVE_GROUPS)
+    assert corpus.n_documents == sum(label in FIVE_GROUPS for label in whole.labels)
+    assert np.bincount(corpus.words, weights=corpus.counts).min() == 10
+    assert not {"the", "and", "of", "don", "ve"} & set(corpus.vocabulary) and "baseball" in corpus.vocabulary
+
+
+def test_a_prepared_data_set_that_comes_out_otherwise_is_refused(kos, monkeypatch):
+    from dataclasses import replace
+
+    other = replace(PREPARED[0], make=lambda corpus: corpus)
+    with pytest.raises(CorpusError) as refused:
+        other.load()
+    assert str(refused.value) == (
+        f"the data set 'kos500' did not come out as described: content with the sha256 {other.content[:12]}… was wanted, "
+        f"{kos.content_hash[:12]}… came; another version of scikit-learn may have other stop words"
+    )
 
 
 def test_the_published_forms_of_reuters395_and_ap_are_accepted_too(tmp_path, monkeypatch):
@@ -324,3 +366,7 @@ def test_the_table_in_the_readme_is_the_catalog():
         assert f"{row} | `{data_set.content[:16]}…` |" in readme
         for form in data_set.forms:
             assert f"| `{data_set.name}` | " + ", ".join(f"`{file}`" for file in form.files) in readme
+    for made in PREPARED:
+        sizes = [f"{size:,}" for size in (made.n_documents, made.n_words, made.n_pairs, made.n_tokens)]
+        row = " | ".join([f"| `{made.name}` | {made.title} | `{made.source.name}`", *sizes, f"`{made.content[:16]}…` |"])
+        assert row in readme

@@ -1,5 +1,7 @@
 """Vocabulary cuts and singletons: what is left, what stays in its place, and the published numbers of KOS."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,10 @@ from workbench.corpus import (
     Corpus,
     CorpusError,
     drop_singletons,
+    drop_stop_words,
+    frequent_words,
     hold_out_tokens,
+    keep_documents,
     keep_top_words,
     prepare,
     split_in_words,
@@ -73,6 +78,38 @@ def test_the_old_corpus_is_left_as_it_was():
     ).content_hash
 
 
+# ---------------------------------------------------------------------- documents, frequent words, stop words
+
+
+@settings(max_examples=100, deadline=None)
+@given(TABLES, st.integers(1, 5))
+def test_words_with_fewer_tokens_than_asked_for_go(table, least):
+    totals = np.sum(table, axis=0)
+    if least > totals.max():
+        with pytest.raises(CorpusError, match=f"no word of 'corpus' has {least} tokens, the most frequent has {totals.max()};"):
+            frequent_words(corpus_of(table), least)
+        return
+    cut = frequent_words(corpus_of(table), least)
+    assert cut.vocabulary == tuple(word for word, n in zip(WORDS, totals, strict=True) if n >= least)
+    assert np.array_equal(dense(cut), np.array(table)[:, totals >= least])
+
+
+def test_documents_are_kept_by_their_labels_in_their_order_with_the_whole_vocabulary():
+    table = [[1, 0, 0, 0], [0, 2, 0, 0], [0, 0, 3, 0], [4, 0, 0, 0]]
+    kept = keep_documents(replace(corpus_of(table), labels=("x", "y", "z", "x")), ["z", "x"])
+    assert kept.labels == ("x", "z", "x") and kept.vocabulary == WORDS
+    assert np.array_equal(dense(kept), [table[0], table[2], table[3]])
+
+
+def test_stop_words_are_those_of_texts_or_the_ones_given():
+    words = ("The", "ant", "don", "of")
+    corpus = Corpus.from_pairs([0, 0, 0, 0], [0, 1, 2, 3], [1, 2, 3, 4], words)
+    assert drop_stop_words(corpus).vocabulary == ("ant",)
+    assert drop_stop_words(corpus, ["ant"]).vocabulary == ("The", "don", "of")
+    raw = Corpus.from_texts(["The ant don of"])
+    assert drop_stop_words(corpus).vocabulary == raw.vocabulary
+
+
 # ---------------------------------------------------------------------- singletons
 
 
@@ -117,6 +154,14 @@ def test_words_are_cut_before_the_split_and_singletons_after_it():
     by_hand = drop_singletons(*hold_out_tokens(keep_top_words(corpus, 2), 0.25, 3), "both", "own")
     assert (train.content_hash, test.content_hash) == tuple(each.content_hash for each in by_hand)
     assert split == {"fraction": 0.25, "seed": 3, "per": "corpus", "top_words": 2, "singletons": "both-own"}
+
+
+def test_a_share_of_each_document_is_held_out_and_recorded():
+    corpus = corpus_of([[9, 5, 1, 1], [6, 7, 1, 0], [0, 0, 3, 0]])
+    train, test, split = prepare(corpus, 0.25, 3, per="document")
+    assert test.document_tokens.tolist() == [4, 3, 0] and (train.document_tokens + test.document_tokens).tolist() == [16, 14, 3]
+    assert split == {"fraction": 0.25, "seed": 3, "per": "document"}
+    assert split_in_words(split) == "0.25 of the tokens of each document held out, split seed 3"
 
 
 def test_defaults_are_the_plain_split_with_its_old_record():
@@ -166,6 +211,16 @@ def test_the_record_is_told_in_words():
             lambda c: drop_singletons(c, corpus_of([[1, 0, 0, 1], [0, 0, 0, 0]]), "both"),
             "all 2 test pairs of 'corpus' are singletons; hold out more, or drop them in training alone",
         ),
+        (lambda c: frequent_words(c, 0), "the least number of tokens of a word must be a whole number of at least 1; got 0"),
+        (lambda c: keep_documents(c, []), "documents are kept by their labels; no label came"),
+        (lambda c: keep_documents(c, ["x"]), "no document of 'corpus' has the label 'x'; it has 0 labels"),
+        (
+            lambda c: keep_documents(replace(c, labels=("rec.autos", "sci.space")), "rec.auto"),
+            "no document of 'corpus' has the label 'rec.auto'; perhaps 'rec.autos'",
+        ),
+        (lambda c: drop_stop_words(c, WORDS), "no token of 'corpus' would be left; keep more of its words"),
+        (lambda c: drop_stop_words(c, "french"), "stop_words must be 'english', a list of words or None; got 'french'"),
+        (lambda c: prepare(c, per="word"), "per must be 'corpus' or 'document'; got 'word'"),
         (lambda c: prepare(c, singletons="none"), "singletons must be one of keep, train, both-own, both-full; got 'none'"),
         (lambda c: prepare(c, 1), "fraction must be a number of at least 0 and below 1; got 1"),
     ],

@@ -59,4 +59,5 @@ def engine(name):
     return Engine(
         name, "Growing", "nobody", HDP, NoOptions, State, ("alpha_total", "beta_total", "steps"), lambda corpus, options: True,
         init, step, watch, counts, predict, by_cvb0, vectors=("alpha",), keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        grows=True,
     )

@@ -415,5 +415,5 @@ def test_tau_is_kept_where_it_is_learnt():
 
 
 def test_values_of_what_is_learnt_are_refused():
-    with pytest.raises(OptionError, match="beta_total is for a value that stays; give learn_beta=False"):
+    with pytest.raises(OptionError, match="beta_total would be without effect: beta is learnt; give learn_beta=False"):
         options_of(learn_beta=True, beta_total=3.0)

@@ -15,6 +15,7 @@ from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a
 import workbench as wb
 from workbench.engines import cvb, get_engine, hyperparameters, likelihoods
 from workbench.engines.engine import NoOptions, OptionError, Start, Turn, make_options
+from workbench.engines.hdp_options import HdpOptions
 from workbench.engines.hyperparameters import Counts, Evidence, Learning, asked, learnt, polya
 from workbench.engines.likelihoods import LARGEST, SMALLEST, Dirichlet, Polya, climbed, draw_by_slices, draw_by_tables
 from workbench.kernels.polya import whole_sites
@@ -353,7 +354,8 @@ def test_documents_whose_topics_are_known_give_their_maximum():
     alpha, random = np.array([0.2, 0.6, 1.5]), np.random.default_rng(0)
     counts = np.array([random.multinomial(80, random.dirichlet(alpha)) for _ in range(150)])
     d, w = np.nonzero(counts)
-    corpus, start = corpus_of(list(zip(d, w, counts[d, w], strict=True))), Start(np.diag(counts.sum(axis=0)).astype(float), None)
+    corpus = corpus_of(list(zip(d, w, counts[d, w], strict=True)))
+    start = Start(np.diag(counts.sum(axis=0)).astype(float), None)
     maximum = climb(alpha_likelihood(counts), [0.4] * 3)
     np.testing.assert_allclose(maximum, alpha, rtol=0.3)  # three standard errors of 150 documents
     for name in LDA_ENGINES:
@@ -486,6 +488,13 @@ def test_geweke_priors_words_and_topics_drawn_in_turn_keep_the_joint(form):
     assert_within_four_standard_errors(found, np.array(expected))
 
 
+def test_each_prior_has_random_numbers_of_its_own_at_each_step(monkeypatch):
+    seen, engine = [], get_engine("cgs")
+    monkeypatch.setattr(hyperparameters, "drawn", lambda found, x, shape, rate, random: seen.append(random.random()) or x)
+    assert len(list(runs(engine, simulated(), LDA(3), learning(engine, "sampled"), 3))) == 3
+    assert len(set(seen)) == 2 * 3
+
+
 # ---------------------------------------------------------------------- when, and with which bits
 
 
@@ -527,7 +536,7 @@ def test_fixed_priors_are_the_same_object(name):
     for _, _, after, _ in runs(engine, corpus, model, options, 12):
         assert after is model
     assert learnt(options) == ()
-    assert learnt(NoOptions()) == ()
+    assert learnt(NoOptions()) == learnt(HdpOptions(learn_alpha=True)) == ()  # an HDP has what it learns in its state
 
 
 @pytest.mark.parametrize("given", [
@@ -638,7 +647,7 @@ def test_a_run_records_what_it_learns_and_reads_its_counts_with_it(engine, optio
 @pytest.mark.parametrize(("engine", "options"), IN_RUNS)
 def test_a_resumed_run_learns_with_the_same_bits(tmp_path, engine, options):
     corpus = simulated(20, 12, 20)
-    wb.fit(corpus, engine, n_iterations=13, options=options, store=tmp_path, **SETTINGS)
+    wb.fit(corpus, engine, n_iterations=15, options=options, store=tmp_path, **SETTINGS)
     resumed = wb.fit(corpus, engine, n_iterations=24, options=options, store=tmp_path, **SETTINGS)
     assert len(wb.open_runs(tmp_path)) == 1
     same_bits(resumed, wb.fit(corpus, engine, n_iterations=24, options=options, **SETTINGS))

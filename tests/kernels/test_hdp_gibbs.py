@@ -132,6 +132,15 @@ def test_a_slot_that_is_free_is_never_drawn():
     assert {1, 9, 22} <= drawn
 
 
+def test_a_target_that_rounding_puts_at_the_top_of_its_column_draws_the_last_weight():
+    """Weights of 1.5 and of 1 + 2 units of 2^-52: their sum rounds up, and so does what is left of the largest target."""
+    unit, share = 2.0**-52, np.zeros(16)
+    share[[0, 1]] = 1.5 * unit, 1 + 2 * unit
+    u = 1 - unit / 2
+    assert u * (1 + 4 * unit) - 1.5 * unit == 1 + 2 * unit
+    assert hdp_gibbs.draw_slot(share, np.zeros(16, np.int32), 1.0, 0.0, u, 2, np.zeros(16), np.zeros(8)) == 1
+
+
 def test_draws_have_the_probabilities_of_their_weights():
     """A grid of uniforms: the share of a slot is its probability, to the grid's spacing."""
     random, n = np.random.default_rng(0), 40_000

@@ -3,7 +3,7 @@ import math
 import pytest
 from comparisons import made_up
 
-from workbench.papers.figures import Claim
+from workbench.papers.records import Claim
 from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, judge, settled_at
 
 

@@ -3,6 +3,7 @@ import math
 import pytest
 from toys import simulated
 
+from workbench.corpus import CorpusError
 from workbench.engines.engine import OptionError
 from workbench.runs.grid import lay_out
 from workbench.runs.spec import SpecError
@@ -41,12 +42,23 @@ def test_seeds_are_a_key_like_any_other():
 
 def test_shared_options_go_to_the_engines_that_have_them():
     cells = lay_out(simulated(), {"engine": ["cgs", "svb-cgs"]}, options={"r": 3}, n_topics=2)
-    assert cells[0].spec.options == {} and cells[1].spec.options["r"] == 3
+    assert "r" not in cells[0].spec.options and cells[1].spec.options["r"] == 3
 
 
 def test_a_vector_of_alpha_is_one_value():
     cells = lay_out(simulated(), {"alpha": [0.1, [0.1, 0.2]]}, n_topics=2)
     assert [cell.spec.model["alpha"] for cell in cells] == [0.1, [0.1, 0.2]]
+
+
+def test_a_share_of_each_document_is_another_split_than_one_of_the_corpus():
+    whole, each = lay_out(simulated(), {"holdout_per": ["corpus", "document"]}, "cgs")
+    assert [cell.spec.split["per"] for cell in (whole, each)] == ["corpus", "document"]
+    assert each.test.document_tokens.tolist() == [1] * 12 != whole.test.document_tokens.tolist()
+
+
+def test_alpha_goes_to_the_engines_that_have_it():
+    lda, hdp = lay_out(simulated(), {"engine": ["cgs", "g-hdp"]}, alpha=0.3, beta=0.2)
+    assert lda.spec.model == {"n_topics": 10, "alpha": 0.3, "beta": 0.2} and hdp.spec.model == {"n_topics": 10}
 
 
 WRONG = [
@@ -61,6 +73,8 @@ WRONG = [
     ({"seed": [1]}, {"seeds": 2}, SpecError, "'seed' is given twice"),
     ({"r": [1]}, {"seeds": 0}, SpecError, "seeds must be a whole number of at least 1; got 0"),
     ({"r": [1]}, {"n_topic": 3}, SpecError, "no setting 'n_topic'; did you mean 'n_topics'?"),
+    ({"holdout_per": ["word"]}, {}, CorpusError, "per must be 'corpus' or 'document'; got 'word'"),
+    ({"alpha": [0.1]}, {"engine": "cv-hdp"}, SpecError, "cv-hdp has no alpha per topic; leave it out, and set the option"),
     ({"r": [-2]}, {}, OptionError, "option 'r' of svb-cgs must be a number of at least 0 or inf; got -2"),
     ({"engine": ["sbv"]}, {}, OptionError, "no engine 'sbv'"),
 ]

@@ -8,6 +8,7 @@ from same_bits import same_bits
 import workbench as wb
 from workbench.engines import ENGINES
 from workbench.models import LDA, Priors
+from workbench.runs import store as stores
 from workbench.runs.dataset import priors_of
 from workbench.runs.lineage import start_from
 from workbench.runs.loop import iterate
@@ -23,6 +24,7 @@ SETTINGS = {"n_topics": 2, "n_iterations": 20, "snapshot_every": 8, "record_ever
 @pytest.fixture(autouse=True)
 def growing_registered(monkeypatch):
     monkeypatch.setitem(ENGINES, "growing", "engines.growing_engine")
+    monkeypatch.setattr(stores, "ROOM", 2)
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +105,30 @@ def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(halves, tmp_path, s
     for name in ("n_k", "alpha", "test_perplexity"):
         np.testing.assert_array_equal(again[name].sel(iteration=whole["iteration"]), whole[name])
     np.testing.assert_array_equal(again["n_kw"].isel(snapshot=-1), whole["n_kw"].isel(snapshot=-1))
+
+
+def test_a_kill_in_the_middle_of_growing_loses_nothing(halves, tmp_path, monkeypatch):
+    """Whatever arrays have grown when it comes, the next life grows the others."""
+    train, test = halves
+    whole = wb.fit(train, "growing", test=test, progress=False, **SETTINGS)
+    for n_resized in (0, 1, 2, 3):
+        spec = make_spec(train, "growing", test=test, name=f"killed{n_resized}", **SETTINGS)
+        path = create_run(tmp_path, spec, train, test)
+        resized, resize = [], zarr.Array.resize
+
+        def kill(array, shape, resized=resized, n_resized=n_resized, resize=resize):
+            if len(resized) == n_resized:
+                raise KeyboardInterrupt
+            resized.append(shape)
+            resize(array, shape)
+
+        with monkeypatch.context() as patch, RunWriter(path) as writer, pytest.raises(KeyboardInterrupt):
+            patch.setattr(zarr.Array, "resize", kill)
+            iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, 100))
+            raise KeyboardInterrupt  # after all arrays have grown, before anything is committed
+        again = wb.resume(path, progress=False)
+        for name in ("n_k", "n_kw", "n_dk", "alpha"):
+            np.testing.assert_array_equal(again[name], whole[name])
 
 
 def test_a_reader_that_was_there_before_sees_the_run_grow(halves, tmp_path):

@@ -181,7 +181,7 @@ def test_one_restart_is_the_run_itself(forty_documents):
 
 
 @pytest.mark.parametrize(("given", "sentence"), [
-    ({"engine": "cgs", "restarts": 2}, "restarts are compared by their bound and cgs has none; choose vb, svb, cvb or cvb0"),
+    ({"engine": "cgs", "restarts": 2}, "restarts are compared by their bound and cgs has none; vb, svb, cvb, cvb0, cv-hdp"),
     ({"engine": "svb", "restarts": 2, "name": "mine"}, "a name is for one run, and restarts are several; got 'mine'"),
     ({"engine": "svb", "restarts": 2, "start": "source"}, "restarts differ in their random starts, and with start"),
     ({"engine": "svb", "restarts": 0}, "restarts must be a whole number of at least 1; got 0"),

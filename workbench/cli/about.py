@@ -15,6 +15,9 @@ from workbench.cli.printing import print_json, print_table, say, store_path
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
 
+OF_HYPERPARAMETERS = ("learn_", "alpha_", "beta_", "top_concentration", "a_", "b_")
+"""How the names of options begin that are about hyperparameters."""
+
 data = typer.Typer(help="Corpora that have a name.", no_args_is_help=True)
 
 
@@ -71,17 +74,26 @@ def _told(value) -> str:
 
 
 def engines(json: Json = False) -> None:
-    """List the engines with their sources and options."""
+    """List the engines with their sources and options, those of hyperparameters last, once for the engines that share them."""
     import workbench
 
     found = workbench.engines()
     if json:
         print_json({"engines": [{"name": name, **about} for name, about in found.items()]})
         return
+    shared: dict[tuple, list[str]] = {}
     for name, about in found.items():
         say(f"{name}: {about['title']}. {about['source']}")
-        for option, of in about["options"].items():
-            say(f"    --option {option}={of['default']}   {of['meaning']}")
+        told = {option: f"    --option {option}={of['default']}   {of['meaning']}" for option, of in about["options"].items()}
+        for option, line in told.items():
+            if not option.startswith(OF_HYPERPARAMETERS):
+                say(line)
+        if lines := tuple(line for option, line in told.items() if option.startswith(OF_HYPERPARAMETERS)):
+            shared.setdefault(lines, []).append(name)
+    for lines, names in shared.items():
+        say(f"hyperparameters of {', '.join(names)}")
+        for line in lines:
+            say(line)
 
 
 def serve(

@@ -12,12 +12,17 @@ from workbench.cli.printing import describe, parse_alpha, parse_options, print_r
 
 CorpusName = Annotated[str, typer.Argument(metavar="CORPUS", help="A name of `workbench data list`, or a file or folder.")]
 Topics = Annotated[int, typer.Option("--topics", "-k", help="Number of topics K.")]
-Alpha = Annotated[str, typer.Option("--alpha", help="Dirichlet prior per topic: a number, or one per topic with commas.")]
-Beta = Annotated[float, typer.Option("--beta", help="Dirichlet prior per word type.")]
+Alpha = Annotated[
+    str | None, typer.Option("--alpha", help="Dirichlet prior per topic: a number (0.1), or one per topic with commas.")
+]
+Beta = Annotated[float | None, typer.Option("--beta", help="Dirichlet prior per word type; 0.1 by default.")]
 Iterations = Annotated[int, typer.Option("--iterations", "-n", help="Iterations over the corpus.")]
 Seed = Annotated[int, typer.Option("--seed", help="Inference seed.")]
 Option = Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the engine, as r=1.")]
 Holdout = Annotated[float, typer.Option("--holdout", help="Share of the tokens held out for test perplexity; 0 for none.")]
+HoldoutPer = Annotated[
+    str, typer.Option("--holdout-per", metavar="corpus|document", help="A share of all tokens, or of each document's.")
+]
 SplitSeed = Annotated[int, typer.Option("--split-seed", help="Seed of the held-out split.")]
 TopWords = Annotated[
     int | None, typer.Option("--top-words", metavar="N", help="Keep the N most frequent words alone; the split comes after.")
@@ -43,9 +48,11 @@ Start = Annotated[
     str | None, typer.Option("--start", metavar="RUN", help="Begin from the last counts of this run, not at random.")
 ]
 StopOn = Annotated[
-    str | None, typer.Option("--stop-on", metavar="bound|perplexity", help="End early once this has settled.")
+    str | None, typer.Option("--stop-on", metavar="bound|perplexity|steps", help="End early once this has settled.")
 ]
-StopTolerance = Annotated[float, typer.Option("--stop-tolerance", help="Relative change under which it counts as settled.")]
+StopTolerance = Annotated[
+    float, typer.Option("--stop-tolerance", help="Relative change under which it counts as settled; or how many steps.")
+]
 Detach = Annotated[bool, typer.Option("--detach", help="Run in the background and return at once.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
@@ -53,9 +60,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 def fit(
     corpus: CorpusName,
     engine: Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")] = "cgs",
-    topics: Topics = 10, alpha: Alpha = "0.1", beta: Beta = 0.1, iterations: Iterations = 300, seed: Seed = 0,
-    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, top_words: TopWords = None,
-    singletons: Singletons = "keep", burn_in: BurnIn = 10,
+    topics: Topics = 10, alpha: Alpha = None, beta: Beta = None, iterations: Iterations = 300, seed: Seed = 0,
+    option: Option = None, holdout: Holdout = 0.1, holdout_per: HoldoutPer = "corpus", split_seed: SplitSeed = 0,
+    top_words: TopWords = None, singletons: Singletons = "keep", burn_in: BurnIn = 10,
     record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
     restarts: Annotated[int, typer.Option("--restarts", help="Run with so many seeds; say which has the highest bound.")] = 1,
@@ -75,7 +82,7 @@ def fit(
         documents, [engine], whole("restarts", restarts, 1), seed, holdout, split_seed, parse_options(option or []), top_words,
         singletons, run_to_start_from(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta,
         n_iterations=iterations, burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every, n_threads=threads,
-        name=name, stop_on=stop_on, stop_tolerance=stop_tolerance,
+        name=name, stop_on=stop_on, stop_tolerance=stop_tolerance, holdout_per=holdout_per,
     )
     check_restarts(specs)
     if not quiet:
@@ -97,12 +104,12 @@ def fit(
 def compare(
     corpus: CorpusName,
     engines: Annotated[str, typer.Option("--engines", "-e", help="Names with commas; svb-cgs:r=2 gives one its own options.")]
-    = "svb,cvb,cgs,svb-cgs,cvb-cgs",
-    topics: Topics = 10, alpha: Alpha = "0.1", beta: Beta = 0.1, iterations: Iterations = 300, seed: Seed = 0,
+    = "svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp",
+    topics: Topics = 10, alpha: Alpha = None, beta: Beta = None, iterations: Iterations = 300, seed: Seed = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")] = 1,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 1,
-    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, top_words: TopWords = None,
-    singletons: Singletons = "keep", burn_in: BurnIn = 10,
+    option: Option = None, holdout: Holdout = 0.1, holdout_per: HoldoutPer = "corpus", split_seed: SplitSeed = 0,
+    top_words: TopWords = None, singletons: Singletons = "keep", burn_in: BurnIn = 10,
     record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None, start: Start = None,
     stop_on: StopOn = None, stop_tolerance: StopTolerance = 1e-4, threads: Threads = 1,
     vocabulary: Vocabulary = None, read: Read = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
@@ -118,9 +125,8 @@ def compare(
     specs, train, test = plan(
         documents, _engines(engines), seeds, seed, holdout, split_seed, parse_options(option or []), top_words, singletons,
         run_to_start_from(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations,
-        burn_in=burn_in,
-        record_every=record_every, snapshot_every=snapshot_every, n_threads=threads, stop_on=stop_on,
-        stop_tolerance=stop_tolerance,
+        burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every, n_threads=threads, stop_on=stop_on,
+        stop_tolerance=stop_tolerance, holdout_per=holdout_per,
     )
     if not quiet:
         say(describe(specs, documents))

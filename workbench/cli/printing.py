@@ -123,10 +123,12 @@ def parse_options(pairs: list[str]) -> dict[str, str]:
     return options
 
 
-def parse_alpha(text: str) -> float | tuple[float, ...]:
-    """One number, or one per topic separated by commas."""
+def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
+    """One number, or one per topic separated by commas; None where nothing was said."""
     from workbench.models import ModelError
 
+    if text is None:
+        return None
     try:
         values = tuple(float(part) for part in text.split(","))
     except ValueError:

@@ -27,6 +27,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Less of it: two minutes on two cores.")] = False,
     seeds: Annotated[int | None, typer.Option("--seeds", help="Runs of each engine; seed s draws split and start.")] = None,
     iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Iterations over the corpus.")] = None,
+    topics: Annotated[
+        str | None, typer.Option("--topics", "-k", metavar="NUMBERS", help="Other numbers of topics, with commas.")
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 2,
     store: Store = None,
     out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("out/reproduce"),
@@ -41,12 +44,15 @@ def reproduce(
         _list(list(FIGURES.values()), json)
         return 0
     from workbench.papers.reproduce import reproduce as make
-    from workbench.papers.reproduce import verdict_lines
+    from workbench.papers.reproduction import verdict_lines
 
     told, status = [], 0
+    asked = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
     try:
         for name in FIGURES if figure == "all" else [figure]:
-            made = make(name, out, store_path(store), quick, seeds, iterations, jobs, formats.split(","), progress=not quiet)
+            made = make(
+                name, out, store_path(store), quick, jobs=jobs, formats=formats.split(","), progress=not quiet, **asked
+            )
             for line in [*map(str, made.files), *verdict_lines(made.verdicts)]:
                 say(line)
             for why in made.failures:
@@ -61,6 +67,21 @@ def reproduce(
     return status
 
 
+def parse_topics(text: str | None) -> list[int] | None:
+    """``40,80`` as numbers; None where nothing was said.
+
+    Raises
+    ------
+    SpecError
+    """
+    from workbench.runs.spec import SpecError
+
+    try:
+        return None if text is None else [int(part) for part in text.split(",")]
+    except ValueError:
+        raise SpecError(f"--topics takes whole numbers with commas, as 40,80; got '{text}'") from None
+
+
 def _told(made) -> dict:
     """What was made, for programs."""
     claims = [
@@ -73,14 +94,13 @@ def _told(made) -> dict:
 
 def _list(figures: list, json: bool) -> None:
     """The figures with their cost, full and quick."""
-    from workbench.papers.figures import cost
     from workbench.runs.outlook import duration
 
     told = [
         {
             "name": one.name, "what": one.what, "paper": one.paper, "corpus": one.corpus,
             **{
-                name: {"runs": len(one.engines) * of.n_seeds, "iterations": of.n_iterations, "seconds": round(cost(one, of))}
+                name: {"runs": one.n_runs(of), "seconds": round(one.cost(of)), **asdict(of)}
                 for name, of in (("full", one.full), ("quick", one.quick))
             },
         }

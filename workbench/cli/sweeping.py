@@ -14,6 +14,7 @@ from workbench.cli.fitting import (
     CorpusName,
     Detach,
     Holdout,
+    HoldoutPer,
     Iterations,
     Json,
     Option,
@@ -43,39 +44,49 @@ def sweep(
         typer.Option("--grid", "-g", metavar="NAME=VALUES", help="Values with commas, as r=0,1,inf; give several."),
     ],
     engine: Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")] = "svb-cgs",
-    topics: Topics = 10, alpha: Alpha = "0.1", beta: Beta = 0.1, iterations: Iterations = 300, seed: Seed = 0,
+    topics: Topics = 10, alpha: Alpha = None, beta: Beta = None, iterations: Iterations = 300, seed: Seed = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")] = 1,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 1,
-    option: Option = None, holdout: Holdout = 0.1, split_seed: SplitSeed = 0, top_words: TopWords = None,
-    singletons: Singletons = "keep", burn_in: BurnIn = 10, record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50,
-    store: Store = None, start: Start = None, stop_on: StopOn = None, stop_tolerance: StopTolerance = 1e-4,
-    threads: Threads = 1, vocabulary: Vocabulary = None, read: Read = None, detach: Detach = False, quiet: Quiet = False,
-    json: Json = False,
+    option: Option = None, holdout: Holdout = 0.1, holdout_per: HoldoutPer = "corpus", split_seed: SplitSeed = 0,
+    top_words: TopWords = None, singletons: Singletons = "keep", burn_in: BurnIn = 10, record_every: RecordEvery = 1,
+    snapshot_every: SnapshotEvery = 50, store: Store = None, start: Start = None,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Begin each run from the counts of that with the next smaller number of topics.")
+    ] = False,
+    stop_on: StopOn = None, stop_tolerance: StopTolerance = 1e-4, threads: Threads = 1, vocabulary: Vocabulary = None,
+    read: Read = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
     from workbench.runs.grid import lay_out
     from workbench.runs.outlook import outlook
-    from workbench.runs.spec import whole
-    from workbench.runs.sweep import failures, open_cells, run_cells
+    from workbench.runs.spec import SpecError, whole
+    from workbench.runs.sweep import failures, open_cells, run_cells, rungs
 
     whole("jobs", jobs, 1)
     axes = parse_grid(grid)
     settings = {
         "n_topics": topics, "alpha": parse_alpha(alpha), "beta": beta, "n_iterations": iterations, "seed": seed,
-        "holdout": holdout, "split_seed": split_seed, "top_words": top_words, "singletons": singletons, "burn_in": burn_in,
-        "record_every": record_every, "snapshot_every": snapshot_every, "start": fitting.run_to_start_from(start, store),
-        "stop_on": stop_on, "stop_tolerance": stop_tolerance, "n_threads": threads,
+        "holdout": holdout, "holdout_per": holdout_per, "split_seed": split_seed, "top_words": top_words,
+        "singletons": singletons, "burn_in": burn_in, "record_every": record_every, "snapshot_every": snapshot_every,
+        "start": fitting.run_to_start_from(start, store), "stop_on": stop_on, "stop_tolerance": stop_tolerance,
+        "n_threads": threads,
     }
     fixed = {name: value for name, value in settings.items() if name not in axes}  # a flag's default gives way to the grid
     documents = fitting.load_documents(corpus, vocabulary, read)
-    cells = lay_out(documents, axes, engine, seeds, parse_options(option or []), **fixed)
-    runs = open_cells(cells, store_path(store))
+    if warm and detach:
+        raise SpecError("a warm sweep waits for each number of topics before it begins the next; leave --detach out")
+    home, options = store_path(store), parse_options(option or [])
     if detach:
-        return fitting.leave_in_background(list(dict.fromkeys(runs)), json)
+        cells = lay_out(documents, axes, engine, seeds, options, **fixed)
+        return fitting.leave_in_background(list(dict.fromkeys(open_cells(cells, home))), json)
+    cells, runs = [], []
     try:
-        if not quiet:
-            say(f"{documents!r}: {outlook(cells, runs, jobs)}")
-        run_cells(runs, jobs, progress=not quiet)
+        for rung in rungs(documents, axes, engine, seeds, home, warm, options=options, **fixed):
+            opened = open_cells(rung, home)
+            cells, runs = [*cells, *rung], [*runs, *opened]
+            if not quiet:
+                say(f"{documents!r}: {outlook(rung, opened, jobs)}")
+            run_cells(opened, jobs, progress=not quiet)
     except KeyboardInterrupt:
         say("interrupted; what was committed is kept, and the same command goes on from there")
     told = [summary(run, cell.spec.n_iterations) | {"grid": cell.at} for cell, run in zip(cells, runs, strict=True)]

@@ -3,13 +3,22 @@
 from workbench.corpus import synthetic
 from workbench.corpus.catalog import data_sets, find_data_set, is_named, load_corpus
 from workbench.corpus.corpus import Corpus, CorpusError, WordMajor
-from workbench.corpus.experiments import SINGLETONS, drop_singletons, keep_top_words, prepare, split_in_words
+from workbench.corpus.experiments import (
+    SINGLETONS,
+    drop_singletons,
+    drop_stop_words,
+    frequent_words,
+    keep_documents,
+    keep_top_words,
+    prepare,
+    split_in_words,
+)
 from workbench.corpus.readers import read_corpus
 from workbench.corpus.splits import hold_out_documents, hold_out_tokens, split_halves
 from workbench.corpus.writers import write_corpus
 
 __all__ = [
-    "SINGLETONS", "Corpus", "CorpusError", "WordMajor", "data_sets", "drop_singletons", "find_data_set", "hold_out_documents",
-    "hold_out_tokens", "is_named", "keep_top_words", "load_corpus", "prepare", "read_corpus", "split_halves", "split_in_words",
-    "synthetic", "write_corpus",
+    "SINGLETONS", "Corpus", "CorpusError", "WordMajor", "data_sets", "drop_singletons", "drop_stop_words", "find_data_set",
+    "frequent_words", "hold_out_documents", "hold_out_tokens", "is_named", "keep_documents", "keep_top_words", "load_corpus",
+    "prepare", "read_corpus", "split_halves", "split_in_words", "synthetic", "write_corpus",
 ]

@@ -1,4 +1,4 @@
-"""The catalog: corpora that have a name. Published ones are found, verified, read; synthetic ones are drawn.
+"""The catalog: corpora that have a name. Published ones are found, verified, read; others are made of them, or drawn.
 
 The bundled one, ``docstrings``, comes with the package. The files of the others are looked for in the folders
 that the environment variable WORKBENCH_DATA names, then where `workbench data fetch` puts them; nothing is
@@ -16,15 +16,16 @@ from types import MappingProxyType
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.data_set import DataSet
+from workbench.corpus.prepared import PREPARED, PreparedSet
 from workbench.corpus.published import DOCSTRINGS, PUBLISHED
 from workbench.corpus.readers import FORMATS, read_corpus
 from workbench.corpus.synthetic import DRAWN, DrawnSet
 
-DATA_SETS = MappingProxyType({data_set.name: data_set for data_set in (*PUBLISHED, *DRAWN)})
+DATA_SETS = MappingProxyType({data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *DRAWN)})
 DEFAULT = DOCSTRINGS.name
 
 
-def data_sets() -> Mapping[str, DataSet | DrawnSet]:
+def data_sets() -> Mapping[str, DataSet | PreparedSet | DrawnSet]:
     """Name → data set, everything in the catalog: the default first, the synthetic ones last."""
     return DATA_SETS
 
@@ -63,7 +64,7 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
     return read_corpus(path, **options)
 
 
-def find_data_set(name: str) -> DataSet | DrawnSet:
+def find_data_set(name: str) -> DataSet | PreparedSet | DrawnSet:
     """The data set of a name of the catalog.
 
     Raises

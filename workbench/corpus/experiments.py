@@ -1,18 +1,23 @@
-"""What is done to a corpus before engines are compared on it: rare words cut, tokens held out, singletons removed.
+"""What is done to a corpus before engines are compared on it: documents chosen, words cut, tokens held out.
 
 A *singleton* is a pair of count 1, a word that a document has once. Cutting the vocabulary makes another
 corpus, with another W: perplexities of different cuts are not comparable. Removing singletons changes neither
 the documents nor the vocabulary.
 
-Source: specification of LDA, B.5; Welling, Teh & Kappen (2008), figures 7 to 10.
+Source: specification of LDA, B.5; Welling, Teh & Kappen (2008), figures 7 to 10; Teh, Kurihara & Welling (2008),
+section 4, for documents of some labels, stop words and rare words.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.splits import hold_out_tokens, with_counts
+from workbench.corpus.text import stop_list
 
 SINGLETONS = ("keep", "train", "both-own", "both-full")
 IN_WORDS = {
@@ -20,6 +25,70 @@ IN_WORDS = {
     "both-own": "no singletons in training, nor in test by its own counts",
     "both-full": "no singletons in training, nor in test by the counts of the full corpus",
 }
+
+
+def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
+    """The documents that have one of these labels, in their old order; the vocabulary stays whole.
+
+    Raises
+    ------
+    CorpusError
+        No label, a corpus without labels, or a label that no document has.
+    """
+    wanted = (labels,) if isinstance(labels, str) else tuple(labels)
+    if not wanted:
+        raise CorpusError("documents are kept by their labels; no label came")
+    known = set(corpus.labels or ())
+    for label in wanted:
+        if label not in known:
+            near = get_close_matches(str(label), known, 3, 0.5)
+            hint = f"perhaps {' or '.join(map(repr, near))}" if near else f"it has {len(known)} labels"
+            raise CorpusError(f"no document of {corpus.name!r} has the label {label!r}; {hint}")
+    return corpus.of_documents([d for d, label in enumerate(corpus.labels) if label in wanted])
+
+
+def keep_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
+    """The corpus with some of its words alone, in their old order; documents that lose all theirs stay, empty.
+
+    kept : (word,) bool.
+
+    Raises
+    ------
+    CorpusError
+        No token would be left.
+    """
+    left = with_counts(corpus, np.where(kept[corpus.words], corpus.counts, 0))
+    if left.n_tokens == 0:
+        raise CorpusError(f"no token of {corpus.name!r} would be left; keep more of its words")
+    renumbered = np.cumsum(kept) - 1
+    vocabulary = [word for word, stays in zip(corpus.vocabulary, kept, strict=True) if stays]
+    return left.with_pairs(left.indptr, renumbered[left.words], left.counts, vocabulary=vocabulary)
+
+
+def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
+    """The corpus with the words that have at least so many tokens in it; 1 keeps those that occur.
+
+    Raises
+    ------
+    CorpusError
+        Fewer than one token, or more than any word has.
+    """
+    least = _whole("the least number of tokens of a word", least)
+    totals = _tokens_of_words(corpus)
+    if least > totals.max():
+        most = f"the most frequent has {totals.max():.0f}"
+        raise CorpusError(f"no word of {corpus.name!r} has {least} tokens, {most}; ask for less")
+    return keep_words(corpus, totals >= least)
+
+
+def drop_stop_words(corpus: Corpus, stop_words: str | Iterable[str] = "english") -> Corpus:
+    """The corpus without words that say nothing of a subject, such as "the" and "of".
+
+    ``stop_words`` is "english" or the words themselves, in small letters; "english" is scikit-learn's list with the
+    stumps of contractions, as in `workbench.corpus.text.count_words`.
+    """
+    left_out = frozenset(stop_list(stop_words))
+    return keep_words(corpus, np.array([word.lower() not in left_out for word in corpus.vocabulary]))
 
 
 def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
@@ -36,20 +105,14 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 
     Source: specification of LDA, B.5 (top_V).
     """
-    if isinstance(n_words, bool) or not isinstance(n_words, (int, np.integer)) or n_words < 1:
-        raise CorpusError(f"top words must be a whole number of at least 1; got {n_words!r}")
-    if n_words > corpus.n_words:
+    if _whole("top words", n_words) > corpus.n_words:
         raise CorpusError(
             f"top words must be at most the {corpus.n_words} words of {corpus.name!r}; got {n_words}; "
             "leave it out to keep the whole vocabulary"
         )
-    totals = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
-    kept = np.sort(np.argsort(-totals, kind="stable")[:n_words])
-    renumbered = np.full(corpus.n_words, -1)
-    renumbered[kept] = np.arange(n_words)
-    words = renumbered[corpus.words]
-    left = with_counts(corpus, np.where(words < 0, 0, corpus.counts))
-    return left.with_pairs(left.indptr, words[words >= 0], left.counts, vocabulary=[corpus.vocabulary[word] for word in kept])
+    kept = np.zeros(corpus.n_words, bool)
+    kept[np.argsort(-_tokens_of_words(corpus), kind="stable")[:n_words]] = True
+    return keep_words(corpus, kept)
 
 
 def drop_singletons(
@@ -100,7 +163,8 @@ def drop_singletons(
 
 
 def prepare(
-    corpus: Corpus, holdout: float = 0.1, seed: int = 0, top_words: int | None = None, singletons: str = "keep"
+    corpus: Corpus, holdout: float = 0.1, seed: int = 0, top_words: int | None = None, singletons: str = "keep",
+    per: str = "corpus",
 ) -> tuple[Corpus, Corpus | None, dict | None]:
     """Training corpus, test corpus and the record of how they were made.
 
@@ -117,6 +181,8 @@ def prepare(
         See `keep_top_words`; None keeps the whole vocabulary.
     singletons : "keep", "train", "both-own" or "both-full"
         See `drop_singletons`: where, and by which rule.
+    per : "corpus" or "document"
+        What the share is of; see `hold_out_tokens`.
 
     Returns
     -------
@@ -140,9 +206,9 @@ def prepare(
         changes["singletons"] = singletons
     train, test, split = corpus, None, None
     if holdout or changes:
-        split = {"fraction": holdout, "seed": seed, "per": "corpus", **changes}
+        split = {"fraction": holdout, "seed": seed, "per": per, **changes}
     if holdout:
-        train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed)
+        train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per)
     if singletons != "keep":
         where, _, rule = singletons.partition("-")
         train, test = drop_singletons(train, test, where, rule or "own")
@@ -152,12 +218,25 @@ def prepare(
 def split_in_words(split: dict) -> str:
     """What a record of `prepare` says, for people: what was held out, and what was done to the corpus."""
     fraction = split.get("fraction", 0)
-    parts = [f"{fraction:g} of the tokens held out, split seed {split.get('seed', 0)}" if fraction else "nothing held out"]
+    whose = " of each document" if split.get("per") == "document" else ""
+    held_out = f"{fraction:g} of the tokens{whose} held out, split seed {split.get('seed', 0)}"
+    parts = [held_out if fraction else "nothing held out"]
     if "top_words" in split:
         parts.append(f"the {split['top_words']:,} most frequent words alone")
     if "singletons" in split:
         parts.append(IN_WORDS[split["singletons"]])
     return "; ".join(parts)
+
+
+def _tokens_of_words(corpus: Corpus) -> np.ndarray:
+    """(word,) float64: the tokens of each word."""
+    return np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
+
+
+def _whole(what: str, value) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise CorpusError(f"{what} must be a whole number of at least 1; got {value!r}")
+    return int(value)
 
 
 def _counts_at(corpus: Corpus, pairs: Corpus) -> np.ndarray:

@@ -131,7 +131,7 @@ def _count(texts: list[str], stop_words, pattern: re.Pattern):
     """Words (word,) in alphabetical order, and their counts as a sparse (document, word) table."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    stop = sorted({token for word in _stop_list(stop_words) for token in pattern.findall(word.lower())})
+    stop = sorted({token for word in stop_list(stop_words) for token in pattern.findall(word.lower())})
     counter = CountVectorizer(stop_words=stop or None, token_pattern=pattern.pattern, dtype=np.int64)
     try:
         table = counter.fit_transform(texts)
@@ -146,7 +146,7 @@ def _count(texts: list[str], stop_words, pattern: re.Pattern):
     return counter.get_feature_names_out(), table
 
 
-def _stop_list(stop_words) -> Iterable[str]:
+def stop_list(stop_words) -> Iterable[str]:
     """The words to leave out."""
     if stop_words is None:
         return ()

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import psi
 
 from workbench.engines import split_merge
-from workbench.engines.engine import Engine, option
+from workbench.engines.engine import Engine, OptionError, option
 from workbench.engines.fold_in import by_cvb0, mixture_probability
 from workbench.engines.hdp_options import TINY, HdpOptions
 from workbench.engines.hdp_posteriors import (
@@ -58,6 +58,8 @@ RECOUNT_EVERY = 50
 """Iterations after which the counts of words are summed afresh, since updating them in place drifts."""
 ROUNDS_OF_A_START = 5
 """Rounds over the hyperparameters before the first sweep from the counts of another run (spec 11)."""
+MOVES_AFTER = 20
+"""Iterations before the first split or merge, unless another number is asked for."""
 SMALLEST_PRIOR = 1e-100
 """Geometric means may underflow; the square of this does not."""
 NOTHING_SAMPLED, NO_VARIANCES = (None, None, None), (None, None, None)
@@ -103,7 +105,12 @@ class Options(HdpOptions):
     init: str = start_option("noise")
     reorder: bool = option(True, "order the sticks by the sizes of their topics")
     moves_every: int = option(0, "iterations between attempts to split or merge topics; 0: none", low=0, whole=True)
-    moves_after: int = option(20, "iterations before the first attempt", low=0, whole=True)
+    moves_after: int = option(MOVES_AFTER, "iterations before the first attempt", low=0, whole=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.moves_after != MOVES_AFTER and not self.moves_every:
+            raise OptionError("moves_after would be without effect: no move is tried; set moves_every, or leave it out")
 
 
 # ---------------------------------------------------------------------- what the updates take

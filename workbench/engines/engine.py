@@ -75,6 +75,7 @@ class Engine(NamedTuple):
     learn: Callable | None = None            # (corpus, model, options, state, turn) -> the model with new hyperparameters
     vectors: tuple[str, ...] = ()            # what `watch` gives of each topic beside n_k
     keeps: Callable = lambda options: ("n_kw", "n_dk")  # names of what `counts` gives
+    grows: bool = False                      # may it come to have more topics than it began with?
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,15 @@ def make_options(engine: Engine, given: dict):
             raise OptionError(f"{engine.name} has no option '{name}'; {hint}")
         values[name] = _checked(engine.name, known[name], value)
     return engine.options(**values)
+
+
+def takes(engine: Engine, name: str, value) -> bool:
+    """Does the engine have the option, and may it have this value?"""
+    about = {f.name: f for f in fields(engine.options)}.get(name)
+    try:
+        return about is not None and _checked(engine.name, about, value) is not None
+    except OptionError:
+        return False
 
 
 def _checked(engine: str, about, value):

@@ -194,5 +194,5 @@ def engine(name: str = "g-hdp") -> Engine:
             "effective_topics", "steps",
         ),
         lambda corpus, options: True, init, step, watch, counts, predict, by_gibbs, vectors=("alpha",),
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), grows=True,
     )

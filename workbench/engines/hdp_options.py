@@ -30,12 +30,19 @@ class HdpOptions:
     b_gamma: float = option(7.5, "rate of the prior of top_concentration", low=TINY)
 
     def __post_init__(self):
-        switches = {"alpha_total": "learn_alpha", "beta_total": "learn_beta", "top_concentration": "learn_gamma"}
-        for value, switch in switches.items():
-            if getattr(self, switch, False) and getattr(self, value) != default_of(self, value):
-                raise OptionError(f"{value} is for a value that stays; give {switch}=False with it, or leave it out")
+        changed = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
+        for of, value, prior in LEARNT:
+            switch = f"learn_{of}"
+            if getattr(self, switch, False):
+                idle, because = changed & {value}, f"{of} is learnt; give {switch}=False with it"
+            else:
+                idle, because = changed & set(prior), f"{of} is not learnt; give {switch}=True with it"
+            for name in idle:
+                raise OptionError(f"{name} would be without effect: {because}, or leave it out")
 
 
-def default_of(options, name: str):
-    """The default of an option."""
-    return next(f.default for f in fields(options) if f.name == name)
+LEARNT = (
+    ("alpha", "alpha_total", ("a_alpha", "b_alpha")), ("gamma", "top_concentration", ("a_gamma", "b_gamma")),
+    ("beta", "beta_total", ("a_beta", "b_beta")), ("tau", "", ("a_tau",)),
+)
+"""What may be learnt: its name, the option that is its value where it is not, those of its prior where it is."""

@@ -87,7 +87,7 @@ class Dirichlet(NamedTuple):
         """f(x)."""
         x = x + self.shift
         logs = gammaln(self.copies * x.sum()) - self.copies * gammaln(x).sum()
-        return float(self.n_rows * logs + x @ self.log_means)
+        return float(self.n_rows * logs + np.sum(x * self.log_means))
 
     def slopes(self, x) -> Slopes:
         """g_k = copies D [psi(A) - psi(x_k)] + S_k, and so on; psi(fixed point) = psi(A) + S_k / (copies D)."""
@@ -140,7 +140,7 @@ def climbed(likelihood, x: np.ndarray) -> np.ndarray:
     gradient = x * slopes.gradient
     for step in (newton_step(x, slopes), scale_step(x, slopes), _log(slopes.fixed_point / x)):
         step = np.clip(step, -LONGEST_STEP, LONGEST_STEP)
-        if not gradient @ step > 0.0:  # not a number either
+        if not np.sum(gradient * step) > 0.0:  # not a number either
             continue
         for _ in range(HALVINGS):
             if np.abs(step).max() < SHORTEST_STEP:
@@ -163,7 +163,7 @@ def newton_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
 
 def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
     """The same change of every log x: slope over the size of the curvature, upwards also where it is convex."""
-    slope = x @ slopes.gradient
+    slope = np.sum(x * slopes.gradient)
     curvature = np.sum(x * x * slopes.diagonal) + slope + slopes.rank_one * x.sum() ** 2
     with np.errstate(all="ignore"):
         return np.full(len(x), slope / abs(curvature))

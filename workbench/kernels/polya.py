@@ -61,12 +61,9 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
     groups, bins = np.nonzero(powers[:, :, 0])
     found = powers[groups, bins]
     n = (CENTRES[bins, None] + HALF_WIDTHS[bins, None] * NODES).ravel()
-    weight, spread = (
-        (found[:, part : part + ORDER] @ WEIGHTS_OF_POWERS).ravel() if part < found.shape[1] else np.zeros(0)
-        for part in (0, ORDER)
-    )
-    ends = _group_ends(groups, len(powers)) * ORDER
-    return Sites(ends, n, weight, spread)
+    weight = np.einsum("bp,pn->bn", found[:, :ORDER], WEIGHTS_OF_POWERS).ravel()
+    spread = np.zeros(0) if variance is None else np.einsum("bp,pn->bn", found[:, ORDER:], WEIGHTS_OF_POWERS).ravel()
+    return Sites(_group_ends(groups, len(powers)) * ORDER, n, weight, spread)
 
 
 def single_sites(n: np.ndarray, weight: float = 1.0) -> Sites:
@@ -230,7 +227,8 @@ def higher_derivatives(x):
     z = 1.0 / (x + 7.0)
     s = z * z
     second += z + 0.5 * s + trigamma_tail(z)
-    third -= s * (1.0 + z + s * (1 / 2 - s * (1 / 6 - s * (1 / 6 - s * (3 / 10 - s * (5 / 6 - s * (691 / 210 - s * (35 / 2))))))))
+    tail = s * (3 / 10 - s * (5 / 6 - s * (691 / 210 - s * (35 / 2))))
+    third -= s * (1.0 + z + s * (1 / 2 - s * (1 / 6 - s * (1 / 6 - tail))))
     fourth += s * z * (2.0 + 3.0 * z + s * (2.0 - s * (1.0 - s * (4 / 3 - s * (3.0 - s * 10.0)))))
     return second, third, fourth
 

@@ -5,31 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
+from workbench.papers.hdp import HDP_FIGURES, HdpFigure
+from workbench.papers.records import START, Claim
+
 HYBRID = "Welling, Teh & Kappen (2008), Hybrid variational/Gibbs collapsed inference in topic models"
 STUDY = "Collin & Martin, A collapsed variational Bayesian inference algorithm for latent Dirichlet allocation (a study)"
 PAPERS_ENGINES = ("svb", "cvb", "svb-cgs", "cvb-cgs", "cgs")
 ENGINES = (*PAPERS_ENGINES, "vb", "cvb0", "cvb0-cgs")
 CURVES, FINALS = "perplexity-by-iterations", "ordering"
 """What is drawn: names of `workbench.report.pictures`."""
-
-START = 2.0
-"""Seconds that a worker takes to start."""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a paper says of two engines.
-
-    ``kind`` is what is claimed of the first: its final perplexity is ``lower``, on a ``level`` with the second's
-    (see `workbench.papers.verdicts.LEVEL`), its final state gives the ``same`` perplexity, or it comes to its own
-    final perplexity ``sooner``, in iterations.
-    """
-
-    says: str
-    kind: str
-    first: str
-    second: str
-
 
 @dataclass(frozen=True)
 class Extent:
@@ -66,6 +50,16 @@ class PaperFigure:
     n_tokens: int = 0
     visit: float = 1e-8  # seconds of an iteration for each token and topic, mean over the engines, as measured
     note: str = ""       # in what our data differ from the paper's
+
+    def n_runs(self, extent: Extent) -> int:
+        """Each engine with each seed."""
+        return len(self.engines) * extent.n_seeds
+
+    def cost(self, extent: Extent) -> float:
+        """About how many seconds the runs take on two cores."""
+        share = 1.0 if extent.n_documents is None else extent.n_documents / self.n_documents
+        one = share * self.n_tokens * self.n_topics * extent.n_iterations * self.visit
+        return extent.n_seeds * len(self.engines) * (one + START) / 2
 
 
 SOONER = (
@@ -155,18 +149,12 @@ FIGURES = {
             n_topics=10, full=Extent(10), quick=Extent(3, 60), n_documents=395, n_tokens=84_010,
             note="The study does not tell how many runs there were.",
         ),
+        *HDP_FIGURES,
     )
 }
 
 
-def cost(figure: PaperFigure, extent: Extent) -> float:
-    """About how many seconds the runs take on two cores."""
-    share = 1.0 if extent.n_documents is None else extent.n_documents / figure.n_documents
-    one = share * figure.n_tokens * figure.n_topics * extent.n_iterations * figure.visit
-    return extent.n_seeds * len(figure.engines) * (one + START) / 2
-
-
-def get_figure(name: str) -> PaperFigure:
+def get_figure(name: str) -> PaperFigure | HdpFigure:
     """The record of a figure.
 
     Raises

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures import replicate_of, spec_of
-from workbench.papers.figures import Claim
+from workbench.papers.records import Claim
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 LEVEL = 0.01
@@ -44,21 +44,32 @@ def judge(claims, runs: list[xr.Dataset]) -> list[Verdict]:
 
 
 def _judge(claim: Claim, first: dict, second: dict) -> Verdict:
-    pairs = [(first[key], second[key]) for key in first if key in second]
+    number = NUMBERS[claim.kind]
+    pairs = [(number(first[key]), number(second[key])) for key in first if key in second]
     if not pairs:
-        missing = claim.second if first else claim.first
-        return Verdict(claim, UNDECIDED, f"no pair of runs; {missing} is missing", math.nan, math.nan, 0)
-    number, unit, digits = KINDS[claim.kind]
-    values = np.array([[number(run) for run in pair] for pair in pairs])
+        return weigh(claim, np.empty((0, 2)), claim.second if first else claim.first)
+    return weigh(claim, np.array(pairs, float))
+
+
+def weigh(claim: Claim, values: np.ndarray, missing: str = "") -> Verdict:
+    """The verdict on a claim, given the numbers of pairs of runs.
+
+    values : (pair, 2) of the first and of the second.
+    """
+    if not len(values):
+        told = f"no pair of runs; {missing or f'{claim.first} or {claim.second}'} is missing"
+        return Verdict(claim, UNDECIDED, told, math.nan, math.nan, 0)
+    unit, digits = TOLD[claim.kind]
     differences, (mean_first, mean_second) = values[:, 0] - values[:, 1], values.mean(axis=0)
-    mean, n = float(differences.mean()), len(pairs)
+    mean, n = float(differences.mean()), len(values)
     error = float(differences.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
     told = f"{claim.first} {unit}{mean_first:,.{digits}f}, {claim.second} {unit}{mean_second:,.{digits}f}: {mean:+,.{digits}f}"
     told += f" ± {error:,.{digits}f} ({n} pairs)" if n > 1 else " (one pair)"
     if claim.kind == "same":
         outcome = HOLDS if np.all(np.abs(differences) <= SAME * np.abs(values[:, 1])) else FAILS
     else:
-        outcome = _outcome(mean, error, n, LEVEL * mean_second if claim.kind == "level" else None)
+        higher = -1.0 if claim.kind in ("likelier", "bound") else 1.0
+        outcome = _outcome(higher * mean, error, n, LEVEL * mean_second if claim.kind == "level" else None)
     return Verdict(claim, outcome, told, mean, error, n)
 
 
@@ -74,11 +85,12 @@ def _outcome(mean: float, error: float, n: int, within: float | None) -> str:
     return HOLDS if abs(mean) + reach <= within else FAILS if abs(mean) - reach > within else UNDECIDED
 
 
-def settled_at(run: xr.Dataset) -> int:
-    """The first recorded iteration from which on the headline stays within `SETTLED` of its final value."""
+def settled_at(run: xr.Dataset, row: bool = False) -> int:
+    """The first recorded iteration (or the number of its row) from which on the headline stays within `SETTLED` of its end."""
     values = run["test_perplexity"].values
     away = np.flatnonzero(np.abs(values - values[-1]) > SETTLED * values[-1])
-    return int(run["iteration"].values[away[-1] + 1 if len(away) else 0])
+    first = int(away[-1]) + 1 if len(away) else 0
+    return first if row else int(run["iteration"].values[first])
 
 
 def _headline(run: xr.Dataset) -> float:
@@ -89,7 +101,10 @@ def _state(run: xr.Dataset) -> float:
     return float(run["test_perplexity_state"].values[-1])
 
 
-KINDS = {
-    "lower": (_headline, "", 1), "level": (_headline, "", 1), "same": (_state, "", 6), "sooner": (settled_at, "iteration ", 1),
+NUMBERS = {"lower": _headline, "level": _headline, "same": _state, "sooner": settled_at}
+"""The number of a run that a kind of claim compares."""
+TOLD = {
+    "lower": ("", 1), "level": ("", 1), "same": ("", 6), "sooner": ("iteration ", 1), "likelier": ("", 3), "bound": ("", 3),
+    "steps": ("step ", 0),
 }
-"""What is compared for each kind of claim: the number of a run, its unit, and the digits that are told."""
+"""Its unit, and the digits that are told."""

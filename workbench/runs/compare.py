@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError
+from workbench.engines.engine import OptionError, make_options, takes
 from workbench.models import LDA
 from workbench.runs.fit import fit
 from workbench.runs.lineage import start_from
@@ -40,7 +40,8 @@ def plan(
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
     """The specs of a comparison, with the training and test corpora that they share.
 
-    ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them.
+    ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them and takes
+    their values (learn_alpha=maximised to those of LDA, learn_alpha=False to those of the HDP).
     ``seeds`` inference seeds count up from ``seed``; the split stays, and is a share of the tokens of the corpus or of
     each document (``holdout_per``). ``top_words`` and ``singletons`` change the corpus first, see
     `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`, path, Dataset, or a
@@ -57,10 +58,13 @@ def plan(
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
     known = {name: {field.name for field in fields(get_engine(name).options)} for name, _ in chosen}
-    for option in options or {}:
-        if not any(option in names for names in known.values()):
+    for option, value in (options or {}).items():
+        having = [name for name, names in known.items() if option in names]
+        if not having:
             there_are = ", ".join(sorted(set().union(*known.values())))
             raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
+        if not any(takes(get_engine(name), option, value) for name in having):
+            make_options(get_engine(having[0]), {option: value})  # says what is wrong with it
     _refuse_idle_priors(list(known), settings)
     n_seeds = whole("seeds", seeds, 1)
     if settings.get("name") and len(chosen) * n_seeds > 1:
@@ -69,7 +73,7 @@ def plan(
         settings["start"] = start_from(start, train, settings.get("n_topics", LDA.n_topics), store)
     specs = []
     for name, own in chosen:
-        shared = {option: value for option, value in (options or {}).items() if option in known[name]}
+        shared = {option: value for option, value in (options or {}).items() if takes(get_engine(name), option, value)}
         for chain in range(n_seeds):
             spec = make_spec(
                 train, name, test=test, seed=seed + chain, options=shared | own, split=split, **settings_of(name, settings)

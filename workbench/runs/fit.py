@@ -66,9 +66,10 @@ def fit(
     restarts : int, default 1
         Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
         store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.
-    stop_on : "bound" or "perplexity", optional
+    stop_on : "bound", "perplexity" or "steps", optional
         End the run early once this has changed by at most ``stop_tolerance`` of itself in ten iterations (the
-        bound, or the perplexity of the running average). Off by default.
+        bound, or the perplexity of the running average), or once ``stop_tolerance`` steps were taken (topics of each
+        iteration, summed; HDP engines). Off by default.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def fit(
 def check_restarts(specs: list[RunSpec]) -> None:
     """Refuses several runs that cannot be compared by a bound, or that would share a name."""
     if len(specs) > 1 and "bound" not in specs[0].parts()[0].watches:
-        raise SpecError(f"restarts are compared by their bound and {specs[0].engine} has none; choose vb, svb, cvb or cvb0")
+        raise SpecError(f"restarts are compared by their bound and {specs[0].engine} has none; vb, svb, cvb, cvb0, cv-hdp have")
     if len(specs) > 1 and specs[0].start:
         raise SpecError("restarts differ in their random starts, and with start there is one; leave one of them out")
     if len({spec.name for spec in specs}) < len(specs):

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import make_options
+from workbench.engines.engine import make_options, takes
 from workbench.runs.compare import plan
 from workbench.runs.spec import RunSpec, SpecError, whole
 
@@ -57,9 +57,11 @@ def lay_out(
         for others in product(*inner.values()):
             at = dict(zip(inner, others, strict=True))
             name = at.get("engine", engine)
-            known = _options(name)
-            shared, own = ({key: value for key, value in given.items() if key in known} for given in (options or {}, at))
-            run = name, repr(make_options(get_engine(name), shared | own))  # two spellings of a value are one run
+            of = get_engine(name)
+            shared, own = (
+                {key: value for key, value in given.items() if takes(of, key, value)} for given in (options or {}, at)
+            )
+            run = name, repr(make_options(of, shared | own))  # two spellings of a value are one run
             pairs[run] = name, own
             runs_of.append((chosen | at, run))
         specs, train, test = plan(corpus, list(pairs.values()), options=options, **settings | chosen)
@@ -91,6 +93,11 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
             raise SpecError(f"'{name}' has no value in the grid; give it at least one")
     engines = axes.get("engine", [engine])
     known = [*SETTINGS, *dict.fromkeys(option for name in engines for option in _options(name))]
+    for key in (key for key in axes if key not in SETTINGS):
+        having = [get_engine(name) for name in engines if key in _options(name)]
+        for value in axes[key] if having else ():
+            if not any(takes(engine, key, value) for engine in having):
+                make_options(having[0], {key: value})  # says what is wrong with it
     for unknown in (key for key in axes if key not in known):
         near = get_close_matches(unknown, [*known, *SHORT], 1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"

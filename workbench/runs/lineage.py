@@ -9,6 +9,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Start
+from workbench.models.lda import check_topics
 from workbench.runs.run import find_run
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store import RunReader
@@ -31,9 +32,10 @@ def start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[Start, di
 
     Raises
     ------
-    SpecError, StoreError
+    SpecError, StoreError, ModelError
         One sentence each.
     """
+    n_topics = check_topics(n_topics)
     dataset = run if isinstance(run, xr.Dataset) else RunReader(find_run(run, store)).dataset()
     name = dataset.attrs.get("name", "the run")
     if "n_kw" not in dataset or not dataset.sizes.get("snapshot"):

@@ -208,6 +208,8 @@ def _check_rule(spec: RunSpec, engine) -> None:
     tolerance = spec.stop_tolerance
     if not isinstance(tolerance, numbers.Real) or isinstance(tolerance, bool) or not 0 <= tolerance < math.inf:
         raise SpecError(f"stop_tolerance must be a number of at least 0; got {tolerance!r}")
+    if spec.stop_on == "steps" and tolerance < 1:
+        raise SpecError(f"stop_tolerance is the number of steps to stop after, as 12000; got {tolerance:g}")
 
 
 def whole(what: str, value, low: int, high: int | None = None) -> int:

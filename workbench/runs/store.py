@@ -45,6 +45,8 @@ SCHEMA = 2
 CAPACITY = 2**20
 """Rows and snapshots that a run has room for."""
 ROWS_PER_CHUNK = 256
+ROOM = 128
+"""Topics that there is room for at first, at least, where their number may grow: so they lie in few chunks."""
 SNAPSHOT_BUDGET = 2 * 2**30
 """Bytes of counts, before compression, above which every other old snapshot is thinned out."""
 
@@ -100,13 +102,14 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     engine, model, options = spec.parts()
     group = zarr.create_group(str(path / DATA), zarr_format=3)
     names, of_topics, kept = columns(spec, engine), vectors(spec, engine), engine.keeps(options)
-    n_columns = width(names, of_topics, model.n_topics)
+    room = max(model.n_topics, ROOM) if engine.grows else model.n_topics
+    n_columns = width(names, of_topics, room)
 
     def array(name, shape, chunks, dtype, dims, fill):
         group.create_array(name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill)
 
     array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
-    sizes = sizes_of(model, train)
+    sizes = sizes_of(model, train) | {"topic": room}
     for name in kept:
         dims = VARIABLES[name].dims
         shape = tuple(sizes[dim] for dim in dims[1:])

@@ -123,11 +123,10 @@ class RunWriter:
         self._n_topics, room = max(self._n_topics, n_topics), self._room()
         if n_topics <= room:
             return
-        room, before = max(n_topics, room + room // 2), room
-        self._numbers.resize((self._numbers.shape[0], self._layout.n_columns(room)))
+        room = max(n_topics, room + room // 2)
         for name, array in self._counts.items():
             array.resize(tuple(room if dim == "topic" else n for dim, n in zip(VARIABLES[name].dims, array.shape, strict=True)))
-        self._snapshots_kept = max(2, self._snapshots_kept * before // room)
+        self._numbers.resize((self._numbers.shape[0], self._layout.n_columns(room)))  # last: they tell how much room there is
         more = self._numbers.shape[1] - self._chunk.shape[1]
         self._chunk, self._known = (np.pad(rows, [(0, 0), (0, more)]) for rows in (self._chunk, self._known))
 
@@ -156,7 +155,7 @@ class RunWriter:
     def _thin(self) -> None:
         """Drops every other old snapshot once there are more than the budget allows."""
         kept = np.flatnonzero(self._iterations)
-        if len(kept) <= self._snapshots_kept:
+        if len(kept) <= max(2, self._snapshots_kept * self.spec.model["n_topics"] // self._n_topics):
             return
         gone = kept[:-1][::2]
         for slot in gone:
