@@ -13,6 +13,11 @@ FIGURE = """() => {
     legend: figure.center.find(m => m.type === 'Legend').items.filter(i => i.visible).map(i => i.label.value),
   }
 }"""
+MARKS = "() => [...Bokeh.documents[0].get_model_by_name('marks').data.iteration]"
+PRIORS = """() => {
+  const { prior, colour } = Bokeh.documents[0].get_model_by_name('profile').data
+  return [...new Set(colour)].map(one => [...prior].filter((x, at) => colour[at] === one))
+}"""
 TOPICS = """table => [...table.tBodies[0].rows].map(
   row => [row.cells[0], ...row.querySelectorAll('.words span')].map(cell => cell.innerText))"""
 
@@ -25,6 +30,22 @@ def points(page) -> list[int]:
 def figure(page) -> dict:
     """Axes, ranges, drawn columns ("x y") and legend of the figure."""
     return page.evaluate(FIGURE)
+
+
+def marks(page) -> list[float]:
+    """Iterations of the moves that are marked."""
+    return page.evaluate(MARKS)
+
+
+def priors(page) -> list[list[float]]:
+    """The priors of topics in the figure, run by run."""
+    return page.evaluate(PRIORS)
+
+
+def cells(page, table: str) -> list[list[str]]:
+    """The cells of the body of the table with an accessible name that begins so."""
+    found = page.locator(f"table[aria-label^='{table}']")
+    return found.evaluate("table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))")
 
 
 def until(true, what: str, patience: float = 40.0):

@@ -3,15 +3,18 @@
 import io
 import sys
 import zipfile
+from dataclasses import asdict
+from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
-from browser.desk import download, figure, fill, points, press, row, state, topics, until
+from browser.desk import cells, download, figure, fill, marks, points, press, priors, row, state, topics, until
 from browser.servers import ROOT, serving
 
 from workbench.corpus import hold_out_tokens
 from workbench.dashboard.fields import FILE
-from workbench.measures import top_words
+from workbench.engines import get_engine
+from workbench.measures import moves, top_words
 from workbench.models import LDA
 from workbench.runs.archive import get_corpus
 from workbench.runs.fit import fit, start
@@ -100,7 +103,10 @@ def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
         "x": "iteration", "y": "held-out perplexity", "right": 0, "low": 0, "columns": ["iteration test_perplexity"],
         "legend": figure(page)["legend"],
     }
-    for button, x, column in (("updates", "site updates", "updates"), ("seconds", "seconds of inference", "elapsed")):
+    for button, x, column in (
+        ("steps", "steps: topics of each iteration, summed", "steps"), ("updates", "site updates", "updates"),
+        ("seconds", "seconds of inference", "elapsed"),
+    ):
         right = figure(page)["right"]
         press(page, button)
         until(lambda x=x: figure(page)["x"] == x, button)
@@ -112,9 +118,80 @@ def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
     ):
         press(page, button)
         until(lambda columns=columns: figure(page)["columns"] == [f"elapsed {column}" for column in columns], button)
+    for chart, y, column in (
+        ("Bound", "bound, nats per training token", "bound_per_token"),
+        ("Number of topics", "topics with at least one token", "n_active_topics"),
+        ("Priors as learnt", "alpha, summed over topics", "alpha_total"),
+        ("Perplexity", "held-out perplexity", "test_perplexity"),
+    ):
+        page.get_by_label("Show", exact=True).select_option(chart)
+        until(lambda y=y: figure(page)["y"] == y, chart)
+        assert figure(page)["columns"] == [f"elapsed {column}"]
+        assert len(figure(page)["legend"]) == {"Bound": 1, "Priors as learnt": 0}.get(chart, 2)
+        assert page.get_by_text("No run that is drawn has it.").is_visible() == (chart == "Priors as learnt")
     low = figure(page)["low"]
     press(page, "close-up")
     until(lambda: figure(page)["low"] != low, "the close-up changes the range")
+
+
+def test_what_runs_learn_the_moves_they_try_and_where_they_began_are_seen(url, new_page, store, finished, halves):
+    train, test = halves
+    begun = {"test": test, "store": store, "progress": False, "n_iterations": 24}
+    fit(train, "cv-hdp", 8, name="moving", options={"moves_every": 2, "moves_after": 4}, **begun)
+    fit(train, "cvb0", 4, name="learning", options={"learn_alpha": "maximised"}, start=store / "moving", **begun)
+    hdp = open_run(store / "moving")
+    page = new_page(f"{url}?measure=bound&axis=steps&runs=moving,learning&topics_of=moving")
+    until(lambda: figure(page)["columns"] == ["steps bound_per_token"], "the link tells the chart")
+    kept = [move.iteration for move in moves(hdp) if move.accepted]
+    until(lambda: marks(page) == kept, "moves that were kept are marked")
+    page.get_by_text("moving: ").wait_for()
+    assert [line[:3] for line in cells(page, "moves of moving")] == [
+        [str(move.iteration), move.kind, f"{move.giver} → {move.taker}"] for move in reversed(moves(hdp))
+    ]
+    page.get_by_label("choose learning").check()
+    until(lambda: not page.get_by_text("Splits and merges").is_visible(), "a run without moves has no log of them")
+    told = row(page, "moving").inner_text()
+    assert f"learns alpha (in all {float(hdp['alpha_total'][-1]):.3g})" in told
+    assert f"{int(hdp['n_active_topics'][-1])} (8)" in told
+    assert "learns alpha (in all " in row(page, "learning").inner_text()
+    tree = page.locator("svg[aria-label^='moving; learning from iteration 24']")
+    assert [line.strip() for line in tree.locator("text").all_text_contents()] == ["moving", "learning from iteration 24"]
+    page.get_by_label("Show", exact=True).select_option("Priors as learnt")
+    press(page, "by topic")
+    wanted = sorted(open_run(store / "learning")["alpha"].values[-1].tolist(), reverse=True)
+    until(lambda: any(seen == pytest.approx(wanted) for seen in priors(page)), "the priors of its topics are drawn")
+    until(lambda: figure(page)["x"] == "topics, that of the largest prior first", "along the topics")
+    until(page.get_by_role("button", name="iterations", exact=True).is_disabled, "no axis is to be chosen")
+    until(lambda: "measure=by+topic" in page.evaluate("location.search"), "the link tells it")
+    for name in ("moving", "learning"):
+        Run(store / name).remove()
+    until(lambda: not page.get_by_text("Who began from whom").is_visible(), "the tree goes with its runs")
+
+
+def test_a_gibbs_sampler_of_the_hdp_finds_topics_while_it_is_watched(url, new_page, store, finished, texts):
+    asked = {"engines": "g-hdp", "n_topics": 1, "n_iterations": LONG, "corpus": FILE, "path": texts, "measure": "active"}
+    page = new_page(f"{url}?{urlencode(asked)}")
+    assert not page.get_by_label("alpha", exact=True).is_visible()
+    press(page, "▸ Priors: as usual")
+    page.get_by_label("gamma: shape").wait_for()
+    fill(page, "gamma: shape", 40)
+    page.get_by_role("button", name="▾ Priors: 1 changed").wait_for()
+    press(page, "Start")
+    page.get_by_text("1 run started.").wait_for()
+    (name,) = {path.name for path in store.glob("texts-g-hdp-*")}
+    try:
+        assert read_spec(store / name).model == {"n_topics": 1} and read_spec(store / name).options["a_gamma"] == 40
+        until(lambda: int(row(page, name).locator("td.K").inner_text().split(" ")[0]) > 1, "it has found topics")
+        assert "learns alpha" in row(page, name).inner_text() and "gamma" in row(page, name).inner_text()
+        page.get_by_label("Topics of").select_option(name)
+        until(lambda: len(topics(page, name)) > 1, "the words of the topics that it has found are there")
+        before = points(page)
+        until(lambda: points(page) != before, "the number of topics streams")
+        assert figure(page)["columns"] == ["iteration n_active_topics"]
+    finally:
+        Run(store / name).stop()
+        Run(store / name).wait(30)
+    Run(store / name).remove()
 
 
 def test_drawing_by_hand_and_the_newest_again(url, new_page, finished):
@@ -131,7 +208,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
     fill(page, "Path of the corpus", texts)
-    for engine in ("svb", "cvb", "cgs", "cvb-cgs"):
+    for engine in ("svb", "cvb", "cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     page.get_by_label("Schedule").select_option("sequential")
     typed = {
@@ -144,7 +221,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     press(page, "Start")
     page.get_by_text("2 runs started.").wait_for()
     made = {path.name: read_spec(path) for path in store.glob("texts-*")}
-    usual = {"r": 1.0, "n_samples": 1, "phases": "two_phase", "schedule": "sequential", "init": "dirichlet"}
+    usual = asdict(get_engine("svb-cgs").options()) | {"schedule": "sequential"}
     assert sorted(spec.seed for spec in made.values()) == [5, 6]
     for name, spec in made.items():
         assert (spec.engine, spec.model) == ("svb-cgs", {"n_topics": 3, "alpha": 0.2, "beta": 0.3})
@@ -226,7 +303,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
     fill(page, "Path of the corpus", texts)
-    for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs"):
+    for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     page.get_by_label("Singletons").select_option("out of training")
     for label, value in {"Vocabulary": 5, "Topics K": 2, "Iterations": 12}.items():
@@ -261,7 +338,7 @@ def test_downloads_arrive_and_are_what_they_say(url, new_page, store, finished):
     name, content = download(page, "CSV")
     lines = content.decode().splitlines()
     assert name == f"{corpus}-state-perplexity-by-updates.csv" and len(lines) == 1 + 2 * 30
-    assert lines[0] == "run,label,seed,iteration,updates,elapsed,test_perplexity_state"
+    assert lines[0] == "run,label,seed,iteration,steps,updates,elapsed,test_perplexity_state"
     name, content = download(page, "Report")
     assert name == f"report-{corpus}-2-runs.html" and b"</html>" in content
     press(page, "Download as")

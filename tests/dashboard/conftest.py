@@ -7,7 +7,8 @@ import pytest
 from toys import simulated
 
 from workbench.corpus import hold_out_tokens
-from workbench.dashboard.readings import COLUMNS, Reading
+from workbench.dashboard.numbers import COLUMNS
+from workbench.dashboard.readings import Reading
 from workbench.runs.fit import fit
 
 
@@ -41,7 +42,7 @@ def reading_of(tmp_path):
         numbers = np.arange(1.0, n_points + 1)[:, None] * np.arange(1.0, len(COLUMNS) + 1)
         model = {"n_topics": n_topics, "alpha": 0.1, "beta": 0.1}
         spec = SimpleNamespace(
-            model=model, seed=seed, test=test, corpus="kos", split=split, start=start, hash=name, snapshot_every=50
+            model=model, options={}, seed=seed, test=test, corpus="kos", split=split, start=start, hash=name, snapshot_every=50
         )
         told = {"state": state, "iteration": n_points, "n_iterations": 10, "time_left": 12.0, "message": ""} | status
         latest = numbers[-1] if n_points else np.full(len(COLUMNS), np.nan)

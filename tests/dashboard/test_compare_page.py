@@ -10,6 +10,7 @@ import pytest
 from workbench.dashboard.background import in_background
 from workbench.dashboard.pages.compare import ComparePage
 from workbench.dashboard.readings import Listing
+from workbench.measures import Move
 
 
 @pytest.fixture
@@ -103,6 +104,48 @@ def test_a_ticked_row_shows_its_topics_and_ticking_all_changes_nothing(desk, rea
     page.table.chosen = []
     assert page.topics.table.object == "a"
     assert page._parts["topics_of"].now() == "a"
+
+
+def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_alone(desk, reading_of):
+    page, holds = desk
+    holds(reading_of("one"))
+    page.chart.value = "Number of topics"
+    assert (page.measure.value, page.curve.measure) == ("active", "active")
+    page.measure.value = "large"
+    assert page._parts["measure"].now() == "large" and "hundredth of all tokens" in page.meaning.object
+    page.chart.value = "Bound"
+    assert not page.measure.visible
+    assert page._parts["measure"].take("by topic")
+    assert (page.chart.value, page.curve.measure, page.axis.disabled) == ("Priors as learnt", "by topic", True)
+    assert "No run that is drawn has it" in page.meaning.object
+    assert not page._parts["measure"].take("nonsense") and page.curve.measure == "by topic"
+    assert page._parts["measure"].take("both")
+    assert (page.chart.value, page.curve.measure, page.axis.disabled) == ("Perplexity", "both", False)
+    assert "No run" not in page.meaning.object
+
+
+def test_moves_of_the_run_whose_topics_are_shown_are_listed_and_what_marks_mean_is_said(desk, reading_of, monkeypatch):
+    page, holds = desk
+    monkeypatch.setattr("workbench.dashboard.topics._told", lambda moment, *rest: ("", moment.path.name))
+    moving = reading_of("moving")
+    moving = moving._replace(moves=(Move(2, "split", 0, 1, 3.0, True),), marks=moving.numbers[1:2])
+    page.chart.value = "Bound"
+    holds(reading_of("newest"), moving)
+    assert not page.moves.card.visible and "Triangles" in page.meaning.object
+    page.table.chosen = ["moving"]
+    assert page.moves.card.visible and "moving: 1 tried, 1 kept" in page.moves.said.object
+    page.topics.run.value = ""
+    assert not page.moves.card.visible
+    page.chart.value = "Perplexity"
+    assert "Triangles" not in page.meaning.object
+
+
+def test_who_began_from_whom_is_drawn_in_the_colours_of_the_curves(desk, reading_of):
+    page, holds = desk
+    holds(reading_of("one"))
+    assert not page.lineage.card.visible
+    holds(reading_of("warm", start={"name": "one", "hash": "one", "iteration": 5}), reading_of("one"))
+    assert page.lineage.card.visible and page.curve.colours()["warm"] in page.lineage.picture.object
 
 
 def test_runs_of_the_store_are_offered_to_start_from_unless_they_cannot_be_read(desk, reading_of):

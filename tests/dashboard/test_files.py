@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from workbench.dashboard import files
+from workbench.dashboard.charts import MEASURES
 from workbench.dashboard.curve import COLOURS, Drawn
 from workbench.dashboard.downloads import Downloads, Handover, size
 from workbench.dashboard.files import File, FileError, figure_file, report_file, runs_file, table_file
@@ -54,12 +55,56 @@ def test_the_table_has_every_record_of_what_is_seen(seen):
     assert name == "simulated-both-perplexity-by-seconds.csv"
     table = pd.read_csv(io.BytesIO(content))
     assert list(table) == [
-        "run", "label", "seed", "iteration", "updates", "elapsed", "test_perplexity_state", "test_perplexity_average",
+        "run", "label", "seed", "iteration", "steps", "updates", "elapsed", "test_perplexity_state", "test_perplexity_average",
     ]
     for path, name, _ in seen.runs:
         own, run = table[table["run"] == name], open_run(path)
         for column in list(table)[3:]:
-            np.testing.assert_array_equal(own[column], run[column])
+            np.testing.assert_array_equal(own[column], 4 * run["iteration"] if column == "steps" else run[column])
+
+
+@pytest.fixture
+def learning(new_run):
+    """A run of the HDP that tries moves, and one of LDA that learns, seen by their priors."""
+    paths = (
+        new_run("hdp", "cv-hdp", n_iterations=8, options={"moves_every": 2, "moves_after": 2}),
+        new_run("lda", "cvb0", options={"learn_alpha": "maximised", "learn_after": 2}),
+    )
+    runs = tuple((path, path.name, colour) for path, colour in zip(paths, COLOURS, strict=False))
+    return lambda measure: Drawn(runs, "steps", measure, (0.0, 50.0), (0.0, 5.0))
+
+
+@pytest.mark.parametrize("measure, stem, of", [
+    ("alpha", "alpha-by-steps", {"hdp": "alpha_total", "lda": None}),
+    ("beta total", "beta-total-by-steps", {"hdp": "beta_total"}), ("active", "active-by-steps", {"hdp": "n_active_topics"}),
+])
+def test_files_of_what_is_learnt_have_what_was_recorded_and_leave_out_runs_that_have_nothing(measure, stem, of, learning):
+    name, content = table_file(learning(measure))
+    assert name == f"simulated-{stem}.csv"
+    table, column = pd.read_csv(io.BytesIO(content)), MEASURES[measure][0][0]
+    for run, variable in of.items():
+        dataset = open_run(learning(measure).runs[run == "lda"][0])
+        wanted = dataset[variable] if variable else dataset["alpha"].sum("topic")
+        np.testing.assert_allclose(table[table["run"] == run][column], wanted, rtol=1e-15)
+    assert figure_file(learning(measure), "svg").name == f"simulated-{stem}.svg"
+    if measure == "beta total":
+        assert table[table["run"] == "lda"][column].isna().all()
+
+
+def test_files_of_the_priors_of_topics_have_a_row_for_each_topic_the_largest_first(learning):
+    name, content = table_file(learning("by topic"))
+    assert name == "simulated-alpha-by-topic.csv"
+    table = pd.read_csv(io.BytesIO(content))
+    assert list(table) == ["run", "label", "seed", "rank", "prior"]
+    for path, name, _ in learning("by topic").runs:
+        own, last = table[table["run"] == name], open_run(path)["alpha"].values[-1]
+        np.testing.assert_allclose(own["prior"], np.sort(last)[::-1])
+        assert own["rank"].tolist() == [1, 2, 3, 4]
+
+
+def test_a_figure_of_what_no_run_records_is_a_sentence(learning):
+    with pytest.raises(FileError, match="no run that is drawn records beta, prior of each word; choose another chart"):
+        figure_file(learning("beta"), "svg")
 
 
 @pytest.mark.slow

@@ -5,7 +5,9 @@ import shutil
 import numpy as np
 
 from workbench.dashboard import readings
-from workbench.dashboard.readings import COLUMNS, Readings
+from workbench.dashboard.numbers import COLUMNS
+from workbench.dashboard.readings import Readings
+from workbench.measures import learnt_by, moves, topic_counts
 from workbench.runs.fit import resume
 from workbench.runs.run import open_run
 
@@ -15,10 +17,45 @@ def test_a_listing_has_every_run_newest_first_with_the_numbers_of_its_dataset(ne
     second = new_run("second", "cgs")
     listing = Readings(tmp_path / "runs").look()
     assert [reading.name for reading in listing.readings] == ["second", "first"]
-    dataset = open_run(second)
+    reading, dataset = listing.readings[0], open_run(second)
+    worked_out = {"steps": 4 * dataset["iteration"]} | dict(topic_counts(dataset))
     for at, name in enumerate(COLUMNS):
-        np.testing.assert_array_equal(listing.readings[0].numbers[:, at], dataset[name])
-    assert listing.readings[0].state == "finished"
+        wanted = worked_out[name] if name in worked_out else dataset[name] if name in dataset else np.full(12, np.nan)
+        np.testing.assert_array_equal(reading.numbers[:, at], wanted)
+    assert (reading.state, reading.learns, reading.moves) == ("finished", (), ()) and not len(reading.alphas)
+
+
+def test_bounds_are_for_each_training_token_and_of_the_collapsed_model_where_there_is_one(new_run, tmp_path):
+    runs = {name: open_run(new_run(name, name)) for name in ("svb", "cvb", "cv-hdp")}
+    at = COLUMNS.index("bound_per_token")
+    for reading in Readings(tmp_path / "runs").look().readings:
+        run = runs[reading.name]
+        bound = run["collapsed_bound" if reading.name == "cvb" else "bound"] / float(run["n_dk"][-1].sum())
+        np.testing.assert_allclose(reading.numbers[:, at], bound, rtol=1e-6)  # counts are kept as float32
+
+
+def test_what_a_run_learns_and_the_moves_that_it_tries_are_followed(new_run, tmp_path):
+    options = {"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 2}
+    paths = {
+        "lda": new_run("lda", "cvb0", n_iterations=6, options=options),
+        "hdp": new_run("hdp", "cv-hdp", n_iterations=6, options={"moves_every": 2, "moves_after": 1}),
+        "more": new_run("more", "g-hdp", n_iterations=6),
+    }
+    store = Readings(tmp_path / "runs")
+    store.look()
+    for name, path in paths.items():
+        resume(path, n_iterations=11, progress=False)
+        reading = next(reading for reading in store.look().readings if reading.name == name)
+        run = open_run(path)
+        np.testing.assert_array_equal(reading.alphas, run["alpha"][-1])
+        assert reading.learns == tuple(learnt_by(run)) != ()
+        assert reading.moves == tuple(moves(run)) and bool(reading.moves) == (name == "hdp")
+        kept = run["iteration"].values[run["move_accepted"].values == 1] if name == "hdp" else []
+        assert reading.marks[:, 0].tolist() == list(kept)
+        total = run["alpha"].sum("topic") if name == "lda" else run["alpha_total"]
+        np.testing.assert_allclose(reading.numbers[:, COLUMNS.index("alpha_total")], total, rtol=1e-15)
+        steps = run["steps"] if name != "lda" else 4 * run["iteration"]
+        np.testing.assert_array_equal(reading.numbers[:, COLUMNS.index("steps")], steps)
 
 
 def test_only_new_rows_are_read_and_what_did_not_change_is_the_same_object(new_run, tmp_path):

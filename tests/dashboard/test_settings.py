@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 
 from workbench.corpus import SINGLETONS, data_sets
+from workbench.dashboard.choices import choice_of, choices
 from workbench.dashboard.fields import FILE
 from workbench.dashboard.link import from_query, take, to_query, widget_part, written
 from workbench.dashboard.mistakes import mistake_in
@@ -18,9 +19,38 @@ from workbench.runs.archive import get_corpus
 from workbench.runs.run import open_runs
 
 
-def test_every_option_of_every_engine_has_a_field():
-    options = {field.name for name in ENGINES for field in fields(get_engine(name).options)}
-    assert options == set(Settings().options)
+def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_values():
+    form = Settings()
+    for name in ENGINES:
+        for field in fields(get_engine(name).options):
+            choice, widget = choice_of(name, field.name), form.options[choice_of(name, field.name).key]
+            assert name in choice.engines
+            assert str(widget.value) == (f"{field.default:g}" if field.metadata["infinite"] else str(field.default))
+            assert not field.metadata["choices"] or tuple(widget.options.values()) == field.metadata["choices"]
+    assert len({choice.key for choice in choices()}) == len(choices()) == len(form.options)
+
+
+def test_an_option_that_means_another_thing_to_another_engine_is_another_field():
+    assert choice_of("cgs", "learn_alpha").key == choice_of("vb", "learn_alpha").key == "learn_alpha"
+    assert choice_of("cv-hdp", "learn_alpha").key == choice_of("g-hdp", "learn_alpha").key == "cv-hdp.learn_alpha"
+    assert choice_of("cgs", "r") is None
+    form = Settings()
+    form.engines.value = ["cgs", "cv-hdp", "g-hdp"]
+    form.options["learn_alpha"].value, form.options["cv-hdp.learn_alpha"].value = "sampled", False
+    told = {engine: own["learn_alpha"] for engine, own in form.values()["options"].items()}
+    assert told == {"cgs": "sampled", "cv-hdp": False, "g-hdp": False}
+    assert mistake_in(form.values()) is None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_form_as_it_is_can_be_started_with_any_engine_alone(engine):
+    form = Settings()
+    form.engines.value = [engine]
+    values = form.values()
+    assert mistake_in(values) is None
+    has = {field.name for field in fields(get_engine(engine).model)}
+    assert {name for name in ("n_topics", "alpha", "beta") if values[name] is not None} == has
+    assert form.numbers["alpha"].visible == form.numbers["beta"].visible == (engine not in ("cv-hdp", "g-hdp"))
 
 
 def test_defaults_are_those_of_the_model_and_the_comparison():
@@ -36,9 +66,39 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told():
     form = Settings()
     form.engines.value = ["cgs"]
     assert not any(widget.visible for widget in form.options.values())
-    assert form.values()["options"] == {}
+    assert set(form.values()["options"]["cgs"]) == {field.name for field in fields(get_engine("cgs").options)}
     form.engines.value = ["svb"]
     assert {name for name, widget in form.options.items() if widget.visible} == {"schedule", "init"}
+
+
+def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_how_many_are_unusual():
+    form = Settings()
+    form.engines.value = ["cgs", "g-hdp"]
+    assert form.fold.label == "▸ Priors: as usual" and "Learn alpha" not in shown(form)
+    form.fold.clicks += 1
+    seen = shown(form)
+    assert seen[seen.index("▾ Priors: as usual") + 1 :][:3] == ["cgs", "Learn alpha", "Form of alpha"]
+    assert seen[seen.index("g-hdp") + 1 :][:3] == ["alpha in all", "beta in all", "gamma"]
+    assert "Learn tau" not in seen
+    form.engines.value = ["cv-hdp"]
+    assert shown(form)[-15:].count("cv-hdp") == 1 and shown(form)[-1] == "tau: prior"
+    form.engines.value = ["cgs", "g-hdp"]
+    form.options["learn_alpha"].value = "maximised"
+    form.fold.clicks += 1
+    assert form.fold.label == "▸ Priors: 1 changed" and "Learn alpha" not in shown(form)
+    form.engines.value = ["g-hdp"]
+    assert form.fold.label == "▸ Priors: as usual"
+
+
+def test_a_mistake_in_a_folded_option_unfolds_it():
+    form = Settings()
+    form.engines.value = ["cv-hdp"]
+    form.options["alpha_total"].value = 3.0
+    form.start.clicks += 1
+    seen = shown(form)
+    assert "give learn_alpha=False with it" in seen[seen.index("alpha in all") + 1]
+    form.options["cv-hdp.learn_alpha"].value = False
+    assert mistake_in(form.values()) is None and WRONG not in form.options["alpha_total"].css_classes
 
 
 def shown(form: Settings) -> list[str]:
@@ -54,6 +114,7 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     assert seen[seen.index("Engines") + 2 : seen.index("Model and runs")] == [
         "svb-cgs", "r", "Samples", "Phases", "svb, cvb0, svb-cgs", "First responsibilities", "svb, svb-cgs", "Schedule",
     ]
+    assert seen[-1] == "▸ Priors: as usual"
 
 
 def test_every_option_has_a_label_for_people():
@@ -63,9 +124,9 @@ def test_every_option_has_a_label_for_people():
 def test_an_option_that_is_yes_or_no_is_handed_over_as_true_or_false():
     form = Settings()
     form.engines.value = ["cvb-cgs"]
-    assert form.values()["options"]["cg_second_order"] is False
+    assert form.values()["options"]["cvb-cgs"]["cg_second_order"] is False
     assert take(form.options["cg_second_order"], "True")
-    assert form.values()["options"]["cg_second_order"] is True
+    assert form.values()["options"]["cvb-cgs"]["cg_second_order"] is True
 
 
 def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get_it(monkeypatch, tmp_path):
@@ -161,13 +222,20 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.runs.run.launch", launched.append)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
-    asked = {"engines": ["svb", "cgs", "svb-cgs"], "seeds": 2, "n_iterations": 3, "n_topics": 2}
-    values = Settings().values() | {"corpus": str(text)} | asked
+    form = Settings()
+    form.engines.value = ["svb", "cgs", "svb-cgs", "cv-hdp", "g-hdp"]
+    form.options["learn_alpha"].value, form.options["learn_gamma"].value = "maximised", False
+    values = form.values() | {"corpus": str(text), "seeds": 2, "n_iterations": 3, "n_topics": 2}
     started, finished = start_runs(tmp_path / "runs", values)
-    assert (len(started), finished) == (6, [])
+    assert (len(started), finished) == (10, [])
+    specs = {run.spec.engine: run.spec for run in started}
+    assert {engine: spec.options["learn_alpha"] for engine, spec in specs.items()} == {
+        "svb": "maximised", "cgs": "maximised", "svb-cgs": "maximised", "cv-hdp": True, "g-hdp": True,
+    }
+    assert specs["g-hdp"].model == {"n_topics": 2} and specs["g-hdp"].options["learn_gamma"] is False
     names = {run.name for run in started}
     assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
-    assert told(started, finished) == "6 runs started."
+    assert told(started, finished) == "10 runs started."
 
 
 @pytest.mark.parametrize("changes, n_words, split", [
@@ -216,7 +284,13 @@ def test_a_link_goes_round_for_every_field():
     unusual = {"corpus": FILE, "path": "a & b=c.csv", "engines": ["cgs"], "r": "inf", "n_samples": 3, "phases": "interleaved",
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
                "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
-               "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "start": "a-run"}
+               "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "start": "a-run",
+               "learn_alpha": "sampled", "alpha_form": "symmetric", "learn_beta": "maximised", "learn_after": 3,
+               "learn_every": 2, "a_alpha": 2.5, "b_alpha": 0.5, "a_beta": 1.5, "b_beta": 2.0, "alpha_total": 3.0,
+               "beta_total": 50.0, "top_concentration": 2.0, "cv-hdp.learn_alpha": False, "learn_gamma": False,
+               "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
+               "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
+               "cv-hdp.init": "hard", "reorder": False, "moves_every": 5, "moves_after": 7}
     assert unusual.keys() == form.widgets().keys()
     for name, value in unusual.items():
         form.widgets()[name].value = value

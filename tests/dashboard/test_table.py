@@ -5,23 +5,37 @@ import pytest
 
 from workbench.dashboard.readings import Readings
 from workbench.dashboard.table import RunTable, duration, row
+from workbench.runs.run import open_run
 
 
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
     assert row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1")) == {
-        "name": "a-run", "label": "svb-cgs r=1", "changes": "", "K": "20", "seed": "7", "state": "running", "message": "",
-        "progress": "5 / 10", "share": 50.0, "perplexity": "20.0", "time": "15.0 s", "left": "12.0 s",
+        "name": "a-run", "label": "svb-cgs r=1", "changes": "", "learns": "",
+        "K": "20", "seed": "7", "state": "running", "message": "",
+        "progress": "5 / 10", "share": 50.0, "perplexity": "25.0", "time": "15.0 s", "left": "12.0 s",
     }
 
 
 def test_a_run_without_a_test_set_says_that_its_perplexity_is_of_training(reading_of):
-    assert row(reading_of(test=None))["perplexity"] == "35.0 (training)"
+    assert row(reading_of(test=None))["perplexity"] == "40.0 (training)"
 
 
 def test_a_row_says_what_was_done_to_the_corpus_and_what_the_run_started_from(reading_of):
     changed = reading_of(split={"fraction": 0.1, "top_words": 2000, "singletons": "train"})
     assert row(changed)["changes"] == "the 2,000 most frequent words; no singletons in training"
     assert row(reading_of(start={"name": "first", "iteration": 40}))["changes"] == "started from iteration 40 of first"
+
+
+def test_a_row_says_what_the_run_learns_with_the_last_values_and_how_many_topics_it_has_found(new_run, tmp_path):
+    hdp = new_run("hdp", "cv-hdp", options={"learn_beta": True, "learn_tau": True, "learn_alpha": False})
+    lda = new_run("lda", "cvb0", options={"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 2})
+    of_hdp, of_lda = (open_run(path).isel(iteration=-1) for path in (hdp, lda))
+    cells = {reading.name: row(reading) for reading in Readings(tmp_path / "runs").look().readings}
+    found = (float(of_hdp[name]) for name in ("beta_total", "top_concentration"))
+    assert cells["hdp"]["learns"] == "learns beta (in all {:.3g}), gamma ({:.3g}), tau".format(*found)
+    found = float(of_lda["alpha"].sum()), float(of_lda["beta"])
+    assert cells["lda"]["learns"] == "learns alpha (in all {:.3g}), beta ({:.3g})".format(*found)
+    assert cells["hdp"]["K"] == f"{float(of_hdp['n_active_topics']):.0f} (4)" and cells["lda"]["K"] == "4"
 
 
 def test_a_run_that_has_nothing_yet_shows_dashes(reading_of):

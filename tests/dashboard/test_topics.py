@@ -9,7 +9,7 @@ import pytest
 from workbench.dashboard import topics
 from workbench.dashboard.readings import Readings
 from workbench.dashboard.topics import MOST_WORDS, Topics, table_of
-from workbench.measures import top_words, topic_sizes
+from workbench.measures import top_words, topic_sizes, topics_by_size
 from workbench.runs.archive import get_corpus
 from workbench.runs.fit import resume
 from workbench.runs.run import open_run
@@ -121,6 +121,19 @@ def test_counts_that_cannot_be_read_are_a_sentence(new_run, card, tmp_path):
     get_corpus.cache_clear()
     look()
     assert "corpus of this run is not in the store" in topics_of.said.object and topics_of.table.object == ""
+
+
+def test_topics_of_an_hdp_without_a_token_are_left_out_and_it_is_said(new_run, card):
+    topics_of, look = card
+    run = open_run(new_run("many", "g-hdp", n_iterations=20))
+    look()
+    n_k = topic_sizes(run)["n_k"].values
+    assert [topic for topic, *_ in cells(topics_of.table.object)] == topics_by_size(run)
+    n_empty = int(np.sum(n_k == 0))
+    assert (f"{n_empty} of {len(n_k)} topics hold no token" in topics_of.said.object) == (n_empty > 0)
+    emptied = run.load().copy()
+    emptied["n_kw"] = emptied["n_kw"].where(emptied["topic"] != topics_by_size(run)[0], 0.0)
+    assert topics_by_size(run)[0] not in [topic for topic, *_ in cells(table_of(emptied, 5, 1.0, "many"))]
 
 
 def test_words_are_text_whatever_is_in_them(new_run):

@@ -16,6 +16,7 @@ STRUCTURE = (
 WRITTEN = {
     "01_compare_engines": ("report.html", "figures/*.pdf", "figures/*.svg"),
     "02_use_a_run": ("export/final.beta", "export/topics.csv", "bars.mtx"),
+    "03_hdp": ("hdp.html",),
 }
 NAMES_OF_FORMATS = ("http://www.w3.org/",)
 

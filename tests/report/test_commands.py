@@ -22,13 +22,15 @@ def planned(command: str):
             given["option"].append(value.split("=", 1))
         else:
             given[name.removeprefix("--").replace("-", "_")] = value
-    alpha = [float(one) for one in given["alpha"].split(",")]
+    alpha = [float(one) for one in given["alpha"].split(",")] if "alpha" in given else [None]
+    beta = float(given["beta"]) if "beta" in given else None
     return plan(
         tiny_corpus(), given["engines"].split(","), seeds=int(given.get("seeds", 1)), seed=int(given["seed"]),
         holdout=float(given["holdout"]), split_seed=int(given.get("split_seed", 0)), options=dict(given["option"]),
-        n_topics=int(given["topics"]), alpha=alpha[0] if len(alpha) == 1 else alpha, beta=float(given["beta"]),
+        n_topics=int(given["topics"]), alpha=alpha[0] if len(alpha) == 1 else alpha, beta=beta,
         top_words=int(given["top_words"]) if "top_words" in given else None, singletons=given.get("singletons", "keep"),
         n_iterations=int(given["iterations"]), burn_in=int(given.get("burn_in", 10)),
+        holdout_per=given.get("holdout_per", "corpus"),
     )[0]
 
 
@@ -37,6 +39,7 @@ def planned(command: str):
     [
         {},
         {"seeds": 3, "seed": 7},
+        {"holdout_per": "document", "holdout": 0.2},
         {"engines": DIAL, "seeds": 2},
         {"holdout": 0.25, "split_seed": 4, "burn_in": 3},
         {"holdout": 0, "alpha": [0.1, 0.2, 0.3], "n_topics": 3, "beta": 0.01},
@@ -44,6 +47,8 @@ def planned(command: str):
         {"options": {"schedule": "sequential"}},
         {"top_words": 12, "singletons": "both-full"},
         {"holdout": 0, "singletons": "train"},
+        {"engines": ("cv-hdp", "g-hdp"), "seeds": 2},
+        {"engines": ("cv-hdp", "cgs", ("g-hdp", {"alpha_total": 2.0, "learn_alpha": False})), "alpha": 0.3},
     ],
 )
 def test_the_commands_ask_for_exactly_the_runs(settings):
@@ -56,6 +61,8 @@ def test_the_commands_ask_for_exactly_the_runs(settings):
 def test_one_comparison_is_one_command():
     assert len(commands(plan(tiny_corpus(), seeds=3)[0])) == 1
     assert len(commands(plan(tiny_corpus(), DIAL)[0])) == 3
+    (command,) = commands(plan(tiny_corpus(), ["g-hdp", "cgs"], alpha=0.3)[0])
+    assert "--engines g-hdp,cgs" in command and "--alpha 0.3" in command
 
 
 def test_the_command_of_one_run_asks_for_that_run():

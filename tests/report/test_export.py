@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -177,10 +178,45 @@ def test_of_several_alphas_ldac_gets_the_mean_and_says_so(tmp_path):
 
 def test_a_learned_alpha_comes_before_that_of_the_model(tmp_path):
     run = tiny_run().copy()
-    run["alpha"] = ("iteration", np.linspace(1, 2, run.sizes["iteration"]))
+    run["alpha"] = (("iteration", "topic"), np.linspace(1, 2, run.sizes["iteration"])[:, None].repeat(4, 1))
     _, gamma, other = wb.export_run(run, tmp_path, "lda-c")
     assert other.read_text().endswith("alpha 2.0000000000\n")
     assert np.allclose(np.loadtxt(gamma) - run["n_dk"].values[-1], 2, rtol=0, atol=EXACT)
+
+
+@pytest.mark.parametrize("engine", ["cv-hdp", "g-hdp"])
+def test_of_an_hdp_other_programs_get_topics_with_a_token_and_rows_that_sum_to_one(engine, tmp_path):
+    run = tiny_run(engine).copy(deep=True)
+    gone = int(run["n_kw"].values[-1].sum(axis=1).argmax())
+    run["n_kw"][-1, gone] = 0
+    kept = np.flatnonzero(run["n_kw"].values[-1].sum(axis=1) >= 1 - 1e-9)
+    assert (run["theta"].values.sum(axis=1) < 1).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # final.other has one alpha
+        files = {path.name: path for path in wb.export_run(run, tmp_path, ("csv", "mallet", "lda-c", "pyldavis"))}
+    theta = run["theta"].values[:, kept]
+    theta = theta / theta.sum(axis=1, keepdims=True)
+    told = json.loads(files["pyldavis.json"].read_text())
+    np.testing.assert_allclose(told["doc_topic_dists"], theta, rtol=1e-14)
+    np.testing.assert_array_equal(told["topic_term_dists"], run["phi"].values[kept])
+    lines = [line.split("\t")[2:] for line in files["doc-topics.txt"].read_text().splitlines()]
+    np.testing.assert_allclose(np.array(lines, float), theta, rtol=1e-14)
+    alphas = run["alpha"].values[-1, kept]
+    assert np.allclose(np.loadtxt(files["final.gamma"], ndmin=2) - run["n_dk"].values[-1][:, kept], alphas, rtol=0, atol=EXACT)
+    topics = list(csv.DictReader(files["document_topics.csv"].read_text().splitlines()))
+    assert {int(row["topic"]) for row in topics} == set(kept)  # under the run's own numbers
+    assert float(topics[0]["probability"]) == run["theta"].values[0, kept[0]]
+    assert len(files["alpha.csv"].read_text().splitlines()) == 1 + run["alpha"].size
+
+
+def test_a_base_of_words_that_is_learnt_is_a_table(tmp_path):
+    run = tiny_run("cv-hdp").copy()
+    assert not [path for path in wb.export_run(run, tmp_path / "without") if path.name == "tau.csv"]
+    run["tau"] = (("snapshot", "word"), np.linspace(0, 1, run.sizes["word"])[None])
+    (table,) = (path for path in wb.export_run(run, tmp_path / "with") if path.name == "tau.csv")
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [row["word"] for row in rows] == run["word"].values.tolist()
+    assert [float(row["tau"]) for row in rows] == run["tau"].values[0].tolist()
 
 
 def test_without_counts_there_are_tables_of_progress_and_a_sentence_for_the_rest(tmp_path):

@@ -1,4 +1,4 @@
-"""The live figure: perplexity of up to eight runs against iterations, updates or seconds.
+"""The live figure: what up to eight runs record, against iterations, steps, updates or seconds.
 
 Every glyph, legend item and tooltip is made before the page is sent: adding one to a live figure can
 hang the tab. Afterwards only data, names of columns, visibility and labels change, and a tick streams
@@ -7,7 +7,6 @@ nothing but the new rows.
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,27 +16,15 @@ from bokeh.events import Reset
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter, HoverTool, Legend, LegendItem, Range1d
 from bokeh.plotting import figure
 
-from workbench.dashboard.readings import COLUMNS, Reading, told_changes
+from workbench.dashboard.charts import AXES, BY_TOPIC, MARKED, MARKER_OF, MEASURES, RANK
+from workbench.dashboard.labels import telling_labels
+from workbench.dashboard.numbers import COLUMNS, by_size
+from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import FIGURE_CSS, LEGEND_CSS
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f8400", "#7f7f7f")
 """Okabe & Ito (2008), told apart by colour-blind people; yellow darker and black grey, to be seen on light and dark."""
 N_SLOTS = len(COLOURS)
-AXES = {
-    "iterations": ("iteration", "iteration"),
-    "updates": ("updates", "site updates"),
-    "seconds": ("elapsed", "seconds of inference"),
-}
-"""Axis → (column, label)."""
-HELD_OUT = "held-out perplexity"
-MEASURES = {
-    "headline": (("test_perplexity",), HELD_OUT),
-    "state": (("test_perplexity_state",), f"{HELD_OUT} of the state"),
-    "average": (("test_perplexity_average",), f"{HELD_OUT} of the running average"),
-    "both": (("test_perplexity_state", "test_perplexity_average"), f"{HELD_OUT}: state solid, average dashed"),
-    "training": (("train_perplexity",), "training perplexity"),
-}
-"""Measure → (columns: solid, dashed; label)."""
 FIRST = ("iteration", "test_perplexity")
 """The columns that are seen first."""
 SPANS = ("whole", "close-up")
@@ -51,7 +38,8 @@ return tick.toLocaleString('en', {maximumFractionDigits: 3})
 TOOLTIP = """
 <div class="wb-tip"><b>$name</b><br>iteration @iteration{0,0} · @updates{0.0a} updates · @elapsed{0.0} s<br>
 headline @test_perplexity{0.0} · state @test_perplexity_state{0.0}<br>
-average @test_perplexity_average{0.0} · training @train_perplexity{0.0}</div>
+average @test_perplexity_average{0.0} · training @train_perplexity{0.0}<br>
+here $snap_y{0,0.[0000]} · @n_active_topics{0} topics with a token</div>
 """
 
 
@@ -84,6 +72,8 @@ class Curve:
             self.figure.scatter(*FIRST, source=source, size=16, fill_alpha=0, line_alpha=0, visible=False)
             for source in self.sources
         ]
+        self._profile = self._scatter("profile", _profiles([]), RANK[0], "prior", size=6)
+        self._marks = self._scatter("marks", _marks([]), *FIRST, size=10, marker="marker")
         self._items = [LegendItem(label="–", renderers=[line], visible=False) for line in self._solid]
         self._dress()
         self.draw()
@@ -96,6 +86,11 @@ class Curve:
             *FIRST, source=self.sources[slot], color=COLOURS[slot], line_width=2.2, line_dash=dash, line_join="round",
             visible=False,
         )
+
+    def _scatter(self, name: str, data: dict, x: str, y: str, **looks):
+        """Points of all slots together, each in its colour."""
+        source = ColumnDataSource(data, name=name)
+        return self.figure.scatter(x, y, source=source, color="colour", line_color=None, visible=False, **looks)
 
     def _dress(self) -> None:
         """Everything about looks; colours come from the page's style sheet."""
@@ -141,7 +136,7 @@ class Curve:
             if reading is not None:
                 _set(self._points[slot], name=labels[name])
                 _set(self._items[slot], label=value(labels[name]))
-            _set(self._items[slot], visible=reading is not None)
+        self._fill_apart()
         self.draw()
 
     def seen(self) -> Drawn:
@@ -165,14 +160,53 @@ class Curve:
         elif known < len(numbers):
             source.stream(_columns(numbers[known:]))
 
+    def _fill_apart(self) -> None:
+        """The priors of topics, and the marks of moves, where they have changed."""
+        seen = [(self._readings[name], colour) for name, colour in self.colours().items() if name in self._readings]
+        apart = (self._profile, _profiles(seen), "prior"), (self._marks, _marks(seen), "iteration")
+        for points, data, telling in apart:
+            known = points.data_source.data
+            if not all(np.array_equal(data[name], known[name]) for name in (telling, "colour")):
+                points.data_source.data = data
+
+    def tells(self) -> bool:
+        """Does any run that is drawn have what is to be seen? True while there is none."""
+        has = [self._has(reading) for reading in self._readings.values()]
+        return any(has) or not has
+
+    def marked(self) -> bool:
+        """Are moves marked on what is seen?"""
+        return self.measure in MARKED and any(len(reading.marks) for reading in self._readings.values())
+
+    def _has(self, reading: Reading) -> bool:
+        """Has the run what is to be seen? True of one that has nothing yet."""
+        if not len(reading.numbers):
+            return True
+        if self.measure == BY_TOPIC:
+            return bool(len(reading.alphas))
+        columns = [COLUMNS.index(name) for name in MEASURES[self.measure][0]]
+        return bool(np.isfinite(reading.numbers[:, columns]).any())
+
     def draw(self) -> None:
         """Points the lines at the chosen columns, and the ranges at what they show."""
-        x, x_label = AXES[self.axis]
+        by_topic = self.measure == BY_TOPIC
+        x, x_label = RANK if by_topic else AXES[self.axis]
         columns, y_label = MEASURES[self.measure]
-        for lines, y in ((self._solid, columns[0]), (self._dashed, columns[-1]), (self._points, columns[0])):
+        for lines, y, seen in (
+            (self._solid, columns[0], not by_topic), (self._points, columns[0], not by_topic),
+            (self._dashed, columns[-1], len(columns) == 2),
+        ):
             for slot, line in enumerate(lines):
-                _set(line.glyph, x=x, y=y)
-                _set(line, visible=self.drawn[slot] is not None and (lines is not self._dashed or len(columns) == 2))
+                if seen:
+                    _set(line.glyph, x=x, y=y)
+                _set(line, visible=self.drawn[slot] is not None and seen)
+        if self.measure in MARKED:
+            _set(self._marks.glyph, x=x, y=columns[0])
+        _set(self._marks, visible=self.measure in MARKED)
+        _set(self._profile, visible=by_topic)
+        for name, item in zip(self.drawn, self._items, strict=True):
+            _set(item, visible=name in self._readings and self._has(self._readings[name]))
+        _set(self.figure.legend[0], location="bottom_right" if self.measure in MARKED else "top_right")
         _set(self.figure.xaxis[0], axis_label=x_label)
         _set(self.figure.yaxis[0], axis_label=y_label)
         if not self._moved_by_hand:
@@ -181,15 +215,13 @@ class Curve:
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
         """Sets the ranges around what is drawn."""
         right, seen = 0.0, []
-        for name, source in zip(self.drawn, self.sources, strict=True):
-            n_points = len(source.data["iteration"])
-            if name is None or not n_points:
-                continue
-            right = max(right, float(source.data[x][-1]))
+        for source in self._sources_seen():
+            n_points = len(source.data[x])
             first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
             for column in columns:
                 values = np.asarray(source.data[column][first:], float)
                 seen.append(values[np.isfinite(values)])
+                right = max(right, float(max(source.data[x])) if len(seen[-1]) else 0.0)
         values = np.concatenate(seen) if seen else np.empty(0)
         low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
         room = 0.04 * (high - low or abs(high) or 1.0)
@@ -197,6 +229,11 @@ class Curve:
         _set(self.figure.x_range, start=0.0, end=right * 1.02 or 1.0)
         _set(self.figure.y_range, start=float(low - room), end=float(high + room))
         self._moving = False
+
+    def _sources_seen(self) -> list[ColumnDataSource]:
+        if self.measure == BY_TOPIC:
+            return [self._profile.data_source]
+        return [source for name, source in zip(self.drawn, self.sources, strict=True) if name is not None]
 
     def _moved(self, attribute, old, new) -> None:
         """A range changed: by hand, unless we did it; then it stays until it is reset."""
@@ -211,28 +248,25 @@ class Curve:
         self.draw()
 
 
-def telling_labels(readings: list[Reading]) -> dict[str, str]:
-    """Name → a short label: engine and options, K when it differs, and more only where two labels are the same."""
-    labels = {reading.name: reading.label for reading in readings}
-    specs = {reading.name: reading.spec for reading in readings if reading.spec is not None}
-    if len({spec.model["n_topics"] for spec in specs.values()}) > 1:
-        labels |= {name: f"{labels[name]} · K={spec.model['n_topics']}" for name, spec in specs.items()}
-    for told in (
-        lambda name, spec: f"seed {spec.seed}",
-        lambda name, spec: spec.corpus,
-        lambda name, spec: told_changes(spec) or "all words",
-        lambda name, spec: f"α={spec.model['alpha']} β={spec.model['beta']}",
-        lambda name, spec: name,
-    ):
-        for label in {label for label, number in Counter(labels.values()).items() if number > 1}:
-            alike = {name: told(name, spec) for name, spec in specs.items() if labels[name] == label}
-            if len(set(alike.values())) > 1:
-                labels |= {name: f"{label} · {word}" for name, word in alike.items()}
-    return labels
-
-
 def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:
     return {name: numbers[:, at] for at, name in enumerate(COLUMNS)}
+
+
+def _marks(seen: list[tuple[Reading, str]]) -> dict:
+    """The rows of the moves that were kept, how each is marked, and in which colour; of (reading, colour) of each run."""
+    kept = [(move, colour) for reading, colour in seen for move in reading.moves if move.accepted]
+    rows = [np.empty((0, len(COLUMNS))), *(reading.marks for reading, _ in seen)]
+    return _columns(np.concatenate(rows)) | {
+        "marker": [MARKER_OF[move.kind] for move, _ in kept], "colour": [colour for _, colour in kept],
+    }
+
+
+def _profiles(seen: list[tuple[Reading, str]]) -> dict:
+    """The priors of topics, largest first, in which place each is, and in which colour; of (reading, colour) of each run."""
+    priors = [np.empty(0), *(by_size(reading.alphas) for reading, _ in seen)]
+    ranks = [np.arange(1, len(prior) + 1) for prior in priors]
+    colours = [colour for (_, colour), prior in zip(seen, priors[1:], strict=True) for _ in prior]
+    return {RANK[0]: np.concatenate(ranks), "prior": np.concatenate(priors), "colour": colours}
 
 
 def _set(model, **values) -> None:

@@ -10,7 +10,6 @@ import panel as pn
 from workbench.corpus import SINGLETONS, data_sets
 from workbench.dashboard.mistakes import MISSING
 from workbench.dashboard.shell import in_form
-from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
 from workbench.runs.compare import plan
 from workbench.runs.spec import make_spec
@@ -21,11 +20,17 @@ LABELS = {
     "seeds": "Number of seeds", "holdout": "Test share", "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
     "init": "First responsibilities", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
     "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
+    "update": "Update", "reorder": "Reorder sticks", "moves_every": "Moves every", "moves_after": "Moves after",
+    "learn_alpha": "Learn alpha", "learn_beta": "Learn beta", "learn_gamma": "Learn gamma", "learn_tau": "Learn tau",
+    "alpha_form": "Form of alpha", "learn_after": "Learn after", "learn_every": "Learn every",
+    "alpha_total": "alpha in all", "beta_total": "beta in all", "top_concentration": "gamma",
+    "a_alpha": "alpha: shape", "b_alpha": "alpha: rate", "a_beta": "beta: shape", "b_beta": "beta: rate",
+    "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }
 MEANINGS = {
-    "n_topics": "topics of the model",
-    "alpha": "Dirichlet prior per topic, not its total",
-    "beta": "Dirichlet prior per word type, not its total",
+    "n_topics": "topics of the model; of cv-hdp the most that it can use, of g-hdp those that it begins with",
+    "alpha": "Dirichlet prior per topic, not its total; engines of the HDP have their own among the priors",
+    "beta": "Dirichlet prior per word type, not its total; engines of the HDP have their own among the priors",
     "n_iterations": "iterations, each one pass of the engine over the corpus",
     "seed": "seed of the inference; the split stays the same",
     "seeds": "runs of each engine, with seeds that count up",
@@ -67,7 +72,8 @@ def start_field():
     """The run whose counts another one begins with."""
     return in_form(pn.widgets.Select(
         label="Start from", options={AT_RANDOM: ""}, value="", css_classes=["wb-wide"],
-        description="begin with the counts of a run of the store, of as many topics on the same words",
+        description="begin with the counts of a run of the store on the same words; one with fewer topics is padded with "
+        "empty ones, of one with more the largest are taken",
     ))
 
 
@@ -99,16 +105,3 @@ def defaults() -> dict:
     return model | {"n_iterations": run["n_iterations"].default} | {
         name: comparison[name].default for name in ("seed", "seeds", "holdout")
     }
-
-
-def option_groups() -> dict[tuple[str, ...], list[Field]]:
-    """Engines → the options that they alone share, of most engines first; a name of several meanings keeps the first."""
-    found, owners = {}, {}
-    for engine in ENGINES:
-        for field in fields(get_engine(engine).options):
-            found.setdefault(field.name, field)
-            owners.setdefault(field.name, []).append(engine)
-    groups: dict[tuple[str, ...], list[Field]] = {}
-    for name, field in found.items():
-        groups.setdefault(tuple(owners[name]), []).append(field)
-    return dict(sorted(groups.items(), key=lambda group: (group[1][0].name != "r", -len(group[0]))))

@@ -11,8 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.dashboard.curve import AXES, MEASURES, Drawn
+from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MEASURES, RANK
+from workbench.dashboard.curve import Drawn
+from workbench.dashboard.numbers import COLUMNS, by_size, last_alphas, numbers_of
 from workbench.measures import Curve
+from workbench.models import VARIABLES
 from workbench.report import export_run, write_report
 from workbench.report.drawing import draw
 from workbench.report.export import FORMATS
@@ -24,7 +27,7 @@ NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "py
 FORMS = {NAMES.get(form, form): form for form in FORMATS}
 """What the page calls the formats of a whole run."""
 LINES = ("-", "--")
-CLOCKS = ("iteration", "updates", "elapsed")
+CLOCKS = ("iteration", "steps", "updates", "elapsed")
 LARGEST = 256 * 2**20
 """Bytes that a page hands over; more would lie in the server's memory for each visitor."""
 
@@ -43,18 +46,23 @@ class File(NamedTuple):
 def figure_file(drawn: Drawn, extension: str) -> File:
     """The figure as it is seen (runs, colours, measure, axis, ranges), drawn for paper: svg, pdf or png."""
     _something(drawn)
-    x_column, columns = AXES[drawn.axis][0], MEASURES[drawn.measure][0]
+    x_name, x_label = RANK if drawn.measure == BY_TOPIC else AXES[drawn.axis]
+    columns, y_label = MEASURES[drawn.measure]
     curves, looks = [], {}
     for at, (path, label, colour) in enumerate(drawn.runs):
-        progress = Run(path).progress()
+        numbers = _numbers(path, drawn)
         for column, line in zip(columns, LINES, strict=False):
-            if column in progress:
+            if np.isfinite(numbers[column]).any():
                 name = label if len(columns) == 1 else f"{label}, {column.rpartition('_')[2]}"
-                x, y = (progress[each].values.astype(float) for each in (x_column, column))
+                x, y = numbers[x_name], numbers[column]
                 curves.append(Curve(name, name, x, y, np.full(len(x), np.nan), 1))
                 looks[name] = Look(colour, line, MARKERS[at % len(MARKERS)])
-    panel = overlay(curves, columns[0], x_column, looks).opts(
-        xlim=drawn.x_range, ylim=drawn.y_range, backend="matplotlib"
+    if not curves:
+        raise FileError(f"no run that is drawn records {y_label}; choose another chart")
+    own = {"ylabel": y_label} if columns[0] not in VARIABLES or drawn.measure not in CHARTS["Perplexity"] else {}
+    own |= {"xlabel": x_label} if x_name not in VARIABLES else {}
+    panel = overlay(curves, columns[0], x_name, looks).opts(
+        xlim=drawn.x_range, ylim=drawn.y_range, backend="matplotlib", **own
     )
     return File(f"{_stem(drawn)}.{extension}", draw([panel], formats=(extension,))[extension])
 
@@ -64,11 +72,22 @@ def table_file(drawn: Drawn) -> File:
     _something(drawn)
     tables = []
     for path, label, _ in drawn.runs:
-        run = Run(path)
-        progress = run.progress()
-        told = {name: progress[name].values for name in (*CLOCKS, *MEASURES[drawn.measure][0]) if name in progress}
+        numbers, run = _numbers(path, drawn), Run(path)
+        clocks = (RANK[0],) if drawn.measure == BY_TOPIC else CLOCKS
+        told = {name: numbers[name] for name in (*clocks, *MEASURES[drawn.measure][0])}
         tables.append(pd.DataFrame({"run": run.name, "label": label, "seed": run.spec.seed} | told))
     return File(f"{_stem(drawn)}.csv", pd.concat(tables).to_csv(index=False, lineterminator="\n").encode())
+
+
+def _numbers(path: Path, drawn: Drawn) -> dict[str, np.ndarray]:
+    """Column → the numbers of a run, nothing thinned."""
+    progress = Run(path).progress()
+    if drawn.measure == BY_TOPIC:
+        prior = by_size(last_alphas(progress))
+        return {RANK[0]: np.arange(1, len(prior) + 1), "prior": prior}
+    numbers = dict(zip(COLUMNS, numbers_of(progress).T, strict=True))
+    whole = {name: numbers[name].astype(np.int64) for name in ("iteration", "updates")}
+    return numbers | whole
 
 
 def report_file(drawn: Drawn) -> File:
@@ -111,7 +130,10 @@ def _something(drawn: Drawn) -> None:
 
 def _stem(drawn: Drawn) -> str:
     """What the figure shows, as the name of a file: docstrings-headline-perplexity-by-iterations."""
-    return f"{_corpora(drawn)}-{drawn.measure}-perplexity-by-{drawn.axis}"
+    if drawn.measure == BY_TOPIC:
+        return f"{_corpora(drawn)}-alpha-by-topic"
+    what = f"{drawn.measure}-perplexity" if drawn.measure in CHARTS["Perplexity"] else drawn.measure.replace(" ", "-")
+    return f"{_corpora(drawn)}-{what}-by-{drawn.axis}"
 
 
 def _corpora(drawn: Drawn) -> str:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.corpus import find_data_set, is_named, load_corpus
 from workbench.dashboard.background import sentence_of
+from workbench.dashboard.choices import choice_of
 from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, make_options
-from workbench.models import LDA
-from workbench.runs.spec import LARGEST_SEED, MODEL_FIELDS, SpecError, whole
+from workbench.runs.spec import LARGEST_SEED, SpecError, model_fields, whole
 
 MISSING = ("fetchable", "by hand")
 """Whereabouts of a data set that cannot be read at once."""
@@ -32,29 +31,36 @@ def mistake_in(values: dict) -> Mistake | None:
     for field, look in _looks(values):
         try:
             look()
-        except OptionError as error:
-            return Mistake(_option_of(error, values["options"]) or field, sentence_of(error))
         except ValueError as error:
             return Mistake(field, sentence_of(error))
-    return None
+    return _mistake_in_options(values["options"])
 
 
 def _looks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
-    """(field, what raises if it is wrong), in the order of the form."""
+    """(field, what raises if it is wrong), in the order of the form; options apart."""
     yield "corpus", partial(_there, values["corpus"])
     if values["top_words"] is not None:
         yield "top_words", partial(whole, "vocabulary", values["top_words"], 1)
     yield "holdout", partial(_share, values["holdout"])
     yield "engines", partial(_some, values["engines"])
-    for name in values["engines"]:
-        engine = get_engine(name)
-        own = {field.name for field in fields(engine.options)}
-        yield "engines", partial(make_options, engine, {o: value for o, value in values["options"].items() if o in own})
-    for name in MODEL_FIELDS:
-        yield name, partial(LDA, **{name: values[name]})
+    for engine in map(get_engine, values["engines"]):
+        for name in model_fields(engine):
+            yield name, partial(engine.model, **{name: values[name]})
     yield "n_iterations", partial(whole, "iterations", values["n_iterations"], 1, 2**20)
     yield "seed", partial(whole, "seed", values["seed"], 0, LARGEST_SEED)
     yield "seeds", partial(whole, "number of seeds", values["seeds"], 1, 100)
+
+
+def _mistake_in_options(options: dict[str, dict]) -> Mistake | None:
+    """The first mistake in the options of an engine, beside the one that its sentence begins with."""
+    for engine, own in options.items():
+        try:
+            make_options(get_engine(engine), own)
+        except OptionError as error:
+            named = re.match(r"(?:option ')?(\w+)", str(error))
+            choice = choice_of(engine, named[1]) if named else None
+            return Mistake(choice.key if choice else "engines", sentence_of(error))
+    return None
 
 
 def _there(corpus: str) -> None:
@@ -75,9 +81,3 @@ def _share(share: float | None) -> None:
 def _some(engines: list[str]) -> None:
     if not engines:
         raise SpecError("choose at least one engine; none is ticked")
-
-
-def _option_of(error: OptionError, options: dict) -> str | None:
-    """The option that the sentence begins with: ``option 'r' of …``, ``phases=interleaved needs …``."""
-    named = re.match(r"(?:option ')?(\w+)['=]", str(error))
-    return named[1] if named and named[1] in options else None

@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS
+from workbench.dashboard.numbers import COLUMNS, last_alphas, numbers_of
+from workbench.measures import Move, learnt_by, moves
 from workbench.runs.control import PAUSED, RUNNING
+from workbench.runs.dataset import label_rows
 from workbench.runs.spec import RunSpec
 from workbench.runs.store import WAITING, RunReader, run_paths
 
-COLUMNS = (
-    "iteration", "updates", "elapsed",
-    "test_perplexity", "test_perplexity_state", "test_perplexity_average", "train_perplexity",
-)
-"""The columns of a reading's numbers; NaN where a run does not have one."""
 MOST_POINTS = 2000
 """Points that a curve has at most: more than a screen has pixels for, little enough for a thousand runs."""
 LOOK_EVERY = 0.5
@@ -43,6 +42,10 @@ class Reading(NamedTuple):
     stride: int               # every stride-th row is a point of the curve
     numbers: np.ndarray       # (point, COLUMNS) float64
     latest: np.ndarray        # (COLUMNS,) the last committed row; NaN before the first
+    alphas: np.ndarray = np.empty(0)                  # (topic,) the same of the priors of topics, if they are learnt
+    learns: tuple[str, ...] = ()                      # the priors that it learns
+    moves: tuple[Move, ...] = ()                      # splits and merges that it tried
+    marks: np.ndarray = np.empty((0, len(COLUMNS)))   # (kept move, COLUMNS) the rows of those it kept
 
     @property
     def name(self) -> str:
@@ -65,9 +68,12 @@ class _Follower:
 
     def __init__(self, path: Path):
         self._reader = RunReader(path)
-        self._wanted = [1 + self._reader.names.index(name) if name in self._reader.names else -1 for name in COLUMNS[1:]]
-        self._n_rows, self._numbers = 0, np.empty((0, len(COLUMNS)))
-        self._latest, self._stamp, self.reading = np.full(len(COLUMNS), np.nan), None, None
+        self._stamp, self.reading = None, None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._n_rows, self._numbers, self._marks = 0, np.empty((0, len(COLUMNS))), np.empty((0, len(COLUMNS)))
+        self._latest, self._alphas, self._learns, self._moves = np.full(len(COLUMNS), np.nan), np.empty(0), (), ()
 
     def look(self) -> Reading:
         """The run as it is; the very same object when nothing has changed."""
@@ -78,18 +84,27 @@ class _Follower:
         spec, status = self._reader.spec(), self._reader.status()
         stride = 1 + (spec.n_iterations // spec.record_every - 1) // MOST_POINTS
         if self.reading is None or stride != self.reading.stride:
-            self._n_rows, self._numbers = 0, np.empty((0, len(COLUMNS)))
+            self._forget()
         rows = self._reader.rows(self._n_rows)
         if len(rows):
-            padded = np.column_stack([rows, np.full(len(rows), np.nan)])
-            rows = padded[:, [0, *self._wanted]]
-            first = -self._n_rows % stride
-            self._numbers = np.concatenate([self._numbers, rows[first::stride]])
-            self._n_rows, self._latest = self._n_rows + len(rows), rows[-1]
-        reading = Reading(path, spec, spec.label(), status, stride, self._numbers, self._latest)
+            self._take_in(label_rows(self._reader.names, self._reader.vectors, rows, {"spec": spec.to_json()}), stride)
+        reading = Reading(
+            path, spec, spec.label(), status, stride, self._numbers, self._latest, self._alphas, self._learns, self._moves,
+            self._marks,
+        )
         changed = self.reading is None or len(rows) or (status, stride) != (self.reading.status, self.reading.stride)
         self._stamp, self.reading = stamp, reading if changed else self.reading
         return self.reading
+
+    def _take_in(self, run: xr.Dataset, stride: int) -> None:
+        """Adds iterations that are new."""
+        numbers, tried = numbers_of(run), tuple(moves(run))
+        kept = np.isin(numbers[:, 0], [move.iteration for move in tried if move.accepted])
+        self._numbers = np.concatenate([self._numbers, numbers[-self._n_rows % stride :: stride]])
+        self._marks = np.concatenate([self._marks, numbers[kept]])
+        self._moves, self._learns = self._moves + tried, tuple(learnt_by(run))
+        self._latest, self._alphas = numbers[-1], last_alphas(run)
+        self._n_rows += len(numbers)
 
 
 class Readings:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import panel as pn
 
 from workbench.corpus.catalog import DEFAULT
+from workbench.dashboard.choices import choices, grouped
 from workbench.dashboard.fields import (
     AT_RANDOM,
     FILE,
@@ -16,18 +17,20 @@ from workbench.dashboard.fields import (
     defaults,
     number_field,
     option_field,
-    option_groups,
     singletons_field,
     start_field,
     vocabulary_field,
 )
 from workbench.dashboard.mistakes import Mistake, mistake_in
 from workbench.dashboard.shell import button, column, in_form, message, text
-from workbench.engines import ENGINES
+from workbench.engines import ENGINES, get_engine
 from workbench.runs.compare import DEFAULT_ENGINES
+from workbench.runs.spec import model_fields
 
 ACROSS = {"css_classes": ["wb-across"], "sizing_mode": "stretch_width"}
 WRONG = "wb-wrong"
+PRIORS = ("alpha", "beta")
+"""What only some models have."""
 
 
 class Settings:
@@ -45,15 +48,19 @@ class Settings:
             css_classes=["wb-across", "wb-listed"],
         ))
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
-        self.groups = option_groups()
-        self.options = {field.name: option_field(field) for group in self.groups.values() for field in group}
-        self._headings = {owners: text(**ACROSS) for owners in self.groups}
+        self.options = {choice.key: option_field(choice.field) for choice in choices()}
+        self._usual = {key: widget.value for key, widget in self.options.items()}
+        self._groups = {hyper: grouped(hyper) for hyper in (False, True)}
+        self._headings = {(hyper, owners): text(**ACROSS) for hyper, groups in self._groups.items() for owners in groups}
+        self.fold = in_form(pn.widgets.Button(label="Priors", css_classes=["wb-across", "wb-fold"]))
+        self._unfolded = False
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self._wrong, self._mistake = text(**ACROSS), None
         self._grid = column(*self._fields(), kind="wb-fields")
         self.start.on_click(self._start)
-        for widget in (self.corpus, self.engines):
+        self.fold.on_click(lambda event: self.unfold(not self._unfolded))
+        for widget in (self.corpus, self.engines, *(self.options[choice.key] for choice in choices() if choice.hyper)):
             widget.param.watch(self._show_fields, "value")
         for name, widget in self.widgets().items():
             widget.param.watch(lambda event, name=name: self._look_over(name), "value")
@@ -67,15 +74,19 @@ class Settings:
         } | self.options | self.numbers
 
     def values(self) -> dict:
-        """What `plan` takes: the corpus' name or path and what is done to it, engines, options that they have, model, seeds."""
+        """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
+        ticked, has = list(self.engines.value), self._priors()
         return {
             "corpus": self.path.value.strip() if self.corpus.value == FILE else self.corpus.value,
             "top_words": self.top_words.value,
             "singletons": self.singletons.value,
-            "engines": list(self.engines.value),
-            "options": {name: self.options[name].value for name in self._chosen_options()},
+            "engines": ticked,
+            "options": {
+                engine: {one.field.name: self.options[one.key].value for one in choices() if engine in one.engines}
+                for engine in ticked
+            },
             "start": self.start_from.value or None,
-        } | {name: widget.value for name, widget in self.numbers.items()}
+        } | {name: widget.value if has.get(name, True) else None for name, widget in self.numbers.items()}
 
     def offer(self, runs: list[str]) -> None:
         """The runs of the store that another one can start from."""
@@ -135,35 +146,60 @@ class Settings:
         self._mistake = mistake
         if mistake is not None:
             widget = self.widgets()[self._place(mistake)]
+            if not widget.visible:
+                self.unfold(True)
             widget.css_classes = [*widget.css_classes, WRONG]
             self._wrong.object = message(mistake.sentence, "bad")
             self._grid.insert(self._grid.objects.index(widget) + 1, self._wrong)
 
     # ------------------------------------------------------------------ the form
 
-    def _chosen_options(self) -> list[str]:
-        """The options that the ticked engines have."""
-        chosen = set(self.engines.value)
-        return [field.name for owners, group in self.groups.items() if chosen & set(owners) for field in group]
+    def unfold(self, unfolded: bool) -> None:
+        """Shows or hides the options about priors."""
+        self._unfolded = unfolded
+        self._show_fields()
+
+    def _priors(self) -> dict[str, bool]:
+        """Prior → does the model of a ticked engine have it?"""
+        known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
+        return {name: name in known for name in PRIORS}
 
     def _show_fields(self, event=None) -> None:
-        """Shows the options that the chosen engines have, and the path when the corpus is one."""
+        """Shows what the ticked engines have, the priors' options only unfolded, and the path when the corpus is one."""
         self.path.visible = self.corpus.value == FILE
-        chosen = self._chosen_options()
-        for name, widget in self.options.items():
-            widget.visible = name in chosen
-        for owners, heading in self._headings.items():
-            ticked = [engine for engine in owners if engine in self.engines.value]
-            heading.visible, heading.object = bool(ticked), _heading(", ".join(ticked))
+        ticked = set(self.engines.value)
+        for name, has in self._priors().items():
+            self.numbers[name].visible = has
+        for hyper, groups in self._groups.items():
+            above = ""
+            for owners, group in groups.items():
+                visible = bool(ticked & set(owners)) and (self._unfolded or not hyper)
+                named = ", ".join(engine for engine in owners if engine in ticked)
+                heading = self._headings[hyper, owners]
+                heading.visible, heading.object = visible and named != above, _heading(named)
+                above = named if visible else above
+                for one in group:
+                    self.options[one.key].visible = visible
+        offered = [one.key for one in choices() if one.hyper and ticked & set(one.engines)]
+        changed = sum(self.options[key].value != self._usual[key] for key in offered)
+        self.fold.visible = bool(offered)
+        self.fold.label = f"{'▾' if self._unfolded else '▸'} Priors: {f'{changed} changed' if changed else 'as usual'}"
 
     def _fields(self) -> list:
         """What the grid holds, in order."""
         parts = [self.corpus, self.path, self.top_words, self.numbers["holdout"], self.singletons]
         parts += [text(_heading("Engines"), **ACROSS), self.engines]
-        for owners, group in self.groups.items():
-            parts += [self._headings[owners], *(self.options[field.name] for field in group)]
-        parts.append(text(_heading("Model and runs"), **ACROSS))
-        return [*parts, *(widget for name, widget in self.numbers.items() if name != "holdout"), self.start_from]
+        parts += self._options(hyper=False)
+        parts += [text(_heading("Model and runs"), **ACROSS)]
+        parts += [widget for name, widget in self.numbers.items() if name != "holdout"]
+        return [*parts, self.start_from, self.fold, *self._options(hyper=True)]
+
+    def _options(self, hyper: bool) -> list:
+        """The fields of the options about priors or of the others, under the names of the engines that have them."""
+        parts = []
+        for owners, group in self._groups[hyper].items():
+            parts += [self._headings[hyper, owners], *(self.options[one.key] for one in group)]
+        return parts
 
     def view(self) -> pn.Column:
         """The form as a card."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 
 from workbench.corpus import Corpus, is_named, load_corpus
-from workbench.engines import get_engine
 from workbench.runs.compare import plan
 from workbench.runs.run import Run
 from workbench.runs.store import FINISHED, create_run
@@ -29,8 +27,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run]]:
     """
     settings = dict(values)
     corpus = corpus_of(settings.pop("corpus"))
-    known = {name for engine in settings["engines"] for name in _option_names(engine)}
-    settings["options"] = {name: value for name, value in settings["options"].items() if name in known}
+    options = settings.pop("options")
+    settings["engines"] = [(engine, options.get(engine, {})) for engine in settings["engines"]]
     if settings["start"] is not None:
         settings["start"] = Path(store) / settings["start"]
     specs, train, test = plan(corpus, **settings)
@@ -64,7 +62,3 @@ def corpus_of(name_or_path: str) -> Corpus:
 @lru_cache(maxsize=2)
 def _loaded(name_or_path: str, changed: int) -> Corpus:
     return load_corpus(name_or_path)
-
-
-def _option_names(engine: str) -> list[str]:
-    return [field.name for field in fields(get_engine(engine).options)]

@@ -18,8 +18,9 @@ export function render({ model }) {
   const all = element("input", { type: "checkbox", title: "choose all runs or none" })
   all.setAttribute("aria-label", "choose all runs")
   const titles = { run: "Run", K: "K", seed: "Seed", state: "State", progress: "Progress", perplexity: "Perplexity", time: "Time", left: "Left" }
+  const hints = { K: "topics; of an HDP those that have a token, and in brackets those asked for" }
   const head = element("tr", {}, element("th", { className: "narrow" }, all), element("th", { className: "narrow", textContent: "Drawn" }),
-    ...COLUMNS.map((name) => element("th", { className: name, textContent: titles[name] })))
+    ...COLUMNS.map((name) => element("th", { className: name, textContent: titles[name], title: hints[name] || "" })))
   const table = element("table", {}, element("thead", {}, head), body)
   table.setAttribute("aria-label", "runs of the store")
   const empty = element("div", { className: "empty" })
@@ -50,7 +51,7 @@ export function render({ model }) {
   }
 
   function fill(parts, values) {
-    put(parts.label, values.label); put(parts.small, values.changes ? `${values.name} · ${values.changes}` : values.name)
+    put(parts.label, values.label); put(parts.small, [values.name, values.changes, values.learns].filter(Boolean).join(" · "))
     put(parts.state, values.state); parts.state.className = `state ${values.state}`; parts.state.title = values.message
     parts.bar.style.width = `${values.share}%`; put(parts.share, values.progress)
     for (const key of ["K", "seed", "perplexity", "time", "left"]) put(parts.cells[key], values[key])

@@ -11,10 +11,19 @@ from pathlib import Path
 import panel as pn
 import param
 
-from workbench.dashboard.readings import COLUMNS, Reading, told_changes
+from workbench.dashboard.numbers import COLUMNS
+from workbench.dashboard.readings import Reading, told_changes
 from workbench.dashboard.shell import STYLE
 
 HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
+ACTIVE = COLUMNS.index("n_active_topics")
+LEARNT = {
+    "alpha": ("alpha", COLUMNS.index("alpha_total"), "in all "), "beta": ("beta", COLUMNS.index("beta"), ""),
+    "alpha_total": ("alpha", COLUMNS.index("alpha_total"), "in all "),
+    "beta_total": ("beta", COLUMNS.index("beta_total"), "in all "),
+    "top_concentration": ("gamma", COLUMNS.index("top_concentration"), ""),
+}
+"""What may be learnt → its name, the column of its value, and what that is."""
 DASH = "–"
 
 
@@ -59,7 +68,8 @@ def row(reading: Reading) -> dict:
         "name": reading.name,
         "label": reading.label,
         "changes": told_changes(spec) if spec else "",
-        "K": str(spec.model["n_topics"]) if spec else DASH,
+        "learns": learnt(reading) if spec else "",
+        "K": n_topics(reading) if spec else DASH,
         "seed": str(spec.seed) if spec else DASH,
         "state": status["state"],
         "message": str(status["message"]),
@@ -69,6 +79,19 @@ def row(reading: Reading) -> dict:
         "time": duration(latest[ELAPSED]),
         "left": duration(status["time_left"]),
     }
+
+
+def n_topics(reading: Reading) -> str:
+    """K; of an HDP, whose number of topics is found, the topics that have a token, and those asked for in brackets."""
+    asked, active = reading.spec.model["n_topics"], reading.latest[ACTIVE]
+    return str(asked) if "alpha" in reading.spec.model or not math.isfinite(active) else f"{active:.0f} ({asked})"
+
+
+def learnt(reading: Reading) -> str:
+    """The priors that a run learns, with their last values: ``learns alpha (in all 0.84), gamma (2.1)``."""
+    parts = [f"{LEARNT[name][0]} ({LEARNT[name][2]}{reading.latest[LEARNT[name][1]]:.3g})" for name in reading.learns]
+    parts += ["tau"] if reading.spec.options.get("learn_tau") else []
+    return f"learns {', '.join(parts)}" if parts else ""
 
 
 def duration(seconds: float | None) -> str:

@@ -14,7 +14,7 @@ import xarray as xr
 from workbench.dashboard.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import STYLE, column, dressed, message, text
-from workbench.measures import top_words, topic_sizes
+from workbench.measures import top_words, topic_sizes, topics_by_size
 from workbench.runs.run import Run
 
 MOST_WORDS = 50
@@ -111,6 +111,9 @@ def _told(moment: Moment | None, n_words: int, relevance: float) -> tuple[str, s
         f"Words by {ranked}, sizes as shares of the training tokens; "
         f"iteration {int(counts['snapshot_iteration'][-1])} of {moment.path.name}."
     )
+    n_empty = counts.sizes["topic"] - len(topics_by_size(counts))
+    if n_empty:
+        said += f" {n_empty} of {counts.sizes['topic']} topics hold no token and are left out."
     return message(said), table_of(counts, n_words, relevance, moment.path.name)
 
 
@@ -124,10 +127,13 @@ def _counts(moment: Moment) -> xr.Dataset | None:
 
 
 def table_of(counts: xr.Dataset, n_words: int, relevance: float, name: str) -> str:
-    """The topics as an HTML table, largest first; their words with probabilities, whatever is in them, as text."""
+    """The topics as an HTML table, largest first; their words with probabilities, whatever is in them, as text.
+
+    Of an HDP only topics with a token.
+    """
     found, share = top_words(counts, n_words, relevance), topic_sizes(counts)["share"].values
-    rows = []
-    for at in np.argsort(-share, kind="stable"):
+    rows, places = [], {topic: at for at, topic in enumerate(counts["topic"].values.tolist())}
+    for at in map(places.get, topics_by_size(counts)):
         own = found.isel(topic=at)
         words = "".join(
             f'<span title="{phi:.4f}">{escape(str(word))}</span> '

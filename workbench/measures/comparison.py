@@ -7,11 +7,13 @@ from difflib import get_close_matches
 import numpy as np
 import xarray as xr
 
-from workbench.measures.selection import MeasureError, counterparts, each_run, labels_of, replicate_of, spec_of
+from workbench.measures.quantities import quantity
+from workbench.measures.selection import MeasureError, counterparts, each_run, labels_of, replicate_of, same_model, spec_of
 from workbench.models import VARIABLES
 
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
 COSTS = ("elapsed", "cpu_time", "updates")
+CLOCKS = (*COSTS, "iteration", "steps")
 PER_UPDATE = {"long_name": "CPU time of inference for each site update", "units": "ns"}
 
 
@@ -24,7 +26,7 @@ def final(runs) -> xr.Dataset:
         Dim ``run`` (names), coordinates ``label`` and ``seed``; the three test perplexities (NaN where
         nothing is held out), ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
         ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy
-        machine does not stretch).
+        machine does not stretch); ``n_active_topics``.
 
     Raises
     ------
@@ -39,6 +41,8 @@ def final(runs) -> xr.Dataset:
     updates = data["updates"][1]
     each = np.divide(1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0)
     data["time_per_update"] = ("run", each, PER_UPDATE)
+    active = [float(quantity(run.isel(iteration=[-1]), "n_active_topics").values[0]) for run in runs]
+    data["n_active_topics"] = ("run", active, VARIABLES["n_active_topics"].attrs)
     reached = np.array([int(run["iteration"].values[-1]) for run in runs])
     data["iteration"] = ("run", reached, {"long_name": "last committed iteration", "units": ""})
     data["n_iterations"] = ("run", [max(spec.n_iterations, n) for spec, n in zip(specs, reached, strict=True)],
@@ -78,7 +82,7 @@ def summary(runs, reference: str | None = None) -> xr.Dataset:
     by_label = _rows_by_label(last)
     n_runs = [len(rows) for rows in by_label.values()]
     data = {"n_runs": ("label", n_runs, {"long_name": "runs: seeds and splits", "units": ""})}
-    for name in (*PERPLEXITIES, "iteration", *COSTS, "time_per_update"):
+    for name in (*PERPLEXITIES, "iteration", *COSTS, "time_per_update", "n_active_topics"):
         stats = [_mean_and_error(last[name].values[rows]) for rows in by_label.values()]
         attrs = last[name].attrs
         data[name] = ("label", [mean for mean, _ in stats], attrs)
@@ -135,7 +139,7 @@ def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "tes
 
     Parameters
     ----------
-    clock : {"elapsed", "cpu_time", "updates", "iteration"}
+    clock : {"elapsed", "cpu_time", "updates", "iteration", "steps"}
 
     Returns
     -------
@@ -147,13 +151,13 @@ def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "tes
     MeasureError
         An unknown clock.
     """
-    if clock not in (*COSTS, "iteration"):
-        raise MeasureError(f"no clock '{clock}'; there are {', '.join((*COSTS, 'iteration'))}")
+    if clock not in CLOCKS:
+        raise MeasureError(f"no clock '{clock}'; there are {', '.join(CLOCKS)}")
     last = final(runs := each_run(runs))
     spent = []
     for run in runs:
         reached = np.flatnonzero(run[measure].values <= perplexity) if measure in run else []
-        spent.append(float(run[clock].values[reached[0]]) if len(reached) else np.nan)
+        spent.append(float(quantity(run, clock).values[reached[0]]) if len(reached) else np.nan)
     unit = VARIABLES[clock].unit if clock in VARIABLES else ""
     about = {"long_name": f"{clock} until {measure} is at most {perplexity:g}", "units": unit}
     return xr.DataArray(spent, last["elapsed"].coords, ("run",), f"{clock}_to", about)
@@ -197,7 +201,7 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
     chosen = {}
     for label in labels:
         on_same_data = [other for other in labels if peers[other][0] == peers[label][0]]
-        alike = [other for other in on_same_data if peers[other] == peers[label]]
+        alike = [other for other in on_same_data if same_model(peers[other][1], peers[label][1])]
         if wanted in on_same_data:
             chosen[label] = wanted
             continue

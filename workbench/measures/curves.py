@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from workbench.measures.quantities import quantity
 from workbench.measures.selection import MeasureError, each_run, labels_of, spec_of
 
-CLOCKS = ("iteration", "updates", "elapsed", "cpu_time")
+CLOCKS = ("iteration", "updates", "elapsed", "cpu_time", "steps")
 
 
 class Curve(NamedTuple):
@@ -40,7 +41,7 @@ def mean_curves(runs, measure: str, against: str = "iteration") -> list[Curve]:
     runs = each_run(runs)
     groups: dict[str, list[xr.Dataset]] = {}
     for run, label in zip(runs, labels_of(runs), strict=True):
-        if measure in run:
+        if quantity(run, measure) is not None:
             groups.setdefault(label, []).append(run)
     return [curve for label, members in groups.items() for curve in _curves(label, members, measure, against)]
 
@@ -57,7 +58,8 @@ def _curves(label: str, runs: list[xr.Dataset], measure: str, against: str) -> l
 
 
 def _curve(label: str, group: str, runs: list[xr.Dataset], iterations: np.ndarray, measure: str, against: str) -> Curve:
-    x, y = (np.stack([run[name].sel(iteration=iterations).values.astype(float) for run in runs]) for name in (against, measure))
+    x, y = (np.stack([quantity(run, name).sel(iteration=iterations).values.astype(float) for run in runs])
+            for name in (against, measure))
     n = len(runs)
     error = y.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(len(iterations), np.nan)
     return Curve(label, group, x.mean(axis=0), y.mean(axis=0), error, n)

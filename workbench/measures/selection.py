@@ -10,8 +10,8 @@ import xarray as xr
 from workbench.corpus.experiments import IN_WORDS
 from workbench.runs.spec import RunSpec
 
-PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "cgs")
-"""Variational, hybrid, Gibbs, as Welling, Teh & Kappen (2008) list them; other engines come after."""
+PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "cgs", "cv-hdp", "g-hdp")
+"""Variational, hybrid, Gibbs, as Welling, Teh & Kappen (2008) list them, then those of the HDP; other engines come after."""
 
 
 class MeasureError(ValueError):
@@ -81,10 +81,17 @@ def labels_of(runs: list[xr.Dataset]) -> list[str]:
 
     Runs of one label are repetitions of each other.
     """
-    specs = [spec_of(run) for run in runs]
+    return labels_of_specs([spec_of(run) for run in runs])
+
+
+def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> list[str]:
+    """The labels of runs by their specs; ``apart_from`` names settings that are not told, as "K".
+
+    Neither is then what these decide, as an alpha of 50/K.
+    """
     settings = [_settings(spec, data) for spec, data in zip(specs, _corpora(specs), strict=True)]
-    names = list(dict.fromkeys(name for each in settings for name in each))
-    differing = [name for name in names if len({repr(each.get(name)) for each in settings if _tells(name, each)}) > 1]
+    names = [name for name in dict.fromkeys(name for each in settings for name in each) if name not in apart_from]
+    differing = [name for name in names if _differs(name, settings) and not _decided(name, apart_from, settings)]
     return [
         ", ".join([spec.label(), *(_told(name, each[name]) for name in differing if each.get(name) is not None)])
         for spec, each in zip(specs, settings, strict=True)
@@ -105,14 +112,19 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
     return found
 
 
-def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, str]]:
-    """(what is held out of which data, model) of each run: runs that share both differ in their inference alone."""
+def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
+    """(what is held out of which data, model) of each run: what runs with counterparts share, see `same_model`."""
     specs = [spec_of(run) for run in runs]
     found = []
     for spec, data in zip(specs, data_of(runs), strict=True):
         settings = _settings(spec, data)
-        found.append(((data, settings["held out"], settings["per"]), _plain(spec.model)))
+        found.append(((data, settings["held out"], settings["per"]), spec.model))
     return found
+
+
+def same_model(model: dict, other: dict) -> bool:
+    """Do the models agree in all that both have? That of the HDP has no alpha and beta, only a number of topics."""
+    return all(_plain({name: value}) == _plain({name: other[name]}) for name, value in model.items() if name in other)
 
 
 def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
@@ -171,9 +183,22 @@ def _settings(spec: RunSpec, data: str) -> dict:
     }
 
 
+def _differs(name: str, settings: list[dict]) -> bool:
+    return len({repr(each.get(name)) for each in settings if _tells(name, each)}) > 1
+
+
+def _decided(name: str, by: tuple[str, ...], settings: list[dict]) -> bool:
+    """Do these settings decide the named one, wherever it is there?"""
+    found: dict[tuple, set] = {}
+    for each in settings:
+        if each.get(name) is not None:
+            found.setdefault(tuple(repr(each.get(other)) for other in by), set()).add(repr(each[name]))
+    return bool(by) and all(len(values) == 1 for values in found.values())
+
+
 def _tells(name: str, settings: dict) -> bool:
-    """Whether a run was started from another at all is told by its spec's own label."""
-    return name != "start" or settings["start"] is not None
+    """A prior that its model does not have tells nothing; whether it was started from another, its spec's own label tells."""
+    return name in settings and (name != "start" or settings["start"] is not None)
 
 
 def _told(name: str, value) -> str:

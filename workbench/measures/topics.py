@@ -7,7 +7,8 @@ import numbers
 import numpy as np
 import xarray as xr
 
-from workbench.measures.selection import MeasureError
+from workbench.measures.selection import MeasureError, spec_of
+from workbench.models import HDP, topic_numbers
 
 
 def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
@@ -59,14 +60,17 @@ def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Datase
 def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.DataArray:
     """The top words of each topic as one line of text, largest topic first: dim ``topic``, coordinate ``share``.
 
+    Of an HDP only topics with a token.
+
     Raises
     ------
     MeasureError
     """
     words, share = top_words(run, n, relevance)["word"], topic_sizes(run)["share"]
-    order = np.argsort(-share.values, kind="stable")
-    lines = np.array([" ".join(map(str, row)) for row in words.values[order]], dtype=object)
-    coords = {"topic": words["topic"].values[order], "share": ("topic", share.values[order], share.attrs)}
+    shown = topics_by_size(run)
+    words, share = words.sel(topic=shown), share.sel(topic=shown)
+    lines = np.array([" ".join(map(str, row)) for row in words.values], dtype=object)
+    coords = {"topic": shown, "share": ("topic", share.values, share.attrs)}
     ranked = "phi" if relevance == 1 else f"relevance {relevance:g}"
     return xr.DataArray(lines, coords, ("topic",), "words", {"long_name": f"top {words.sizes['rank']} words by {ranked}"})
 
@@ -88,6 +92,22 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
         },
         {"topic": run["topic"].values},
     )
+
+
+def topics_by_size(run: xr.Dataset) -> list[int]:
+    """The run's own numbers of its topics at the last snapshot, largest first; of an HDP only those with a token.
+
+    Raises
+    ------
+    MeasureError
+        The Dataset holds no snapshot.
+    """
+    sizes = topic_sizes(run)
+    numbers, n_k = sizes["topic"].values, sizes["n_k"].values
+    order = np.argsort(-n_k, kind="stable")
+    if isinstance(spec_of(run).parts()[1], HDP):
+        order = order[: max(int(topic_numbers(n_k)["n_active_topics"]), 1)]
+    return numbers[order].tolist()
 
 
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:

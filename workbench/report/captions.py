@@ -5,11 +5,20 @@ from __future__ import annotations
 import json
 
 from workbench.corpus.experiments import IN_WORDS
-from workbench.measures import data_of, labels_of
-from workbench.models import VARIABLES
+from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
+from workbench.models import HDP, VARIABLES
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
+from workbench.runs.spec import RunSpec
 from workbench.views import objectives_of
+from workbench.views.curves import SHORT
+
+HYPERPARAMETERS = ("alpha", "beta", "alpha_total", "beta_total", "top_concentration")
+CONCENTRATIONS = {
+    "alpha (HDP, sum over topics)": ("alpha_total", "alpha"), "beta (HDP, sum over words)": ("beta_total", "beta"),
+    "gamma (HDP)": ("top_concentration", "gamma"),
+}
+"""Row of the settings → option with the fixed value, and what the options that learn it end in."""
 
 SCORED = (
     ("held-out perplexity", "The exponential of the mean negative log p(w|d) of the tokens that were held out of the training "
@@ -37,6 +46,10 @@ COSTS = (
     ("ns per update", "CPU seconds divided by site updates, in nanoseconds: what an update costs, whatever else the machine "
      "had to do."),
 )
+STEPS = (
+    "steps", "Iterations times topics, where the number of topics changes the sum over the iterations: what runs with "
+    "different numbers of topics can be compared by.",
+)
 TOPICS = (
     "topic sizes and words", "The size of a topic is its (expected) number of training tokens. Its words are ranked by phi, "
     "their probability in the topic, at the run's last snapshot.",
@@ -53,7 +66,19 @@ def definitions(found: list[Gathered]) -> list[tuple[str, str]]:
         meaning = VARIABLES[name].meaning
         told = f"{meaning[0].upper()}{meaning[1:]}. In nats (natural logarithm); higher is better."
         said.append((name.replace("_", " "), told))
+    if any("collapsed_bound" in run for run in runs):
+        said.append(("collapsed bound", _sentence("collapsed_bound")))
+    if any("n_active_topics" in run for run in runs):
+        said += [(SHORT[name], _sentence(name)) for name in TOPIC_NUMBERS]
+        said.append(STEPS)
+    said += [(SHORT[name], _sentence(name)) for name in HYPERPARAMETERS if any(name in run for run in runs)]
     return [*said, *COSTS, TOPICS]
+
+
+def _sentence(name: str) -> str:
+    about = VARIABLES[name]
+    unit = ", in nats" if about.unit == "nats" else ""
+    return f"{about.meaning[0].upper()}{about.meaning[1:]}{unit}."
 
 
 def settings(found: list[Gathered]) -> list[tuple[str, str]]:
@@ -63,10 +88,11 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
     def every(values) -> str:
         return "; ".join(dict.fromkeys(str(value) for value in values))
 
-    rows = [("corpus", every(spec.corpus for spec in specs)), ("topics", every(spec.model.get("n_topics") for spec in specs))]
+    rows = [("corpus", every(spec.corpus for spec in specs)), ("topics", every(_topics(spec) for spec in specs))]
     for name in sorted({name for spec in specs for name in spec.model} - {"n_topics"}):
         per = {"alpha": " (per topic)", "beta": " (per word type)"}.get(name, "")
-        rows.append((name + per, every(_number(spec.model[name]) for spec in specs if name in spec.model)))
+        rows.append((name + per, every(_given(spec, name) for spec in specs if name in spec.model)))
+    rows += [(name, every(values)) for name, values in _hdp_priors(specs).items()]
     rows += [
         ("iterations", every(_reached(each) for each in found)),
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
@@ -77,6 +103,36 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
     ]
     if any(lineage(each) for each in found):
         rows.append(("started from", every(lineage(each) or "nothing" for each in found)))
+    return rows
+
+
+def _topics(spec: RunSpec) -> str:
+    """How many, and what that number is to an HDP."""
+    n_topics = spec.model.get("n_topics")
+    if not isinstance(spec.parts()[1], HDP):
+        return str(n_topics)
+    return f"{n_topics} at the start ({spec.engine})" if finds_topics(spec) else f"at most {n_topics} ({spec.engine})"
+
+
+def _given(spec: RunSpec, name: str) -> str:
+    """A prior of LDA, and how it is learnt from there."""
+    way = spec.options.get(f"learn_{name}", "fixed")
+    return _number(spec.model[name]) + (f" at the start, then {way}" if way != "fixed" else "")
+
+
+def _hdp_priors(specs: list[RunSpec]) -> dict[str, list[str]]:
+    """What is believed of the concentrations of HDPs: fixed values, or priors by shape and rate."""
+    rows: dict[str, list[str]] = {}
+    for spec in specs:
+        _, model, options = spec.parts()
+        if isinstance(model, HDP):
+            for name, (value, letter) in CONCENTRATIONS.items():
+                learnt = getattr(options, f"learn_{letter}", False)
+                shape, rate = (getattr(options, f"{part}_{letter}", 0) for part in "ab")
+                told = f"learnt, prior Gamma({shape:g}, {rate:g})" if learnt else f"{getattr(options, value):g}, fixed"
+                rows.setdefault(name, []).append(told)
+            if getattr(options, "learn_tau", False):
+                rows.setdefault("tau (HDP)", []).append("learnt")
     return rows
 
 
@@ -123,6 +179,9 @@ def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str
     if any(each.spec.start for each in found):
         notes.append("Runs marked warm were started from the counts of another run, whose iterations, seconds and updates are "
                      "not counted with theirs.")
+    if learning := [each.spec.engine for each in found if learnt_by(each.dataset)]:
+        engines = ", ".join(dict.fromkeys(learning))
+        notes.append(f"{len(learning)} of {len(found)} runs learn hyperparameters of their own ({engines}).")
     for each in found:
         if tried := json.loads(each.dataset.attrs.get("restarts", "[]")):
             notes.append(f"{each.dataset.attrs['name']} is the best of {len(tried)} restarts, chosen by its bound.")

@@ -19,6 +19,7 @@ class _Plan(NamedTuple):
     engines: list[str]
     options: dict   # by name: what differs from the default, for every engine that has it
     known: dict     # by engine: all its options
+    model: dict     # with priors, if any of the engines has a model with priors
 
 
 def commands(specs: list[RunSpec]) -> list[str]:
@@ -28,10 +29,12 @@ def commands(specs: list[RunSpec]) -> list[str]:
     different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
+    priors = dict.fromkeys((_shared(spec), _priors(spec)) for spec in specs if _priors(spec))
+    with_priors = dict(reversed(list(priors)))  # the first of each
     for spec in specs:
-        shared = (spec.corpus, _items(spec.model), spec.n_iterations, spec.burn_in, spec.test is None, _items(spec.split or {}),
-                  _items(spec.start or {}))
-        families.setdefault(shared, {}).setdefault((spec.engine, _items(spec.options)), []).append(spec)
+        shared = _shared(spec)
+        own = _priors(spec) or with_priors.get(shared, ())  # alpha and beta go to the engines whose model has them
+        families.setdefault((shared, own), {}).setdefault((spec.engine, _items(spec.options)), []).append(spec)
     found = []
     for members in families.values():
         by_seeds: dict[tuple, list[RunSpec]] = {}
@@ -89,8 +92,9 @@ def _plans(specs: list[RunSpec]) -> list[_Plan]:
             if spec.engine not in plan.engines and _agree(plan, spec.options, own):
                 break
         else:
-            plan = _Plan([], {}, {})
+            plan = _Plan([], {}, {}, {})
             plans.append(plan)
+        plan.model.update(spec.model)
         plan.engines.append(spec.engine)
         plan.options.update(own)
         plan.known[spec.engine] = spec.options
@@ -107,7 +111,7 @@ def _agree(plan: _Plan, options: dict, own: dict) -> bool:
 
 
 def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: int) -> str:
-    model = spec.model
+    model = plan.model
     words = [*head, "--topics", _value(model.get("n_topics"))]
     for name in ("alpha", "beta"):
         if name in model:
@@ -120,6 +124,7 @@ def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: in
         words += ["--holdout", "0"]
     elif split:
         words += ["--holdout", _value(split.get("fraction", 0.1))]
+        words += ["--holdout-per", split["per"]] if split.get("per", "corpus") != "corpus" else []
         if split.get("seed"):
             words += ["--split-seed", str(split["seed"])]
     for name, flag in (("top_words", "--top-words"), ("singletons", "--singletons")):
@@ -143,6 +148,16 @@ def _spans(seeds: list[int]) -> list[tuple[int, int]]:
         else:
             spans.append((seed, 1))
     return spans
+
+
+def _shared(spec: RunSpec) -> tuple:
+    """What the runs of one command have in common, apart from priors."""
+    return (spec.corpus, spec.model.get("n_topics"), spec.n_iterations, spec.burn_in, spec.test is None,
+            _items(spec.split or {}), _items(spec.start or {}))
+
+
+def _priors(spec: RunSpec) -> tuple:
+    return _items({name: value for name, value in spec.model.items() if name != "n_topics"})
 
 
 def _items(values: dict) -> tuple:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 import threading
 
 from workbench.views.style import ONE_COLUMN, RC, TWO_COLUMNS
@@ -20,6 +21,10 @@ METADATA = {
     "png": {"Software": None},
 }
 MOST_ACROSS = 3
+LETTER, LINE = 0.075, 0.185
+"""Inches that a letter and a line of a legend or a title take, at 8 points."""
+USUAL_LINES = 2
+"""Lines of a legend that a figure has room for; for more, and for titles of several lines, it grows."""
 _drawing = threading.RLock()
 
 
@@ -75,15 +80,19 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
         shown = panel.opts(show_legend=False, clone=True, backend="matplotlib")
         plot = renderer.get_plot(shown, fig=figure, axis=axes)
         axes.set_aspect("auto")  # the layout decides, not the element
+        axes.title.set_text(textwrap.fill(axes.get_title(), int(width / across / LETTER)))
         for part in plot.subplots.values():
             if isinstance(part.handles.get("artist"), Line2D):
                 entries.setdefault(part.current_frame.label, part.handles["artist"])
     for axes in list(grid.flat)[len(panels):]:
         axes.remove()
     _share_heights(grid)
+    more = sum(max(axes.get_title().count("\n") for axes in row if axes.figure is not None) for row in grid)
     if legend and entries:
-        across = max(1, int(WIDTHS[columns] // (0.55 + 0.075 * max(map(len, entries)))))
-        figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=min(len(entries), across))
+        beside = min(len(entries), max(1, int(WIDTHS[columns] // (0.55 + LETTER * max(map(len, entries))))))
+        figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=beside)
+        more += max(math.ceil(len(entries) / beside) - USUAL_LINES, 0)
+    figure.set_figheight(figure.get_figheight() + LINE * more)
     return figure
 
 

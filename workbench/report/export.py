@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.corpus.mallet import one_word
+from workbench.measures import topics_by_size
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather
+from workbench.runs.dataset import priors_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
 MOST_KEYS = 20
 """Words a topic in MALLET's topic-keys.txt, as MALLET itself writes them."""
@@ -30,7 +33,8 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
     ============  ====================================================================================================
     csv           ``progress.csv``: a row an iteration. ``n_k.csv`` and whatever else the run has a topic: iteration,
                   topic, value. ``topics.csv``: topic, rank, word, probability, count. ``document_topics.csv``:
-                  document (from 0), title, topic, probability, count. ``spec.json``: every setting.
+                  document (from 0), title, topic, probability, count. ``tau.csv``: word, tau, where it is learnt.
+                  ``spec.json``: every setting.
     npz           ``run.npz``: every array of the run's Dataset under its name, text as text, ``spec`` and ``attributes``
                   as JSON; nothing is pickled.
     mallet        ``doc-topics.txt``, ``topic-keys.txt``, ``word-topic-counts.txt``, as MALLET's train-topics writes them;
@@ -39,6 +43,10 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
                   ``final.other``.
     pyldavis      ``pyldavis.json``: the arguments of ``pyLDAvis.prepare`` by name.
     ============  ====================================================================================================
+
+    Topics of an HDP without a token are left out but for ``n_k.csv``, ``alpha.csv`` and npz. Other programs number topics by
+    their place, so theirs are then numbered anew; and they know no prior of topics yet to come, so what a document has of
+    topics that are left out is shared out among the others: rows of documents sum to 1.
 
     Parameters
     ----------
@@ -94,6 +102,7 @@ def _csv(each: Gathered) -> dict[str, bytes]:
         if values.dims == ("iteration", "topic"):
             files[f"{name}.csv"] = _table(values.to_dataframe().reset_index()[["iteration", "topic", name]])
     if "phi" in run:
+        run = _of_topics(run)
         n_kw, n_dk = (run[name].isel(snapshot=-1).values for name in ("n_kw", "n_dk"))
         order = np.argsort(-run["phi"].values, axis=1, kind="stable")
         at, rank = np.indices(order.shape).reshape(2, -1)
@@ -107,6 +116,9 @@ def _csv(each: Gathered) -> dict[str, bytes]:
             "document": document, "title": run["document"].values[document], "topic": run["topic"].values[at],
             "probability": run["theta"].values.ravel(), "count": n_dk.ravel(),
         }))
+    if "tau" in run:
+        tau = run["tau"].isel(snapshot=-1).values
+        files["tau.csv"] = _table(pd.DataFrame({"word": run["word"].values, "tau": tau}))
     return files | {"spec.json": (each.spec.to_json() + "\n").encode()}
 
 
@@ -134,11 +146,11 @@ def _mallet(each: Gathered) -> dict[str, bytes]:
     words = ["_".join(word.split()) for word in run["word"].values]
     documents = [
         "\t".join([str(d), one_word(title), *map(repr, theta)])
-        for d, (title, theta) in enumerate(zip(run["document"].values, run["theta"].values.tolist(), strict=True))
+        for d, (title, theta) in enumerate(zip(run["document"].values, _theta(run).tolist(), strict=True))
     ]
     n_kw = run["n_kw"].isel(snapshot=-1).values
     keys = []
-    for k, (alpha, counts) in enumerate(zip(_alphas(each), n_kw, strict=True)):
+    for k, (alpha, counts) in enumerate(zip(priors_of(run).alphas, n_kw, strict=True)):
         top = [at for at in np.argsort(-counts, kind="stable")[:MOST_KEYS] if counts[at] > 0]
         keys.append(f"{k}\t{f'{alpha:.5f}'.rstrip('0').rstrip('.')}\t{''.join(words[at] + ' ' for at in top)}")
     types = []
@@ -153,7 +165,8 @@ def _mallet(each: Gathered) -> dict[str, bytes]:
 
 def _ldac(each: Gathered) -> dict[str, bytes]:
     """The three files in which lda-c leaves a model."""
-    run, alphas = _with_counts(each, "lda-c"), _alphas(each)
+    run = _with_counts(each, "lda-c")
+    alphas = priors_of(run).alphas
     phi = run["phi"].values
     beta = np.log(phi, out=np.full(phi.shape, NEVER), where=phi > 0)
     gamma = run["n_dk"].isel(snapshot=-1).values + alphas
@@ -176,7 +189,7 @@ def _pyldavis(each: Gathered) -> dict[str, bytes]:
     tokens = {dim: run[name].isel(snapshot=-1).sum("topic").values for dim, name in (("document", "n_dk"), ("word", "n_kw"))}
     arguments = {
         "topic_term_dists": run["phi"].values.tolist(),
-        "doc_topic_dists": run["theta"].values.tolist(),
+        "doc_topic_dists": _theta(run).tolist(),
         "doc_lengths": np.rint(tokens["document"]).astype(int).tolist(),  # responsibilities add up to whole tokens
         "vocab": run["word"].values.tolist(),
         "term_frequency": np.rint(tokens["word"]).astype(int).tolist(),
@@ -185,23 +198,24 @@ def _pyldavis(each: Gathered) -> dict[str, bytes]:
 
 
 def _with_counts(each: Gathered, format: str):
-    """The Dataset of a run that has its counts."""
+    """The Dataset of a run that has its counts, without topics of an HDP that have no token."""
     if "phi" not in each.dataset:
         raise ReportError(
             f"{format} wants the counts of run '{each.dataset.attrs['name']}', which comes without: it is before its first "
             "snapshot, part of a comparison, or its corpus is gone; open the run itself, or export csv"
         )
-    return each.dataset
+    return _of_topics(each.dataset)
 
 
-def _alphas(each: Gathered) -> np.ndarray:
-    """(topic,) the prior of each topic: the last one learned, else that of the model."""
-    if "alpha" in each.dataset:
-        return np.broadcast_to(each.dataset["alpha"].values[-1], each.dataset.sizes["topic"])
-    alphas = getattr(each.spec.parts()[1], "alphas", None)
-    if alphas is None:
-        raise ReportError(f"the model of {each.spec.engine} has no prior alpha on topics; export csv, npz or pyldavis")
-    return alphas
+def _of_topics(run: xr.Dataset) -> xr.Dataset:
+    """The run without the topics of an HDP that have no token."""
+    return run.sel(topic=sorted(topics_by_size(run)))
+
+
+def _theta(run: xr.Dataset) -> np.ndarray:
+    """(document, topic) proportions that sum to 1: as they are, or of an HDP without those of topics that are left out."""
+    theta = run["theta"].values
+    return theta / theta.sum(axis=1, keepdims=True) if "alpha_total" in run else theta
 
 
 FORMATS = {"csv": _csv, "npz": _npz, "mallet": _mallet, "lda-c": _ldac, "pyldavis": _pyldavis}

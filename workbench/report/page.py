@@ -15,7 +15,7 @@ from workbench.report.drawing import draw
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather_begun
 from workbench.report.pictures import pictures
-from workbench.report.tables import label_rows, run_rows, topic_tables, version_rows
+from workbench.report.tables import label_rows, move_tables, prior_rows, run_rows, topic_tables, version_rows
 from workbench.views.style import BROWN
 
 TEMPLATE = "report.html.jinja"
@@ -87,6 +87,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         definitions=definitions(found),
         settings=settings(found), statistics=statistics(found), versions=version_rows(found),
         commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
+        growing=any("n_active_topics" in each.dataset for each in found), priors=prior_rows(found), moves=move_tables(found),
         figures=figures, topics=topic_tables(found, labels), runs=run_rows(found),
     )
 

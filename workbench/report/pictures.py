@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from dataclasses import replace
 
 import xarray as xr
 
-from workbench.measures import data_of, final, in_papers_order, labels_of, spec_of, top_words, topic_sizes
+from workbench.measures import (
+    bound_of,
+    data_of,
+    final,
+    in_papers_order,
+    labels_of,
+    spec_of,
+    top_words,
+    topic_sizes,
+    topics_by_size,
+)
 from workbench.models import VARIABLES
+from workbench.report.inference_pictures import inference_pictures
+from workbench.report.picture import Picture, band_told, by_label, records, shown_of
 from workbench.views import (
+    bound_curves,
     final_perplexities,
     objective_curves,
     objectives_of,
@@ -23,35 +35,19 @@ from workbench.views import (
 from workbench.views.style import looks
 from workbench.views.topics import ACROSS, ROW, words_height
 
-CLOCKS = {"iteration": "iterations", "elapsed": "seconds", "updates": "updates"}
+CLOCKS = {"iteration": "iterations", "elapsed": "seconds", "updates": "updates", "steps": "steps"}
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
-SAME = ("iteration", "updates", "elapsed", "cpu_time")
-MOST_PANELS = 12
-"""Panels of one figure that has one a label; further labels are in its table."""
 MOST_TOPICS, MOST_WORDS, FEWEST_WORDS, TABLE_WORDS = 40, 10, 4, 20
 PAGE = 8.5
 """Height that a figure of words may have, inches: one page of paper."""
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure before it is drawn."""
-
-    name: str            # of its files
-    title: str
-    caption: str         # what it shows, without settings
-    panels: list         # of holoviews.Overlay
-    header: list[str]    # of the table behind it
-    rows: list[list] = field(repr=False, default_factory=list)
-    legend: bool = True
-    height: float | None = None  # of a panel, inches
-
-
 def pictures(runs: list[xr.Dataset], columns: int = 2) -> list[Picture]:
     """The figures of the runs, drawn apart for each data: perplexities of different data share no axis.
 
-    Final perplexities and their curves against each clock (where something is held out), the bound and its kin, topic
-    sizes, and the topics' words of one run a label (where it has its counts).
+    Final perplexities and their curves against each clock (where something is held out), the bound and its kin, whatever
+    is learnt beside topics (see `workbench.report.inference_pictures`), topic sizes, and the topics' words of one run a
+    label (where it has its counts).
     """
     by_data: dict[str, list[xr.Dataset]] = {}
     for run, data in zip(runs, data_of(runs), strict=True):
@@ -70,13 +66,19 @@ def pictures(runs: list[xr.Dataset], columns: int = 2) -> list[Picture]:
 def _pictures(runs: list[xr.Dataset], columns: int) -> list[Picture]:
     found = []
     if any("test_perplexity" in run for run in runs):
-        found += [_ordering(runs), *(_perplexity(runs, clock) for clock in CLOCKS), _state_and_average(runs)]
+        clocks = [clock for clock in CLOCKS if clock != "steps" or _steps_matter(runs)]
+        found += [_ordering(runs), *(_perplexity(runs, clock) for clock in clocks), _state_and_average(runs)]
     objectives = objectives_of(runs)
     if "bound" in objectives:
         found.append(_bound(runs))
     if others := [name for name in objectives if name != "bound"]:
         found.append(_objectives(runs, others))
-    return [*found, _sizes(runs), *_words(runs, columns)]
+    return [*found, *inference_pictures(runs), _sizes(runs), *_words(runs, columns)]
+
+
+def _steps_matter(runs: list[xr.Dataset]) -> bool:
+    """Are steps something else than iterations in another unit?"""
+    return any("steps" in run for run in runs) or len({spec_of(run).model["n_topics"] for run in runs}) > 1
 
 
 def _ordering(runs: list[xr.Dataset]) -> Picture:
@@ -88,7 +90,7 @@ def _ordering(runs: list[xr.Dataset]) -> Picture:
     return Picture(
         "ordering", "Final perplexity of each engine",
         f"Held-out perplexity at the last iteration (running average for engines that sample, state for the others): {how}. "
-        "Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs.",
+        "Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the HDP.",
         [final_perplexities(runs)], ["label", "run", "seed", *names],
         [
             [str(last["label"].values[at]), str(last["run"].values[at]), int(last["seed"].values[at])]
@@ -106,31 +108,36 @@ def _perplexity(runs: list[xr.Dataset], clock: str) -> Picture:
         f"perplexity-by-{against}",
         f"Held-out perplexity against {against}",
         "Held-out perplexity of the current state (first panel) and of the running average of p(w|d) after burn-in (second "
-        f"panel) against {against}.{how}{_band(runs)}",
+        f"panel) against {against}.{how}{band_told(runs)}",
         [perplexity_curves(runs, which, clock) for which in ("state", "average")],
-        *_table(runs, PERPLEXITIES),
+        *records(runs, [*PERPLEXITIES, *(["steps"] if clock == "steps" else [])]),
     )
 
 
 def _state_and_average(runs: list[xr.Dataset]) -> Picture:
-    scored = {label: own for label, own in _by_label(runs).items() if "test_perplexity" in own[0]}
-    shown, left_out = _shown(scored)
+    scored = {label: own for label, own in by_label(runs).items() if "test_perplexity" in own[0]}
+    shown, left_out = shown_of(scored)
     return Picture(
         "state-and-average", "State and running average of each engine",
         "Held-out perplexity of the current state beside that of the running average of p(w|d), a panel for each label, "
-        f"from the end of burn-in on (until then both are the same): the gap is what averaging gains.{_band(runs)}{left_out}",
+        "from the end of burn-in on (until then both are the same): the gap is what averaging gains."
+        f"{band_told(runs)}{left_out}",
         [state_and_average(own, title=label) for label, own in shown.items()],
-        *_table(runs, PERPLEXITIES),
+        *records(runs, PERPLEXITIES),
     )
 
 
 def _bound(runs: list[xr.Dataset]) -> Picture:
+    names = [name for name in ("bound", "collapsed_bound") if any(name in run for run in runs)]
+    meanings = " ".join(f"{name}: {VARIABLES[name].meaning} ({VARIABLES[name].unit})." for name in names)
+    collapsed = " Of engines that have both, the collapsed bound is drawn, which is the one to compare with other collapsed " \
+        "engines, and the legend says so." if any(bound_of(run) == "collapsed_bound" for run in runs) else ""
     return Picture(
-        "bound", "Variational bound",
-        f"bound: {VARIABLES['bound'].meaning} ({VARIABLES['bound'].unit}), against iterations and against seconds of "
-        f"inference; engines without a bound are not drawn.{_band(runs)}",
-        [objective_curves(runs, "bound", clock) for clock in ("iteration", "elapsed")],
-        *_table(runs, ["bound"]),
+        "bound", "Variational bounds",
+        "Bounds divided by the number of training tokens, against iterations and against seconds of inference; engines without "
+        f"a bound are not drawn.{collapsed} {meanings}{band_told(runs)}",
+        [bound_curves(runs, clock) for clock in ("iteration", "elapsed")],
+        *records(runs, [*names, "bound_per_token"]),
     )
 
 
@@ -139,15 +146,15 @@ def _objectives(runs: list[xr.Dataset], names: list[str]) -> Picture:
     return Picture(
         "objectives", "Log joint and objective",
         f"What the engines that sample climb, one quantity a panel; they are not comparable across panels. "
-        f"{meanings}{_band(runs)}",
+        f"{meanings}{band_told(runs)}",
         [objective_curves(runs, name) for name in names],
-        *_table(runs, names),
+        *records(runs, names),
     )
 
 
 def _sizes(runs: list[xr.Dataset]) -> Picture:
-    first = {label: own[0] for label, own in _by_label(runs).items()}
-    style, (shown, left_out) = looks(first), _shown(first)
+    first = {label: own[0] for label, own in by_label(runs).items()}
+    style, (shown, left_out) = looks(first), shown_of(first)
     rows = [
         [label, run.attrs["name"], spec_of(run).seed, int(iteration), topic, float(tokens)]
         for label, run in first.items()
@@ -166,7 +173,7 @@ def _sizes(runs: list[xr.Dataset]) -> Picture:
 def _words(runs: list[xr.Dataset], columns: int) -> list[Picture]:
     """One figure a label: the words of its first run that has its counts."""
     with_counts = {
-        label: next((run for run in own if "phi" in run and "n_kw" in run), None) for label, own in _by_label(runs).items()
+        label: next((run for run in own if "phi" in run and "n_kw" in run), None) for label, own in by_label(runs).items()
     }
     style, across = looks(with_counts), ACROSS if columns == 2 else 2
     found = []
@@ -174,7 +181,7 @@ def _words(runs: list[xr.Dataset], columns: int) -> list[Picture]:
         if run is None:
             continue
         sizes, words = topic_sizes(run), top_words(run, TABLE_WORDS)
-        largest = sizes["topic"].values[(-sizes["share"].values).argsort(kind="stable")].tolist()
+        largest = topics_by_size(run)
         shown = largest[:MOST_TOPICS]
         room = PAGE / ROW / math.ceil(len(shown) / across) - 1.8
         n_words = min(max(int(room), FEWEST_WORDS), MOST_WORDS, words.sizes["rank"])
@@ -198,20 +205,6 @@ def _words(runs: list[xr.Dataset], columns: int) -> list[Picture]:
     return found
 
 
-def _by_label(runs: list[xr.Dataset]) -> dict[str, list[xr.Dataset]]:
-    found: dict[str, list[xr.Dataset]] = {}
-    for run, label in zip(runs, labels_of(runs), strict=True):
-        found.setdefault(label, []).append(run)
-    return found
-
-
-def _shown(by_label: dict) -> tuple[dict, str]:
-    """What fits into one figure, and a sentence about what does not."""
-    shown = dict(list(by_label.items())[:MOST_PANELS])
-    hidden = len(by_label) - len(shown)
-    return shown, f" {hidden} further labels are in the table only." if hidden else ""
-
-
 def _file_names(names) -> list[str]:
     """Each name in letters, digits and ``.+-`` alone, and no two the same."""
     found: list[str] = []
@@ -222,17 +215,3 @@ def _file_names(names) -> list[str]:
     return found
 
 
-def _band(runs: list[xr.Dataset]) -> str:
-    labels = labels_of(runs)
-    if len(set(labels)) == len(labels):
-        return ""
-    return " Lines are means over the runs of a label, bands one standard error to either side."
-
-
-def _table(runs: list[xr.Dataset], names) -> tuple[list[str], list[list]]:
-    """Header and rows, one a record of a run; empty where a run does not record a number."""
-    rows = []
-    for run, label in zip(runs, labels_of(runs), strict=True):
-        columns = [run[name].values.tolist() if name in run else [] for name in (*SAME, *names)]
-        rows += [[label, run.attrs["name"], spec_of(run).seed, *record] for record in zip_longest(*columns, fillvalue="")]
-    return ["label", "run", "seed", *SAME, *names], rows

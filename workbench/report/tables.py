@@ -7,17 +7,38 @@ import math
 
 import numpy as np
 
-from workbench.measures import MeasureError, data_of, final, reached_by_all, summary, time_to, top_words, topic_sizes
+from workbench.measures import (
+    MeasureError,
+    data_of,
+    final,
+    hyperparameters,
+    labels_of,
+    learnt_by,
+    moves,
+    moves_told,
+    reached_by_all,
+    summary,
+    time_to,
+    top_words,
+    topic_sizes,
+    topics_by_size,
+)
 from workbench.report.captions import lineage
 from workbench.report.commands import command_of
 from workbench.report.gathering import Gathered
 from workbench.runs.dataset import versions
+from workbench.views.curves import SHORT
 
 NONE = "–"
 DIGITS = {
     "test_perplexity": 1, "test_perplexity_state": 1, "test_perplexity_average": 1, "elapsed": 2, "cpu_time": 2, "updates": 0,
-    "iteration": 0, "time_per_update": 1,
+    "iteration": 0, "time_per_update": 1, "n_active_topics": 1,
 }
+LEARNT = {
+    "posterior": "learnt, posterior mean", "sampled": "learnt, sampled", "maximised": "learnt, maximised", "fixed": "fixed",
+}
+MOST_MOVES = 200
+"""Moves of a run that the page tells; the data of the figure have all."""
 N_WORDS = 12
 MOST_OPEN = 80
 """Topics that are shown without a click; paper shows all."""
@@ -52,7 +73,8 @@ def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict]
         row = {"label": label, "n_runs": int(table["n_runs"].values[at]), "n_pairs": int(table["n_pairs"].values[at])}
         for name, digits in DIGITS.items():
             mean, error = float(table[name].values[at]), float(table[f"{name}_se"].values[at])
-            exact = name in ("iteration", "updates") and not error > 0
+            exact = name in ("iteration", "updates", "n_active_topics") and not error > 0
+            digits = digits if error > 0 or name != "n_active_topics" else 0
             row[name] = with_error(mean, math.nan if exact else error, digits)
         mean, error = (float(table[name].values[at]) for name in ("difference", "difference_se"))
         itself = label == table["reference"].values[at]
@@ -96,22 +118,75 @@ def topic_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
             words, sizes = top_words(each.dataset, N_WORDS), topic_sizes(each.dataset)
         except MeasureError:
             continue
-        shares, highest = sizes["share"].values, float(words["phi"].max())
+        shown = topics_by_size(each.dataset)
+        words, shares = words.sel(topic=shown), sizes["share"].sel(topic=shown).values
+        highest = float(words["phi"].max())
         topics = [
             {
-                "number": int(words["topic"].values[at]), "share": f"{100 * shares[at]:.1f} %",
-                "bar": f"{SIZE_BAR * shares[at] / shares.max():.2f}",
+                "number": topic, "share": f"{100 * share:.1f} %", "bar": f"{SIZE_BAR * share / shares.max():.2f}",
                 "words": [
                     {"word": str(word), "phi": f"{phi:.4f}", "bar": f"{WORD_BAR * phi / highest:.2f}"}
                     for word, phi in zip(words["word"].values[at], words["phi"].values[at], strict=True)
                 ],
             }
-            for at in np.argsort(-shares, kind="stable")
+            for at, (topic, share) in enumerate(zip(shown, shares, strict=True))
         ]
         tables[label] = {"label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "topics": topics,
                          "iteration": int(each.dataset["snapshot_iteration"].values[-1]),
                          "open": sum(len(table["topics"]) for table in tables.values()) < MOST_OPEN}
     return list(tables.values())
+
+
+def prior_rows(found: list[Gathered]) -> list[dict]:
+    """A row for each label and hyperparameter, where any run learns its own: how, and the value at the end."""
+    if not any(learnt_by(each.dataset) for each in found):
+        return []
+    by_label: dict[str, list] = {}
+    for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True):
+        by_label.setdefault(label, []).append(hyperparameters(each.dataset))
+    rows = []
+    for label, of_runs in by_label.items():
+        for at, name in enumerate([one.name for one in of_runs[0]]):
+            own = [one for run in of_runs for one in run if one.name == name]
+            rows.append({
+                "label": label, "name": SHORT[name], "how": LEARNT[own[0].how], "value": _prior_told(own),
+                "span": 0 if at else len(of_runs[0]),  # rows that stand beside the label
+            })
+    return rows
+
+
+def _prior_told(alike: list) -> str:
+    """One number, with its standard error over runs; of an alpha for each topic the sum and the range."""
+    many = any(len(one.values) > 1 for one in alike)
+    sums = np.array([one.values.sum() for one in alike])
+    told = with_figures(sums)
+    if not many:
+        return told
+    low, high = (limit(np.concatenate([one.values for one in alike])) for limit in (np.min, np.max))
+    return f"{low:.3g} to {high:.3g}, sum {told}"
+
+
+def with_figures(values: np.ndarray) -> str:
+    """Mean ± standard error with three figures of the mean."""
+    mean, n = float(values.mean()), len(values)
+    error = float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+    digits = max(2 - math.floor(math.log10(abs(mean))), 0) if mean else 2
+    return with_error(mean, error if error > 0 else math.nan, digits)
+
+
+def move_tables(found: list[Gathered]) -> list[dict]:
+    """The splits and merges of each run that tried some: how many, and each in words."""
+    tables = []
+    for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True):
+        if tried := moves(each.dataset):
+            tables.append({
+                "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "told": moves_told(tried),
+                "more": max(len(tried) - MOST_MOVES, 0),
+                "moves": [
+                    {"iteration": move.iteration, "told": move.told, "kept": move.accepted} for move in tried[:MOST_MOVES]
+                ],
+            })
+    return tables
 
 
 def version_rows(found: list[Gathered]) -> list[tuple[str, str]]:

@@ -1,10 +1,22 @@
 """Pictures of runs: Datasets in, HoloViews elements out; testable without pixels."""
 
+from workbench.views.against_topics import against_topics
 from workbench.views.comparison import final_perplexities, perplexity_curves, perplexity_layout, state_and_average
-from workbench.views.progress import objective_curves, objectives_of, topic_size_curves
+from workbench.views.lineage import lineage_height, lineage_view
+from workbench.views.progress import (
+    bound_curves,
+    concentration_curves,
+    concentrations_of,
+    move_curve,
+    objective_curves,
+    objectives_of,
+    topic_number_curves,
+    topic_size_curves,
+)
 from workbench.views.topics import topic_sizes_view, topic_words_view
 
 __all__ = [
-    "final_perplexities", "objective_curves", "objectives_of", "perplexity_curves", "perplexity_layout", "state_and_average",
-    "topic_size_curves", "topic_sizes_view", "topic_words_view",
+    "against_topics", "bound_curves", "concentration_curves", "concentrations_of", "final_perplexities", "lineage_height",
+    "lineage_view", "move_curve", "objective_curves", "objectives_of", "perplexity_curves", "perplexity_layout",
+    "state_and_average", "topic_number_curves", "topic_size_curves", "topic_sizes_view", "topic_words_view",
 ]

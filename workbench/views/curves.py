@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from workbench.measures import Curve
+from workbench.measures import DERIVED, Curve
 from workbench.models import VARIABLES
 from workbench.views.style import RC, Look
 
@@ -21,7 +21,12 @@ SHORT = {
     "test_perplexity": "held-out perplexity", "test_perplexity_state": "held-out perplexity",
     "test_perplexity_average": "held-out perplexity", "train_perplexity": "training perplexity", "log_joint": "log joint",
     "bound": "bound", "objective": "objective", "elapsed": "inference time", "cpu_time": "CPU time", "updates": "site updates",
-    "n_k": "topic size", "phi": "probability",
+    "n_k": "topic size", "phi": "probability", "steps": "iterations × topics",
+    "log_likelihood": "log p of a held-out token",
+    "bound_per_token": "bound for each token", "n_active_topics": "topics with a token",
+    "n_large_topics": "topics with 1 % each", "effective_topics": "effective topics",
+    "alpha_total": "alpha, sum over topics", "beta_total": "beta, sum over words", "top_concentration": "gamma",
+    "alpha": "alpha of a topic", "beta": "beta of a word",
 }
 """Names that fit an axis; the sentences of VARIABLES stand in the captions."""
 
@@ -30,10 +35,11 @@ def dimension(name: str):
     """The HoloViews dimension of a variable: its short name (or its sentence up to the first comma) and its unit."""
     import holoviews as hv
 
-    if name not in VARIABLES:
+    about = DERIVED.get(name) or VARIABLES.get(name)
+    if about is None:
         return hv.Dimension(name)
-    label = SHORT.get(name) or re.split(r"[,:;] (?![^(]*\))", VARIABLES[name].meaning)[0]
-    return hv.Dimension(name, label=label, unit=VARIABLES[name].unit or None)
+    label = SHORT.get(name) or re.split(r"[,:;] (?![^(]*\))", about.meaning)[0]
+    return hv.Dimension(name, label=label, unit=None if about.unit == "topics" else about.unit or None)
 
 
 def overlay(curves: list[Curve], measure: str, against: str, looks: dict[str, Look], title: str = ""):

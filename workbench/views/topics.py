@@ -7,7 +7,8 @@ import math
 import numpy as np
 import xarray as xr
 
-from workbench.measures import MeasureError, one_run, top_words, topic_sizes
+from workbench.measures import MeasureError, one_run, spec_of, top_words, topic_sizes, topics_by_size
+from workbench.models import HDP
 from workbench.views.curves import dimension
 from workbench.views.style import COLOURS, INK, RC
 
@@ -32,7 +33,7 @@ def topic_words_view(
         Of a run, with its counts.
     n_words : int
     topics : list of int, optional
-        The run's own numbers, drawn in this order; by default all, largest first.
+        The run's own numbers, drawn in this order; by default all (of an HDP those with a token), largest first.
     relevance : float from 0 to 1
         What words are ranked by; see `workbench.measures.top_words`. The bars are phi in any case.
     across : int
@@ -54,7 +55,7 @@ def topic_words_view(
 
     run = one_run(run)
     found, sizes = top_words(run, n_words, relevance), topic_sizes(run)
-    chosen = _chosen(sizes, topics)
+    chosen = _chosen(sizes, topics_by_size(run) if topics is None else topics)
     n_words, across = found.sizes["rank"], min(across, len(chosen))
     longest = float(found["phi"].sel(topic=chosen).max())
     bars, headings, words, numbers = [], [], [], []
@@ -95,6 +96,8 @@ def words_height(n_topics: int, n_words: int, across: int = ACROSS) -> float:
 def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
     """(Expected) tokens of each topic at the last record, largest first, with a line where all would be equal.
 
+    Of an HDP only topics with a token.
+
     Returns
     -------
     holoviews.Overlay
@@ -111,13 +114,15 @@ def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
     run = one_run(run)
     sizes = run["n_k"].isel(iteration=-1).values
     order = np.argsort(-sizes, kind="stable")
+    if isinstance(spec_of(run).parts()[1], HDP):
+        order = order[: max(int((sizes >= 1 - 1e-9).sum()), 1)]
     bars = [(str(topic), size) for topic, size in zip(run["topic"].values[order], sizes[order], strict=True)]
     few = len(bars) <= 20
     return hv.Overlay([
         hv.Bars(bars, hv.Dimension("topic", label="topic, largest first"), dimension("n_k")).opts(
             color=colour, edgecolor="none", show_grid=True, xrotation=0 if few else 90, backend="matplotlib"
         ),
-        hv.HLine(float(sizes.mean())).opts(color=INK, linewidth=0.8, linestyle=":", backend="matplotlib"),
+        hv.HLine(float(sizes[order].mean())).opts(color=INK, linewidth=0.8, linestyle=":", backend="matplotlib"),
     ]).opts(
         aspect=2.4, fig_inches=3.4, title=title, show_legend=False, fig_rcparams=RC if few else RC | {"xtick.labelsize": 5},
         backend="matplotlib",
@@ -126,10 +131,7 @@ def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
 
 def _chosen(sizes: xr.Dataset, topics) -> list[int]:
     """The topics that are meant, or a sentence."""
-    there = sizes["topic"].values.tolist()
-    if topics is None:
-        return [there[at] for at in np.argsort(-sizes["share"].values, kind="stable")]
-    chosen = list(topics)
+    there, chosen = sizes["topic"].values.tolist(), list(topics)
     unknown = [topic for topic in chosen if topic not in there]
     if unknown or not chosen:
         raise MeasureError(f"topics go from {there[0]} to {there[-1]}; got {unknown[0] if unknown else 'none'}")

@@ -8,23 +8,27 @@ from pathlib import Path
 import panel as pn
 
 from workbench.dashboard.background import in_background, sentence_of
-from workbench.dashboard.curve import AXES, MEASURES, N_SLOTS, SPANS, Curve
+from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MEASURES
+from workbench.dashboard.curve import N_SLOTS, SPANS, Curve
 from workbench.dashboard.downloads import Downloads, Handover
 from workbench.dashboard.files import FORMS, figure_file, report_file, runs_file, table_file
+from workbench.dashboard.history import Lineage, Moves
 from workbench.dashboard.link import Part, from_query, to_query, widget_part
-from workbench.dashboard.readings import UNREADABLE, readings_of
+from workbench.dashboard.readings import UNREADABLE, Reading, readings_of
 from workbench.dashboard.settings import Settings
 from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text, with_lock
 from workbench.dashboard.starting import start_runs, told
 from workbench.dashboard.steering import Steering
 from workbench.dashboard.table import RunTable
 from workbench.dashboard.topics import Topics
+from workbench.measures import DERIVED
 from workbench.models import VARIABLES
 from workbench.runs.run import default_store
 
 TITLE = "workbench · Compare"
 FIRST_LOOK = 0.5
 """Seconds that the first visitor waits for the first look at the store."""
+MEANINGS = {name: about.meaning for name, about in (VARIABLES | DERIVED).items()} | {"prior": VARIABLES["alpha"].meaning}
 FIGURES = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
 
 
@@ -38,20 +42,23 @@ class ComparePage:
         self.table = RunTable(on_draw=self.draw, empty=_empty(self.store))
         self.steering = Steering(self.table, self._readings.nudge)
         self.axis = _choice("Axis", AXES, self.curve.axis)
-        self.measure = _choice("Perplexity", MEASURES, self.curve.measure)
+        self.chart = dressed(pn.widgets.Select(label="Show", options=list(CHARTS), value="Perplexity", width=170,
+                                               css_classes=["wb-unlabelled"]))
+        self.measure = _choice("Measure", CHARTS[self.chart.value], self.curve.measure)
         self.span = _choice("Range", SPANS, self.curve.span)
         self.newest = dressed(pn.widgets.Button(label="Newest eight", disabled=True))
         self.meaning = text(sizing_mode="stretch_width")
-        self.topics = Topics()
+        self.topics, self.moves, self.lineage = Topics(), Moves(), Lineage()
         self.form = dressed(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
         self.handover = Handover()
         self.view_files = Downloads(self.handover, self._makers())
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self._picked: list[str] | None = None     # drawn by hand; None: the newest eight
         self._version, self._document = -1, pn.state.curdoc
-        self._paths: dict[str, Path] = {}         # of every run of the store
+        self._known: dict[str, Reading] = {}      # every run of the store, newest first
         self.newest.on_click(self._follow_newest)
-        self._parts = {"axis": widget_part(self.axis), "measure": widget_part(self.measure), "range": widget_part(self.span)}
+        self._parts = {"axis": widget_part(self.axis), "range": widget_part(self.span)}
+        self._parts["measure"] = Part(lambda: self.measure.value, self.measure.value, self._take_measure)
         self._parts |= {name: widget_part(widget) for name, widget in self.settings.widgets().items()}
         self._parts |= {"words": widget_part(self.topics.n_words), "relevance": widget_part(self.topics.relevance)}
         self._parts["runs"] = Part(lambda: ",".join(self._picked or ()), "", self._take_runs)
@@ -61,6 +68,8 @@ class ComparePage:
         self._read_link()
         self._look()
         self._take(listing)
+        self.chart.param.watch(self._chart_changed, "value")
+        self.topics.run.param.watch(self._show_moves, "value")
         for widget in (self.axis, self.measure, self.span):
             widget.param.watch(self._look_changed, "value")
         for widget in (*self.settings.widgets().values(), self.topics.run, self.topics.n_words, self.topics.relevance):
@@ -81,10 +90,11 @@ class ComparePage:
         self._version = listing.version
         self.table.show(listing.readings)
         self.steering.show(listing.readings)
-        self._paths = {reading.name: reading.path for reading in listing.readings}
+        self._known = {reading.name: reading for reading in listing.readings}
         self._offer(listing)
         self._show_curves(listing)
         self.topics.show(listing.readings)
+        self._show_moves()
 
     def _offer(self, listing) -> None:
         self.settings.offer([reading.name for reading in listing.readings if reading.state != UNREADABLE])
@@ -99,6 +109,13 @@ class ComparePage:
             self.table.colours = colours
         if self.newest.disabled != (self._picked is None):
             self.newest.disabled = self._picked is None
+        self.lineage.show(listing.readings, colours)
+        self._say_meaning()
+
+    def _show_moves(self, event=None) -> None:
+        """Shows the moves of the run whose topics are shown."""
+        readable = (name for name, reading in self._known.items() if reading.spec is not None)
+        self.moves.show(self._known.get(self.topics.run.value or next(readable, "")))
 
     # ------------------------------------------------------------------ what the visitor does
 
@@ -137,7 +154,7 @@ class ComparePage:
         }
 
     def _make_runs(self):
-        paths = [self._paths[name] for name in self.table.chosen if name in self._paths]
+        paths = [self._known[name].path for name in self.table.chosen if name in self._known]
         return partial(runs_file, paths, self.form.value)
 
     def _follow_newest(self, event) -> None:
@@ -148,6 +165,12 @@ class ComparePage:
         self._write_link()
         with_lock(self._document, lambda: self._show_curves(self._readings.latest()))
 
+    def _chart_changed(self, event=None) -> None:
+        """Another chart was chosen: it is seen by its first measure, unless it has the one that is seen already."""
+        measures = CHARTS[self.chart.value]
+        if self.measure.value not in measures:
+            self.measure.param.update(options=list(measures), value=measures[0])
+
     def _look_changed(self, event=None) -> None:
         self._write_link()
         with_lock(self._document, self._look)
@@ -155,15 +178,34 @@ class ComparePage:
     def _look(self) -> None:
         """Shows the chosen axis, measure and range, and says what the measure means."""
         self.curve.axis, self.curve.measure, self.curve.span = self.axis.value, self.measure.value, self.span.value
+        self.axis.disabled = self.measure.value == BY_TOPIC
+        self.measure.visible = len(self.measure.options) > 1
         self.curve.follow()
-        meanings = "; ".join(VARIABLES[name].meaning for name in MEASURES[self.measure.value][0])
-        self.meaning.object = message(f"{meanings[0].upper()}{meanings[1:]}.")
+        self._say_meaning()
+
+    def _say_meaning(self) -> None:
+        """Says what is to be seen, what the marks are, and if there is nothing of it."""
+        meanings = "; ".join(MEANINGS[name] for name in MEASURES[self.curve.measure][0])
+        said = f"{meanings[0].upper()}{meanings[1:]}."
+        if self.curve.marked():
+            said += " Triangles are moves that were kept: a split points up, a merge down."
+        if not self.curve.tells():
+            said += " No run that is drawn has it."
+        if message(said) != self.meaning.object:
+            self.meaning.object = message(said)
 
     # ------------------------------------------------------------------ the link
 
     def _take_runs(self, names: str) -> bool:
         self._picked = [name for name in names.split(",") if name][:N_SLOTS] or None
         return True
+
+    def _take_measure(self, name: str) -> bool:
+        chart = next((chart for chart, measures in CHARTS.items() if name in measures), None)
+        if chart is not None:
+            self.chart.value = chart
+            self.measure.param.update(options=list(CHARTS[chart]), value=name)
+        return chart is not None
 
     def _take_topics(self, name: str) -> bool:
         self.topics.pick(name)
@@ -185,7 +227,7 @@ class ComparePage:
         """The whole page; ties it to the session."""
         figures = [self.curve.figure]
         controls = column(
-            column(*(_labelled(widget) for widget in (self.measure, self.axis, self.span)), kind="wb-bar"),
+            column(_labelled(self.chart, self.measure), _labelled(self.axis), _labelled(self.span), kind="wb-bar"),
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.meaning,
             column(text(message("Download"), css_classes=["wb-mid"]), *self.view_files.buttons.values(), kind="wb-bar"),
             self.view_files.said, kind="wb-card",
@@ -195,7 +237,9 @@ class ComparePage:
             column(text("<h2>Runs</h2>", css_classes=["wb-mid"]), *self.steering.parts, self.newest, whole, kind="wb-bar"),
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
-        main = column(controls, runs, self.topics.view(), self.handover, kind="wb-main")
+        main = column(
+            controls, runs, self.lineage.card, self.topics.view(), self.moves.card, self.handover, kind="wb-main"
+        )
         body = column(self.settings.view(), main, kind="wb-body")
         begin_session(self, TITLE, figures, self.tick)
         return lay_out("workbench", "compare engines, live", [body], figures)
@@ -206,8 +250,8 @@ def page() -> pn.Column:
     return ComparePage(default_store()).view()
 
 
-def _labelled(widget) -> pn.Column:
-    return column(text(message(widget.label), css_classes=["wb-mid"]), widget, kind="wb-pair", sizing_mode=None)
+def _labelled(widget, *more) -> pn.Column:
+    return column(text(message(widget.label), css_classes=["wb-mid"]), widget, *more, kind="wb-pair", sizing_mode=None)
 
 
 def _choice(name: str, options, value: str):

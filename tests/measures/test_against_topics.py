@@ -1,0 +1,90 @@
+"""Last values against the number of topics, worked out by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from comparisons import made_up
+
+from workbench.measures import MeasureError, against_topics, lines_of_topics, spec_of
+
+
+def run(engine, n_topics, last=-3.0, seed=0, start=None, alpha=0.1, **changes):
+    """A run of so many topics whose held-out tokens have this mean log p at its last iteration."""
+    model = {"n_topics": n_topics} | ({} if "hdp" in engine else {"alpha": alpha, "beta": 0.1})
+    made = made_up(engine, np.exp([-last + 1, -last]), seed=seed, model=model, **changes)
+    spec = spec_of(made)
+    if start is not None:
+        parent = spec_of(start)
+        taken = {"name": start.attrs["name"], "hash": parent.hash, "iteration": 2, "counts": f"{parent.hash}{n_topics}"}
+        spec = replace(spec, start=taken)
+    return made.assign_attrs(name=f"{engine}-{n_topics}-{seed}-{spec.hash[:6]}", spec=spec.to_json())
+
+
+def test_seeds_are_averaged_at_each_number_of_topics_in_rising_order():
+    (curve,) = against_topics([run("cgs", 20, -2), run("cgs", 10, -3), run("cgs", 10, -5, seed=1), run("cgs", 20, -2, seed=1)])
+    assert (curve.label, curve.n_runs) == ("cgs", 2)
+    assert curve.x.tolist() == [10, 20]
+    np.testing.assert_allclose(curve.y, [-4, -2], rtol=1e-14)  # a logarithm of an exponential
+    np.testing.assert_allclose(curve.error, [1, 0], atol=1e-14)  # half the distance of two values
+
+
+def test_a_single_run_has_no_error_and_each_engine_its_line():
+    lda, hdp = against_topics([run("cgs", 10), run("cv-hdp", 40, -2.5)])
+    assert np.isnan(lda.error).all() and np.isnan(hdp.error).all()
+    assert (lda.label, lda.x.tolist()) == ("cgs", [10]) and (hdp.label, hdp.x.tolist()) == ("cv-hdp", [40])
+
+
+def test_a_sampler_of_the_hdp_stands_at_its_mean_number_of_topics_after_burn_in():
+    runs = [
+        run("g-hdp", 1, seed=seed, burn_in=1).assign(n_active_topics=("iteration", [100.0, found]))
+        for seed, found in enumerate([7.0, 9.0])
+    ]
+    (curve,) = against_topics(runs)
+    assert curve.label == "g-hdp, 1 at the start" and curve.x.tolist() == [8] and curve.n_runs == 2
+    begun = runs[0].assign_attrs(spec=replace(spec_of(runs[0]), burn_in=10).to_json())
+    assert against_topics([begun])[0].x.tolist() == [7]  # the last one, while burn-in lasts
+    other = against_topics([*runs, run("g-hdp", 100, burn_in=1)])
+    assert [one.label for one in other] == ["g-hdp, 1 at the start", "g-hdp, 100 at the start"]
+
+
+def test_what_the_number_of_topics_decides_is_not_told_and_other_settings_are():
+    (curve,) = against_topics([run("cgs", n, alpha=50 / n) for n in (10, 20)])
+    assert curve.label == "cgs" and len(curve.x) == 2
+    curves = against_topics([run("cgs", n, alpha=alpha) for n in (10, 20) for alpha in (0.1, 1.0)])
+    assert [curve.label for curve in curves] == ["cgs, alpha=0.1", "cgs, alpha=1"]
+
+
+def test_a_warm_sweep_is_one_line_with_the_run_that_began_it():
+    first = run("cvb", 10, -4)
+    second = run("cvb", 20, -3, start=first)
+    third = run("cvb", 40, -2, start=second)
+    (curve,) = against_topics([first, second, third])
+    assert curve.label == "cvb warm" and curve.x.tolist() == [10, 20, 40]
+    np.testing.assert_allclose(curve.y, [-4, -3, -2], rtol=1e-14)
+    lines = lines_of_topics([first, run("cvb", 20, -3.5), second, third])
+    assert {label: len(runs) for label, runs in lines.items()} == {"cvb": 2, "cvb warm": 3}
+
+
+def test_a_run_begun_from_another_engine_is_no_rung_of_its_line():
+    parent = run("cgs", 10)
+    lines = lines_of_topics([parent, run("cvb", 20, start=parent), run("svb", 10, start=run("vb", 10))])
+    assert list(lines) == ["cgs", "cvb warm, from cgs", "svb warm"]
+
+
+def test_a_warm_sampler_of_the_hdp_says_with_how_many_topics_it_began():
+    parent = run("cv-hdp", 10)
+    lines = lines_of_topics([parent, run("g-hdp", 12, start=parent)])
+    assert list(lines) == ["cv-hdp", "g-hdp warm, 12 at the start, from cv-hdp"]
+
+
+def test_bounds_are_those_of_a_token_and_runs_without_one_are_left_out():
+    bound = run("svb", 10).assign(bound=("iteration", [-40.0, -20.0]))  # 4 tokens
+    both = run("cvb", 10).assign(bound=("iteration", [-40.0, -20.0]), collapsed_bound=("iteration", [-40.0, -16.0]))
+    curves = against_topics([run("cgs", 10), bound, both], "bound_per_token")
+    assert {curve.label: curve.y.tolist() for curve in curves} == {"svb": [-5], "cvb": [-4]}
+
+
+def test_an_unknown_number_gets_one_sentence():
+    with pytest.raises(MeasureError, match="no number 'phi' of an iteration; there are log_likelihood, bound_per_token, "):
+        against_topics([run("cgs", 10)], "phi")

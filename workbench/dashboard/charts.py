@@ -1,0 +1,42 @@
+"""What the live figure can show: axes, measures, and the charts that gather them."""
+
+from __future__ import annotations
+
+AXES = {
+    "iterations": ("iteration", "iteration"),
+    "steps": ("steps", "steps: topics of each iteration, summed"),
+    "updates": ("updates", "site updates"),
+    "seconds": ("elapsed", "seconds of inference"),
+}
+"""Axis → (column, label)."""
+HELD_OUT = "held-out perplexity"
+BY_TOPIC = "by topic"
+MEASURES = {
+    "headline": (("test_perplexity",), HELD_OUT),
+    "state": (("test_perplexity_state",), f"{HELD_OUT} of the state"),
+    "average": (("test_perplexity_average",), f"{HELD_OUT} of the running average"),
+    "both": (("test_perplexity_state", "test_perplexity_average"), f"{HELD_OUT}: state solid, average dashed"),
+    "training": (("train_perplexity",), "training perplexity"),
+    "bound": (("bound_per_token",), "bound, nats per training token"),
+    "active": (("n_active_topics",), "topics with at least one token"),
+    "large": (("n_large_topics",), "topics with a hundredth of the tokens or more"),
+    "effective": (("effective_topics",), "topics, exponential of the entropy of their sizes"),
+    "alpha": (("alpha_total",), "alpha, summed over topics"),
+    "beta": (("beta",), "beta, prior of each word"),
+    "beta total": (("beta_total",), "beta, summed over words"),
+    "gamma": (("top_concentration",), "gamma, concentration of the topics' weights"),
+    BY_TOPIC: (("prior",), "alpha of each topic"),
+}
+"""Measure → (columns: solid, dashed; label)."""
+CHARTS = {
+    "Perplexity": ("headline", "state", "average", "both", "training"),
+    "Bound": ("bound",),
+    "Number of topics": ("active", "large", "effective"),
+    "Priors as learnt": ("alpha", "beta", "beta total", "gamma", BY_TOPIC),
+}
+"""Chart → its measures, the one that is seen first at the head."""
+MARKED = ("bound", *CHARTS["Number of topics"])
+"""Measures on whose curves the moves that were kept are marked."""
+MARKER_OF = {"split": "triangle", "merge": "inverted_triangle"}
+RANK = ("rank", "topics, that of the largest prior first")
+"""Column and label of the axis that the priors of topics are drawn along."""

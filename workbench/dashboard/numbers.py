@@ -1,0 +1,38 @@
+"""The numbers of a run that the page draws: as recorded, or worked out of what was."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures.quantities import quantity
+
+COLUMNS = (
+    "iteration", "updates", "elapsed", "steps",
+    "test_perplexity", "test_perplexity_state", "test_perplexity_average", "train_perplexity",
+    "bound_per_token", "n_active_topics", "n_large_topics", "effective_topics",
+    "alpha_total", "beta_total", "top_concentration", "beta",
+)
+"""The columns of what `numbers_of` gives; NaN where a run does not have one."""
+
+
+def numbers_of(run: xr.Dataset) -> np.ndarray:
+    """(iteration, COLUMNS) float64 of a run's per-iteration part, or of some of its iterations."""
+    return np.column_stack([_column(run, name) for name in COLUMNS])
+
+
+def _column(run: xr.Dataset, name: str) -> np.ndarray:
+    found = quantity(run, name)
+    if found is None and name == "alpha_total" and "alpha" in run:  # LDA records the prior of each topic alone
+        found = run["alpha"].sum("topic")
+    return np.full(run.sizes["iteration"], np.nan) if found is None else found.values.astype(float)
+
+
+def by_size(alphas: np.ndarray) -> np.ndarray:
+    """(topic,) the priors of the topics that have one, largest first."""
+    return np.sort(alphas[alphas > 0])[::-1]
+
+
+def last_alphas(run: xr.Dataset) -> np.ndarray:
+    """(topic,) the prior of each topic at the last iteration; empty where a run does not learn them."""
+    return run["alpha"].values[-1] if "alpha" in run else np.empty(0)

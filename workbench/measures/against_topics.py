@@ -1,0 +1,112 @@
+"""The last value of a number against how many topics there are: how many are worth having."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures.curves import Curve
+from workbench.measures.quantities import DERIVED, quantity
+from workbench.measures.selection import MeasureError, each_run, labels_of_specs, spec_of
+from workbench.models import HDP, VARIABLES
+from workbench.runs.spec import RunSpec
+
+
+def against_topics(runs, measure: str = "log_likelihood") -> list[Curve]:
+    """A line for each label: mean of the last values over seeds and splits, for each number of topics.
+
+    The number of topics is the one that was asked for. A sampler of the HDP finds its own: its line is one point, at its
+    mean number of topics with a token, over the iterations after burn-in and the runs. Runs of a warm sweep, each begun
+    from the one with fewer topics, make one line with the run that began it.
+
+    Parameters
+    ----------
+    runs : Dataset or list of Datasets
+        See `workbench.measures.each_run`.
+    measure : str
+        ``log_likelihood`` (nats for each held-out token), ``bound_per_token`` (nats), ``test_perplexity`` or another
+        number of each iteration; runs that do not have it are left out.
+
+    Returns
+    -------
+    list of Curve
+        x: topics, rising; error: standard error over the runs of a point, NaN for one run; ``n_runs``: those of
+        the point with the fewest.
+
+    Raises
+    ------
+    MeasureError
+        An unknown measure.
+
+    Teh, Kurihara & Welling (2008), figure 2.
+    """
+    if measure not in DERIVED and getattr(VARIABLES.get(measure), "dims", ()) != ("iteration",):
+        of_runs = [name for name, row in VARIABLES.items() if row.dims == ("iteration",)]
+        raise MeasureError(f"no number '{measure}' of an iteration; there are {', '.join((*DERIVED, *of_runs))}")
+    found = {label: [run for run in own if quantity(run, measure) is not None] for label, own in lines_of_topics(runs).items()}
+    return [_curve(label, own, measure) for label, own in found.items() if own]
+
+
+def lines_of_topics(runs) -> dict[str, list[xr.Dataset]]:
+    """The runs of each line of `against_topics`, by its label."""
+    runs = each_run(runs)
+    return {label: [runs[at] for at in rows] for label, rows in _lines([spec_of(run) for run in runs]).items()}
+
+
+def finds_topics(spec: RunSpec) -> bool:
+    """Does the run find the number of its topics by itself, without a truncation?"""
+    engine, model, options = spec.parts()
+    return isinstance(model, HDP) and "token_topics" in engine.keeps(options)
+
+
+def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
+    specs = [spec_of(run) for run in runs]
+    if finds_topics(specs[0]):
+        where = np.full(len(runs), np.mean([_mean_topics(run, spec) for run, spec in zip(runs, specs, strict=True)]))
+    else:
+        where = np.array([spec.model["n_topics"] for spec in specs], float)
+    last = np.array([float(quantity(run, measure).values[-1]) for run in runs])
+    values = [last[where == topics] for topics in np.unique(where)]
+    errors = [own.std(ddof=1) / np.sqrt(len(own)) if len(own) > 1 else np.nan for own in values]
+    mean = np.array([own.mean() for own in values])
+    return Curve(label, label, np.unique(where), mean, np.array(errors), min(map(len, values)))
+
+
+def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
+    """Topics with a token, mean over the iterations after burn-in; at the last one while burn-in lasts."""
+    found, past = quantity(run, "n_active_topics").values, run["iteration"].values > spec.burn_in
+    return float(found[past].mean() if past.any() else found[-1])
+
+
+def _lines(specs: list[RunSpec]) -> dict[str, list[int]]:
+    """The runs of each line; the run that began a warm sweep is in that line too, and in no other if all of that are."""
+    cold = labels_of_specs([replace(spec, start=None) for spec in specs], apart_from=("K",))
+    place = {spec.hash: at for at, spec in enumerate(specs)}
+    lines: dict[str, list[int]] = {}
+    begun: dict[str, set[int]] = {}
+
+    def parent_of(at: int) -> int | None:
+        """The run that this one was begun from, where it is there and differs in having fewer topics."""
+        parent = place.get(specs[at].start["hash"]) if specs[at].start else None
+        fewer = parent is not None and specs[parent].model["n_topics"] < specs[at].model["n_topics"]
+        return parent if fewer and cold[parent] == cold[at] else None
+
+    for at, (spec, label) in enumerate(zip(specs, cold, strict=True)):
+        label += " warm" if spec.start else ""
+        if finds_topics(spec):
+            label += f", {spec.model['n_topics']} at the start"
+        if spec.start:
+            parent, root = place.get(spec.start["hash"]), at
+            if parent is not None and cold[parent] != cold[at]:
+                label += f", from {cold[parent]}"
+            while (before := parent_of(root)) is not None:
+                root = before
+            if root != at and not specs[root].start:
+                begun.setdefault(label, set()).add(root)
+        lines.setdefault(label, []).append(at)
+    for label, roots in begun.items():
+        lines[label] = sorted(roots) + lines[label]
+    roots = set().union(*begun.values()) if begun else set()
+    return {label: rows for label, rows in lines.items() if label in begun or not set(rows) <= roots}

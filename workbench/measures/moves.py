@@ -1,0 +1,47 @@
+"""The log of the splits and merges that a run tried."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+KINDS = {1: "split", 2: "merge"}
+
+
+class Move(NamedTuple):
+    """One split or merge that was tried after an iteration."""
+
+    iteration: int
+    kind: str        # "split" or "merge"
+    giver: int       # the topic that was split, or merged into the other
+    taker: int       # the topic that took in the tokens
+    gain: float      # nats: bound with the move less bound without it
+    accepted: bool   # kept, or taken back
+
+    @property
+    def told(self) -> str:
+        """As ``split 3 → 17, +12.4 nats, kept``."""
+        gain = format(self.gain, "+,.1f" if abs(self.gain) >= 1 else "+.2g").replace("-", "−")
+        return f"{self.kind} {self.giver} → {self.taker}, {gain} nats, {'kept' if self.accepted else 'taken back'}"
+
+
+def moves(run: xr.Dataset) -> list[Move]:
+    """The moves that a run tried, in order; none of a run that tries none."""
+    if "move" not in run:
+        return []
+    tried = run.isel(iteration=np.flatnonzero(run["move"].values > 0))
+    columns = [tried[name].values.tolist() for name in
+               ("iteration", "move", "move_from", "move_to", "move_gain", "move_accepted")]
+    return [
+        Move(int(iteration), KINDS[int(kind)], int(giver), int(taker), gain, bool(accepted))
+        for iteration, kind, giver, taker, gain, accepted in zip(*columns, strict=True)
+    ]
+
+
+def moves_told(tried: list[Move]) -> str:
+    """How many were tried and kept, as ``12 tried, 5 kept (4 splits, 1 merge)``."""
+    kept = [move.kind for move in tried if move.accepted]
+    parts = [f"{n} {kind}{'s' * (n != 1)}" for kind in KINDS.values() if (n := kept.count(kind))]
+    return f"{len(tried)} tried, {len(kept)} kept" + (f" ({', '.join(parts)})" if parts else "")

@@ -1,0 +1,81 @@
+"""What a run recorded at each iteration, and what follows from that: steps, numbers for each token, numbers of topics."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures.selection import spec_of
+from workbench.models import VARIABLES, Variable, topic_numbers
+
+DERIVED = {
+    row.name: row for row in (
+        Variable(
+            "log_likelihood", ("iteration",), "nats",
+            "mean log p(w|d) of the held-out tokens: minus the logarithm of the held-out perplexity",
+        ),
+        Variable(
+            "bound_per_token", ("iteration",), "nats",
+            "variational bound divided by the training tokens; of engines that integrate theta and phi out, that of the "
+            "collapsed model",
+        ),
+    )
+}
+"""Quantities that no engine gives; every other one is in `workbench.models.VARIABLES`."""
+TOPIC_NUMBERS = ("n_active_topics", "n_large_topics", "effective_topics")
+BOUNDS = ("collapsed_bound", "bound")
+"""What a run's bound is called, the one that is comparable with those of other engines first."""
+
+
+def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
+    """A number of each iteration: as recorded, or worked out of what was; None where the run has neither.
+
+    Parameters
+    ----------
+    run : Dataset
+        Of one run.
+    name : str
+        A variable of the run; or ``steps`` (iterations times topics where it is not recorded), ``log_likelihood``,
+        ``bound_per_token``, ``n_active_topics``, ``n_large_topics`` or ``effective_topics``.
+
+    Returns
+    -------
+    xarray.DataArray or None
+        Dim ``iteration``.
+    """
+    if name in run:
+        return run[name]
+    if name == "steps":
+        return _named(run, name, run["iteration"].values * float(spec_of(run).model["n_topics"]))
+    if name == "log_likelihood" and "test_perplexity" in run:
+        return _named(run, name, -np.log(run["test_perplexity"].values))
+    if name == "bound_per_token" and (own := bound_of(run)):
+        return _named(run, name, run[own].values / n_tokens(run))
+    if name in TOPIC_NUMBERS:
+        return _named(run, name, topic_numbers(run["n_k"].values)[name])
+    return None
+
+
+def topic_counts(run: xr.Dataset) -> xr.Dataset:
+    """How many topics a run has at each iteration, by three definitions: dim ``iteration``.
+
+    ``n_active_topics``, ``n_large_topics`` and ``effective_topics``, worked out of the sizes of the topics, so that
+    runs of engines that do not record them can stand beside those that do; see `workbench.models.topic_numbers`.
+    """
+    found = topic_numbers(run["n_k"].values)
+    return xr.Dataset({name: _named(run, name, found[name]) for name in TOPIC_NUMBERS})
+
+
+def bound_of(run: xr.Dataset) -> str | None:
+    """The name of the run's bound that is comparable with those of other engines, if it has one."""
+    return next((name for name in BOUNDS if name in run), None)
+
+
+def n_tokens(run: xr.Dataset) -> float:
+    """The training tokens: all topics together."""
+    return float(np.rint(run["n_k"].values[-1].sum()))
+
+
+def _named(run: xr.Dataset, name: str, values: np.ndarray) -> xr.DataArray:
+    about = DERIVED.get(name) or VARIABLES[name]
+    return xr.DataArray(values, {"iteration": run["iteration"]}, ("iteration",), name, about.attrs)
