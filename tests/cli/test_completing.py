@@ -1,7 +1,6 @@
 """What the shell is told when Tab is pressed, through the variables with which it asks."""
 
 import os
-import resource
 import subprocess
 import sys
 
@@ -62,16 +61,12 @@ def test_the_shell_gets_a_script_to_install(command):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["workbench sw", "workbench show ", "workbench fit do", "workbench reproduce h"])
-def test_a_completion_imports_nothing_heavy_and_comes_soon(line):
+def test_a_completion_imports_nothing_heavy(line):
     asked = os.environ | {"_WORKBENCH_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
     heavy = "[name for name in ('numba', 'xarray', 'zarr', 'pandas', 'holoviews', 'panel', 'sklearn') if name in sys.modules]"
     code = (
         f"import atexit, sys; atexit.register(lambda: print({heavy}, file=sys.stderr)); "
         "from workbench.cli import entry; entry()"
     )
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     told = subprocess.run([sys.executable, "-c", code], env=asked, capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert told.returncode == 0 and told.stderr.strip() == "[]"
-    # the bound of the interface, in CPU seconds, because others use the machine
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5

