@@ -1,6 +1,5 @@
 """Corpora drawn with their truth: what they are, that they follow it, and that a name draws them again."""
 
-import time
 
 import numpy as np
 import pytest
@@ -55,11 +54,9 @@ def test_no_spread_and_no_exponent_are_equal_documents_of_equal_words():
 
 
 @pytest.mark.slow
-def test_twenty_thousand_documents_take_seconds():
-    began = time.perf_counter()
+def test_twenty_thousand_documents_are_drawn():
     corpus, _ = synthetic.zipf(20_000, 20_000, n_topics=100)
     assert corpus.n_tokens > 3e6
-    assert time.perf_counter() - began < 20  # 1.2 s where it was written; a busy machine is slower
 
 
 @pytest.mark.parametrize("name", ["bars", "zipf", "lda"])
