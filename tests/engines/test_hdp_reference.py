@@ -18,9 +18,9 @@ from missing import skip_without
 
 from workbench.corpus import data_sets, load_corpus
 from workbench.engines.engine import Turn
+from workbench.measures import bound_of
 from workbench.papers.figures import FIGURES
 from workbench.papers.hdp_made import lay_out_figure
-from workbench.papers.hdp_numbers import BOUNDS
 
 FIGURE = FIGURES["cv-hdp-kos500"]
 KNOWN = {  # log p of a test word, bound per token
@@ -47,7 +47,8 @@ def measured(cell):
             probability = engine.predict(cell.train, model, options, state, cell.test)
             average += (probability - average) / (iteration - cell.spec.burn_in)
     probability = average if samples else engine.predict(cell.train, model, options, state, cell.test)
-    bound = engine.watch(cell.train, model, options, state).get(BOUNDS.get(engine.name), np.nan)
+    watched = engine.watch(cell.train, model, options, state)
+    bound = watched.get(bound_of(watched), np.nan)
     return np.sum(cell.test.counts * np.log(probability)) / cell.test.n_tokens, bound / cell.train.n_tokens
 
 

@@ -84,11 +84,13 @@ def made_up(label, log_p, corpus="kos", n_topics=4, seed=0, bound=None, topics=N
     """A run with these log-likelihoods at iterations 1, 2, …; its bound is that of all tokens."""
     algorithm, n = one(label), len(log_p)
     data, bound = {"test_perplexity": np.exp(-np.array(log_p))}, np.zeros(n) if bound is None else np.array(bound)
-    data |= {hdp_numbers.BOUNDS[algorithm.engine]: bound * n_tokens} if algorithm.engine in hdp_numbers.BOUNDS else {}
+    data |= {} if algorithm.samples else {"collapsed_bound" if algorithm.engine == "cvb" else "bound": bound * n_tokens}
     data |= {} if topics is None else {"n_active_topics": np.array(topics, float)}
     data |= {} if steps is None else {"steps": np.array(steps, float)}
     run = xr.Dataset({name: ("iteration", values) for name, values in data.items()}, {"iteration": np.arange(1, n + 1)})
-    return Measured(corpus, algorithm, n_topics, seed, n_tokens, run)
+    run["n_k"] = (("iteration", "topic"), np.full((n, 1), float(n_tokens)))
+    spec = RunSpec(corpus, "train", "test", algorithm.engine, {"n_topics": n_topics})
+    return Measured(corpus, algorithm, n_topics, seed, run.assign_attrs(spec=spec.to_json()))
 
 
 def test_bounds_are_per_training_token_and_of_the_engines_own_family():

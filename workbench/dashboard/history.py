@@ -37,8 +37,7 @@ def moves_table(tried: tuple[Move, ...], name: str) -> str:
     """The moves as an HTML table, the latest first."""
     rows = "".join(
         f'<tr class="{"kept" if move.accepted else "back"}"><th scope="row">{move.iteration:,}</th><td>{move.kind}</td>'
-        f'<td>{move.giver} → {move.taker}</td><td class="gain">{f"{move.gain:+,.1f}".replace("-", "−")}</td>'
-        f"<td>{'kept' if move.accepted else 'taken back'}</td></tr>"
+        f'<td>{move.giver} → {move.taker}</td><td class="gain">{move.gain_told}</td><td>{move.became}</td></tr>'
         for move in reversed(tried)
     )
     return (

@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
+from workbench.engines import get_engine
+from workbench.measures.comparison import mean_and_error
 from workbench.measures.curves import Curve
 from workbench.measures.quantities import DERIVED, quantity
 from workbench.measures.selection import MeasureError, each_run, labels_of_specs, spec_of
-from workbench.models import HDP, VARIABLES
+from workbench.models import VARIABLES
 from workbench.runs.spec import RunSpec
 
 
@@ -57,8 +59,7 @@ def lines_of_topics(runs) -> dict[str, list[xr.Dataset]]:
 
 def finds_topics(spec: RunSpec) -> bool:
     """Does the run find the number of its topics by itself, without a truncation?"""
-    engine, model, options = spec.parts()
-    return isinstance(model, HDP) and "token_topics" in engine.keeps(options)
+    return get_engine(spec.engine).grows
 
 
 def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
@@ -69,9 +70,8 @@ def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
         where = np.array([spec.model["n_topics"] for spec in specs], float)
     last = np.array([float(quantity(run, measure).values[-1]) for run in runs])
     values = [last[where == topics] for topics in np.unique(where)]
-    errors = [own.std(ddof=1) / np.sqrt(len(own)) if len(own) > 1 else np.nan for own in values]
-    mean = np.array([own.mean() for own in values])
-    return Curve(label, label, np.unique(where), mean, np.array(errors), min(map(len, values)))
+    mean, error = np.array([mean_and_error(own) for own in values]).T
+    return Curve(label, label, np.unique(where), mean, error, min(map(len, values)))
 
 
 def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:

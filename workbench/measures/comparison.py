@@ -83,7 +83,7 @@ def summary(runs, reference: str | None = None) -> xr.Dataset:
     n_runs = [len(rows) for rows in by_label.values()]
     data = {"n_runs": ("label", n_runs, {"long_name": "runs: seeds and splits", "units": ""})}
     for name in (*PERPLEXITIES, "iteration", *COSTS, "time_per_update", "n_active_topics"):
-        stats = [_mean_and_error(last[name].values[rows]) for rows in by_label.values()]
+        stats = [mean_and_error(last[name].values[rows]) for rows in by_label.values()]
         attrs = last[name].attrs
         data[name] = ("label", [mean for mean, _ in stats], attrs)
         data[f"{name}_se"] = ("label", [error for _, error in stats], attrs | {"long_name": f"standard error of {name}"})
@@ -119,7 +119,7 @@ def paired_differences(runs, reference: str | None = None, measure: str = "test_
     for label, rows in by_label.items():
         theirs = opposite[chosen[label]]
         found[label] = np.array([values[row] - theirs[replicates[row]] for row in rows if replicates[row] in theirs])
-    stats = [_mean_and_error(differences) for differences in found.values()]
+    stats = [mean_and_error(differences) for differences in found.values()]
     of = "; ".join(dict.fromkeys(chosen.values()))
     about, unit = f"paired difference of {measure} from {of}", last[measure].attrs["units"]
     return xr.Dataset(
@@ -180,7 +180,7 @@ def _rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
     return rows
 
 
-def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
+def mean_and_error(values: np.ndarray) -> tuple[float, float]:
     """Mean and standard error; NaN where there is nothing to take them of."""
     n = len(values)
     return (float(np.mean(values)) if n else np.nan), (float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.nan)

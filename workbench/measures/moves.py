@@ -23,8 +23,16 @@ class Move(NamedTuple):
     @property
     def told(self) -> str:
         """As ``split 3 → 17, +12.4 nats, kept``."""
-        gain = format(self.gain, "+,.1f" if abs(self.gain) >= 1 else "+.2g").replace("-", "−")
-        return f"{self.kind} {self.giver} → {self.taker}, {gain} nats, {'kept' if self.accepted else 'taken back'}"
+        return f"{self.kind} {self.giver} → {self.taker}, {self.gain_told} nats, {self.became}"
+
+    @property
+    def gain_told(self) -> str:
+        """As ``+12.4``, or two digits of less than one nat."""
+        return format(self.gain, "+,.1f" if abs(self.gain) >= 1 else "+.2g").replace("-", "−")
+
+    @property
+    def became(self) -> str:
+        return "kept" if self.accepted else "taken back"
 
 
 def moves(run: xr.Dataset) -> list[Move]:

@@ -119,7 +119,7 @@ def measured_of(made: Reproduction) -> list[Measured]:
         if progress.sizes["iteration"]:
             at = cell.at
             found.append(Measured(
-                at["corpus"], _algorithm(made.figure, cell), at["n_topics"], at["seed"], cell.train.n_tokens,
+                at["corpus"], _algorithm(made.figure, cell), at["n_topics"], at["seed"],
                 progress.isel(iteration=progress["iteration"].values <= cell.spec.n_iterations),
             ))
     return found

@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.measures import Curve
+from workbench.measures import Curve, quantity
+from workbench.measures.comparison import mean_and_error
 from workbench.papers.hdp import Algorithm, HdpExtent, HdpFigure
 from workbench.papers.records import Claim
 from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, Verdict, settled_at, weigh
 
-BOUNDS = {"svb": "bound", "cvb": "collapsed_bound", "cv-hdp": "bound"}
-"""The bound of an engine that is comparable with the others': that of its own family of posteriors."""
 SPLITS = 0.04
 """How much easier or harder the test words of three splits may be than those of three others: three standard deviations of
 the difference, from 40 splits of the 500 documents of KOS (0.016 each)."""
@@ -29,26 +28,23 @@ class Measured(NamedTuple):
     algorithm: Algorithm
     n_topics: int           # asked for; 0 where the algorithm finds their number
     seed: int
-    n_tokens: int           # to train on
     run: xr.Dataset         # its per-iteration part
 
     @property
     def steps(self) -> np.ndarray:
         """(iteration,) topics of each iteration, summed."""
-        if "steps" in self.run:
-            return self.run["steps"].values
-        return self.run["iteration"].values * self.n_topics
+        return quantity(self.run, "steps").values
 
     @property
     def log_likelihood(self) -> np.ndarray:
         """(iteration,) mean log p of a test word: average over the samples so far, or of the state."""
-        return -np.log(self.run["test_perplexity"].values)
+        return quantity(self.run, "log_likelihood").values
 
     @property
     def bound(self) -> np.ndarray:
         """(iteration,) of a training token; NaN for samplers."""
-        name = BOUNDS.get(self.algorithm.engine)
-        return self.run[name].values / self.n_tokens if name else np.full(self.run.sizes["iteration"], np.nan)
+        found = quantity(self.run, "bound_per_token")
+        return np.full(self.run.sizes["iteration"], np.nan) if found is None else found.values
 
     @property
     def topics(self) -> float:
@@ -82,12 +78,6 @@ def table(measured: list[Measured]) -> list[Row]:
         )
         for key, alike in groups.items()
     ]
-
-
-def mean_and_error(values) -> tuple[float, float]:
-    """Mean and standard error; NaN where there is nothing to take them of."""
-    values, n = np.asarray(values, float), len(values)
-    return float(values.mean()), (float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan)
 
 
 def _final(each: Measured) -> float:

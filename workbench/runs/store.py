@@ -163,6 +163,10 @@ class Layout(NamedTuple):
         """The columns of rows with so many topics."""
         return width(self.names, self.vectors, n_topics)
 
+    def n_topics(self, n_columns: int) -> int:
+        """The topics that so many columns have room for."""
+        return (n_columns - self.n_columns(0)) // len(self.vectors)
+
 
 class Committed(NamedTuple):
     """How much of a run is valid."""
@@ -172,10 +176,10 @@ class Committed(NamedTuple):
     n_topics: int
 
     @classmethod
-    def of(cls, group, layout: Layout) -> Committed:
-        n_rows, n_snapshots, *n_topics = (int(n) for n in group["committed"][:])
-        n_first = (group["numbers"].shape[1] - 1 - len(layout.names)) // len(layout.vectors)  # schema 1 never grows
-        return cls(n_rows, n_snapshots, *(n_topics or [n_first]))
+    def of(cls, committed, room: int) -> Committed:
+        """What the array says; in schema 1, which never grows, the topics are those there is room for."""
+        n_rows, n_snapshots, *n_topics = (int(n) for n in committed[:])
+        return cls(n_rows, n_snapshots, *(n_topics or [room]))
 
 
 def read_spec(path: Path, group=None) -> RunSpec:
@@ -269,8 +273,9 @@ class RunReader:
         group = open_group(self.path)
         try:
             self._layout, self._group, self._made_with = Layout.of(group), group, dict(group.attrs["versions"])
-            self._numbers, self._snapshot_iteration = group["numbers"], group["snapshot_iteration"]
-            self._committed()
+            self._numbers, self._counter, self._snapshot_iteration = (
+                group[name] for name in ("numbers", "committed", "snapshot_iteration")
+            )
         except KeyError as error:
             raise StoreError(f"run {path} is damaged, its {error} is missing; `workbench remove` deletes it") from error
 
@@ -285,7 +290,7 @@ class RunReader:
         return self._layout.vectors
 
     def _committed(self) -> Committed:
-        return Committed.of(self._group, self._layout)
+        return Committed.of(self._counter, self._layout.n_topics(self._numbers.shape[1]))
 
     def rows(self, after: int = 0) -> np.ndarray:
         """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, then the topics."""

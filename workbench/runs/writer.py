@@ -77,7 +77,7 @@ class RunWriter:
         self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
         self._numbers, self._counts = group["numbers"], {name: group[name] for name in self._layout.kept}
         self._snapshot_iteration, self._committed = group["snapshot_iteration"], group["committed"]
-        self.n_rows, self._n_snapshots, self._n_topics = Committed.of(group, self._layout)
+        self.n_rows, self._n_snapshots, self._n_topics = Committed.of(self._committed, self._room())
         self._known = self._numbers[: self.n_rows] if self.n_rows else np.empty((0, self._numbers.shape[1]))
         first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
         self._chunk_start, self._chunk = first, np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan)
@@ -116,7 +116,7 @@ class RunWriter:
 
     def _room(self) -> int:
         """Topics that the arrays have room for."""
-        return (self._numbers.shape[1] - self._layout.n_columns(0)) // len(self._layout.vectors)
+        return self._layout.n_topics(self._numbers.shape[1])
 
     def _grow_to(self, n_topics: int) -> None:
         """Makes room for so many topics, by a half more than there was; the commit counter says how many there are."""
