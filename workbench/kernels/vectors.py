@@ -1,0 +1,287 @@
+"""Vectors of sixteen topics in compiled code: the arithmetic of a row of counts, a line of Python a formula.
+
+A loop over topics that reads and writes many arrays is compiled to scalar code, since the compiler cannot know that
+the arrays do not overlap. Written with these vectors it is not: `+ - * /`, `max`, `min` and comparisons act on all
+lanes, with a number on either side standing for sixteen of it. They are plain LLVM vectors, which every machine has
+instructions for or gets code for: one source, and since additions have one order here, the same bits everywhere.
+
+    load(array, i)       sixteen elements from flat index i on of a C-contiguous array of any shape, as they are
+    store(array, i, v)   back, converted to the type of the array
+    doubles(v), singles(v)   converted to float64, float32
+    spread(x), numbers(like)   sixteen times x; 0, 1, … 15 in the type of another vector
+    total(v)             the sum of the lanes, added in pairs
+    running(v)           the sums of the lanes up to each
+    lane(v, i)           one lane
+    choose(mask, a, b)   a where the comparison held, b elsewhere; numbers as well as vectors
+    count(mask)          in how many lanes it held
+    fetch(array, i)      asks for the cache line of an element that will be wanted soon
+
+A kernel may hand vectors to another function; `inlined` makes sure that it costs nothing.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+from workbench.kernels.lanes import LANES
+
+INT32, INT64 = ir.IntType(32), ir.IntType(64)
+FLOATS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
+KINDS = {**FLOATS, types.int32: INT32, types.int64: INT64, types.uint16: ir.IntType(16), types.boolean: ir.IntType(1)}
+
+inlined = njit(forceinline=True, nogil=True, error_model="numpy")
+"""Decorator of a part of kernels that is compiled into each of them."""
+
+
+class Vector(types.Type):
+    """Sixteen numbers of one type; a mask where the type is boolean."""
+
+    def __init__(self, kind):
+        self.kind = kind
+        super().__init__(f"Vector({kind})")
+
+    @property
+    def llvm(self) -> ir.VectorType:
+        return ir.VectorType(KINDS[self.kind], LANES)
+
+
+@register_model(Vector)
+class VectorModel(models.PrimitiveModel):
+    def __init__(self, data_model_manager, vector):
+        super().__init__(data_model_manager, vector, vector.llvm)
+
+
+def _spread(builder, value, llvm):
+    """A number in every lane."""
+    one = builder.insert_element(ir.Constant(llvm, ir.Undefined), value, INT32(0))
+    return builder.shuffle_vector(one, ir.Constant(llvm, ir.Undefined), ir.Constant(ir.VectorType(INT32, LANES), [0] * LANES))
+
+
+def _converted(builder, value, source, target, llvm):
+    """A number or vector of one type as another; ``llvm`` is the wanted type."""
+    if source == target:
+        return value
+    if isinstance(source, types.Integer) and target in FLOATS:
+        return (builder.sitofp if source.signed else builder.uitofp)(value, llvm)
+    if source in FLOATS and target in FLOATS:
+        return (builder.fptrunc if target == types.float32 else builder.fpext)(value, llvm)
+    if isinstance(source, types.Integer) and isinstance(target, types.Integer):
+        narrower = target.bitwidth < source.bitwidth
+        return builder.trunc(value, llvm) if narrower else (builder.sext if source.signed else builder.zext)(value, llvm)
+    raise TypeError(f"no conversion of lanes from {source} to {target}")
+
+
+# ---------------------------------------------------------------------- arithmetic
+
+
+def _binary(function, build, gives=lambda kind: kind):
+    """Lets a Python operator act on two vectors of a type, or on a vector and a number."""
+
+    def lower(context, builder, sig, arguments):
+        vector = next(argument for argument in sig.args if isinstance(argument, Vector))
+        lanes = [
+            value if isinstance(kind, Vector)
+            else _spread(builder, _converted(builder, value, kind, vector.kind, KINDS[vector.kind]), vector.llvm)
+            for value, kind in zip(arguments, sig.args, strict=True)
+        ]
+        return build(builder, *lanes, vector.kind in FLOATS)
+
+    @infer_global(function)
+    class Typing(AbstractTemplate):
+        def generic(self, arguments, keywords):
+            vectors = [argument for argument in arguments if isinstance(argument, Vector)]
+            if len(arguments) != 2 or not vectors or any(vector != vectors[0] for vector in vectors):
+                return None
+            kind = vectors[0].kind
+            plain = types.float64 if kind in FLOATS else kind
+            return signature(Vector(gives(kind)), *(a if isinstance(a, Vector) else plain for a in arguments))
+
+    lower_builtin(function, Vector, Vector)(lower)
+    lower_builtin(function, Vector, types.Number)(lower)
+    lower_builtin(function, types.Number, Vector)(lower)
+
+
+def _either(symbol):
+    def build(builder, a, b, of_floats):
+        return builder.select((builder.fcmp_ordered if of_floats else builder.icmp_signed)(symbol, a, b), a, b)
+
+    return build
+
+
+def _compared(symbol):
+    return lambda builder, a, b, of_floats: (builder.fcmp_ordered if of_floats else builder.icmp_signed)(symbol, a, b)
+
+
+for _functions, _name in (
+    ((operator.add, operator.iadd), "add"), ((operator.sub, operator.isub), "sub"), ((operator.mul, operator.imul), "mul"),
+    ((operator.truediv, operator.itruediv), "div"),
+):
+    for _function in _functions:
+        _binary(_function, lambda builder, a, b, of_floats, name=_name: getattr(builder, ("f" if of_floats else "") + name)(a, b))
+_binary(max, _either(">"))
+_binary(min, _either("<"))
+for _function, _symbol in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.ge, ">="), (operator.eq, "==")):
+    _binary(_function, _compared(_symbol), lambda kind: types.boolean)
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def _pointer(context, builder, array_type, array, index, llvm):
+    """Where the elements of an array from a flat index on lie."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), llvm.as_pointer())
+
+
+@intrinsic
+def load(typing_context, array, index):
+    vector = Vector(array.dtype)
+
+    def build(context, builder, sig, arguments):
+        pointer = _pointer(context, builder, sig.args[0], *arguments, vector.llvm)
+        return builder.load(pointer, align=array.dtype.bitwidth // 8)
+
+    return vector(array, types.intp), build
+
+
+@intrinsic
+def store(typing_context, array, index, values):
+    kept = Vector(array.dtype)
+
+    def build(context, builder, sig, arguments):
+        pointer = _pointer(context, builder, sig.args[0], *arguments[:2], kept.llvm)
+        lanes = _converted(builder, arguments[2], values.kind, array.dtype, kept.llvm)
+        builder.store(lanes, pointer, align=array.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, values), build
+
+
+@intrinsic
+def fetch(typing_context, array, index):
+    def build(context, builder, sig, arguments):
+        pointer = _pointer(context, builder, sig.args[0], *arguments, ir.IntType(8))
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, INT32, INT32, INT32])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(prefetch, [pointer, INT32(0), INT32(3), INT32(1)])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), build
+
+
+# ---------------------------------------------------------------------- making, converting, choosing
+
+
+def _to(target):
+    @intrinsic
+    def convert(typing_context, values):
+        wanted = Vector(target)
+        return wanted(values), lambda context, builder, sig, arguments: _converted(
+            builder, arguments[0], values.kind, target, wanted.llvm
+        )
+
+    return convert
+
+
+doubles, singles = _to(types.float64), _to(types.float32)
+
+
+@intrinsic
+def spread(typing_context, value):
+    kind = types.int64 if isinstance(value, types.Integer) and value not in KINDS else value
+    vector = Vector(kind)
+    return vector(kind), lambda context, builder, sig, arguments: _spread(builder, arguments[0], vector.llvm)
+
+
+@intrinsic
+def numbers(typing_context, like):
+    values = [float(i) if like.kind in FLOATS else i for i in range(LANES)]
+    return like(like), lambda context, builder, sig, arguments: ir.Constant(like.llvm, values)
+
+
+@intrinsic
+def choose(typing_context, mask, a, b):
+    return a(mask, a, a), lambda context, builder, sig, arguments: builder.select(*arguments)
+
+
+@intrinsic
+def count(typing_context, mask):
+    def build(context, builder, sig, arguments):
+        return builder.zext(builder.ctpop(builder.bitcast(arguments[0], ir.IntType(LANES))), INT64)
+
+    return types.int64(mask), build
+
+
+@intrinsic
+def lane(typing_context, values, index):
+    return values.kind(values, types.intp), lambda context, builder, sig, arguments: builder.extract_element(*arguments)
+
+
+@intrinsic
+def power_of_two(typing_context, raised):
+    """2^n of `raised`, a whole number n plus `SHIFTER`: the low bits of that sum are n; number or vector of float64."""
+
+    def build(context, builder, sig, arguments):
+        value = arguments[0]
+        kind = ir.VectorType(INT64, LANES) if isinstance(raised, Vector) else INT64
+        constant = (lambda number: ir.Constant(kind, [number] * LANES)) if isinstance(raised, Vector) else kind
+        bits = builder.shl(builder.bitcast(value, kind), constant(52))
+        return builder.bitcast(builder.add(bits, constant(1023 << 52)), value.type)
+
+    return raised(raised), build
+
+
+SHIFTER = 1.5 * 2.0**52
+"""Added to a number it leaves the nearest whole one in the low bits."""
+
+
+# ---------------------------------------------------------------------- across the lanes
+
+
+def _shuffled(builder, values, indices):
+    """Lanes by index; a negative one is 0."""
+    zeros = ir.Constant(values.type, None)
+    picks = [LANES if i < 0 else i for i in indices]
+    return builder.shuffle_vector(values, zeros, ir.Constant(ir.VectorType(INT32, len(picks)), picks))
+
+
+@intrinsic
+def total(typing_context, values):
+    def build(context, builder, sig, arguments):
+        sums, half = arguments[0], LANES // 2
+        while half:
+            halves = [
+                builder.shuffle_vector(
+                    sums, ir.Constant(sums.type, ir.Undefined),
+                    ir.Constant(ir.VectorType(INT32, half), list(range(first, first + half))),
+                )
+                for first in (0, half)
+            ]
+            sums = builder.fadd(*halves)
+            half //= 2
+        return builder.extract_element(sums, INT32(0))
+
+    return values.kind(values), build
+
+
+@intrinsic
+def running(typing_context, values):
+    def build(context, builder, sig, arguments):
+        sums, step = arguments[0], 1
+        while step < LANES:
+            sums = builder.fadd(sums, _shuffled(builder, sums, [i - step for i in range(LANES)]))
+            step *= 2
+        return sums
+
+    return values(values), build
+
+
+ZERO, ZERO_SINGLE = np.float64(0.0), np.float32(0.0)
+"""What `spread` makes a vector of zeros from."""
