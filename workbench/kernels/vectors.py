@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import operator
 
-import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -108,6 +107,10 @@ def _binary(function, build, gives=lambda kind: kind):
     lower_builtin(function, types.Number, Vector)(lower)
 
 
+def _arithmetic(name):
+    return lambda builder, a, b, of_floats: getattr(builder, f"f{name}" if of_floats else name)(a, b)
+
+
 def _either(symbol):
     def build(builder, a, b, of_floats):
         return builder.select((builder.fcmp_ordered if of_floats else builder.icmp_signed)(symbol, a, b), a, b)
@@ -119,16 +122,15 @@ def _compared(symbol):
     return lambda builder, a, b, of_floats: (builder.fcmp_ordered if of_floats else builder.icmp_signed)(symbol, a, b)
 
 
-for _functions, _name in (
-    ((operator.add, operator.iadd), "add"), ((operator.sub, operator.isub), "sub"), ((operator.mul, operator.imul), "mul"),
-    ((operator.truediv, operator.itruediv), "div"),
-):
-    for _function in _functions:
-        _binary(_function, lambda builder, a, b, of_floats, name=_name: getattr(builder, ("f" if of_floats else "") + name)(a, b))
+for _name in ("add", "sub", "mul"):
+    _binary(getattr(operator, _name), _arithmetic(_name))
+    _binary(getattr(operator, f"i{_name}"), _arithmetic(_name))
+_binary(operator.truediv, _arithmetic("div"))
+_binary(operator.itruediv, _arithmetic("div"))
 _binary(max, _either(">"))
 _binary(min, _either("<"))
-for _function, _symbol in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.ge, ">="), (operator.eq, "==")):
-    _binary(_function, _compared(_symbol), lambda kind: types.boolean)
+for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}.items():
+    _binary(getattr(operator, _name), _compared(_symbol), lambda kind: types.boolean)
 
 
 # ---------------------------------------------------------------------- memory
@@ -281,7 +283,3 @@ def running(typing_context, values):
         return sums
 
     return values(values), build
-
-
-ZERO, ZERO_SINGLE = np.float64(0.0), np.float32(0.0)
-"""What `spread` makes a vector of zeros from."""

@@ -1,0 +1,143 @@
+"""Vectors of sixteen lanes against numpy, and what a wrong use of them says."""
+
+import numba
+import numpy as np
+import pytest
+
+from workbench.kernels.lanes import LANES
+from workbench.kernels.vectors import (
+    SHIFTER,
+    choose,
+    count,
+    doubles,
+    fetch,
+    inlined,
+    lane,
+    load,
+    numbers,
+    power_of_two,
+    running,
+    singles,
+    spread,
+    store,
+    total,
+)
+
+A = np.random.default_rng(0).normal(size=(3, 2 * LANES))
+B = np.random.default_rng(1).normal(size=(3, 2 * LANES))
+ROW = slice(LANES, 2 * LANES)
+AT = 2 * LANES + LANES  # the second half of row 1
+
+
+@numba.njit
+def arithmetic(a, b, out):
+    x, y = load(a, AT), load(b, AT)
+    z = 2.0 * x + y / 3 - 1
+    z -= max(x, y) * min(x, 0.5)
+    store(out, AT, z)
+
+
+def test_arithmetic_acts_on_every_lane_and_on_no_other_element():
+    out = np.full_like(A, np.nan)
+    arithmetic(A, B, out)
+    a, b = A[1, ROW], B[1, ROW]
+    assert np.array_equal(out[1, ROW], 2.0 * a + b / 3 - 1 - np.maximum(a, b) * np.minimum(a, 0.5))
+    assert np.isnan(np.delete(out.ravel(), np.arange(AT, AT + LANES))).all()
+
+
+@numba.njit
+def compared(a, b, out):
+    x, y = load(a, 0), load(b, 0)
+    store(out, 0, choose(x < y, x, spread(0.0)))
+    return count(x < y), count(x <= x), count(x > y), count(x >= 0.25), count(x == x)
+
+
+def test_comparisons_choose_and_count():
+    out = np.empty(LANES)
+    found = compared(A, B, out)
+    a, b = A[0, :LANES], B[0, :LANES]
+    assert found == ((a < b).sum(), LANES, (a > b).sum(), (a >= 0.25).sum(), LANES)
+    assert np.array_equal(out, np.where(a < b, a, 0.0))
+
+
+@numba.njit
+def across(a, sums, picks):
+    x = load(a, 0)
+    store(sums, 0, running(x))
+    for i in range(LANES):
+        picks[i] = lane(x, i)
+    return total(x)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sums_across_lanes_have_one_order(dtype):
+    """Doubling steps for running sums, halves for the total: the same bits as numpy in that order."""
+    a, sums, picks = A[0, :LANES].astype(dtype), np.empty(LANES, dtype), np.empty(LANES, dtype)
+    found = across(a, sums, picks)
+    expected, step = a.copy(), 1
+    while step < LANES:
+        expected[step:] = expected[step:] + expected[:-step]
+        step *= 2
+    halves = a
+    while len(halves) > 1:
+        halves = halves[: len(halves) // 2] + halves[len(halves) // 2 :]
+    assert np.array_equal(sums, expected)
+    assert found == halves[0]
+    assert np.array_equal(picks, a)
+
+
+@numba.njit
+def converted(counts, wide, narrow, back):
+    fetch(counts, 0)
+    n = load(counts, 0)
+    store(wide, 0, doubles(n) * 0.5)
+    store(narrow, 0, singles(n) / 3)
+    store(back, 0, n + numbers(n))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_counts_become_numbers_of_either_precision(dtype):
+    counts = np.arange(LANES, dtype=dtype) * 1000 + 1
+    wide, narrow, back = np.empty(LANES), np.empty(LANES, np.float32), np.empty(LANES, dtype)
+    converted(counts, wide, narrow, back)
+    assert np.array_equal(wide, counts * 0.5)
+    assert np.array_equal(narrow, counts.astype(np.float32) / np.float32(3))
+    assert np.array_equal(back, counts + np.arange(LANES))
+
+
+@numba.njit
+def powers(exponents, out):
+    store(out, 0, power_of_two(load(exponents, 0) + SHIFTER))
+    return power_of_two(exponents[0] + SHIFTER)
+
+
+def test_powers_of_two_round_their_exponent():
+    exponents, out = np.linspace(-1000.3, 1000.3, LANES), np.empty(LANES)
+    first = powers(exponents, out)
+    assert np.array_equal(out, 2.0 ** np.rint(exponents))
+    assert first == out[0]
+
+
+@inlined
+def squared(x):
+    return x * x
+
+
+@numba.njit
+def by_a_part(a, out):
+    store(out, 0, squared(load(a, 0)))
+
+
+def test_parts_of_kernels_take_and_give_vectors():
+    out = np.empty(LANES)
+    by_a_part(A, out)
+    assert np.array_equal(out, A[0, :LANES] ** 2)
+
+
+def test_vectors_of_two_types_do_not_mix():
+    @numba.njit
+    def mixed(counts, a):
+        return total(load(counts, 0) + load(a, 0))
+
+    with pytest.raises(numba.TypingError):
+        mixed(np.zeros(LANES, np.int32), A)
