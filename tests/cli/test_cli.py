@@ -93,7 +93,7 @@ def test_data_and_engines_say_what_there_is(command):
 def test_the_doctor_finds_this_machine_well(command):
     status, out, _ = command("doctor", "--json")
     assert status == 0, out
-    assert [check["ok"] for check in json.loads(out)["checks"]] == [True] * 6
+    assert [check["ok"] for check in json.loads(out)["checks"]] == [True] * 7
 
 
 def test_a_table_of_texts_is_read_as_asked(command, tmp_path):

@@ -65,7 +65,7 @@ def test_defaults_are_those_of_the_model_and_the_comparison():
 def test_only_options_of_the_chosen_engines_are_shown_and_told():
     form = Settings()
     form.engines.value = ["cgs"]
-    assert not any(widget.visible for widget in form.options.values())
+    assert {name for name, widget in form.options.items() if widget.visible} == {"partition"}
     assert set(form.values()["options"]["cgs"]) == {field.name for field in fields(get_engine("cgs").options)}
     form.engines.value = ["svb"]
     assert {name for name, widget in form.options.items() if widget.visible} == {"schedule", "init"}
@@ -112,7 +112,8 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     form.engines.value = ["svb", "cgs", "cvb0", "svb-cgs"]
     seen = shown(form)
     assert seen[seen.index("Engines") + 2 : seen.index("Model and runs")] == [
-        "svb-cgs", "r", "Samples", "Phases", "svb, cvb0, svb-cgs", "First responsibilities", "svb, svb-cgs", "Schedule",
+        "svb-cgs", "r", "Samples", "Phases", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
+        "svb, svb-cgs", "Schedule",
     ]
     assert seen[-1] == "▸ Priors: as usual"
 
@@ -226,7 +227,7 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     form.engines.value = ["svb", "cgs", "svb-cgs", "cv-hdp", "g-hdp"]
     form.options["learn_alpha"].value, form.options["learn_gamma"].value = "maximised", False
     values = form.values() | {"corpus": str(text), "seeds": 2, "n_iterations": 3, "n_topics": 2}
-    started, finished = start_runs(tmp_path / "runs", values)
+    started, finished, memory = start_runs(tmp_path / "runs", values)
     assert (len(started), finished) == (10, [])
     specs = {run.spec.engine: run.spec for run in started}
     assert {engine: spec.options["learn_alpha"] for engine, spec in specs.items()} == {
@@ -235,7 +236,8 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     assert specs["g-hdp"].model == {"n_topics": 2} and specs["g-hdp"].options["learn_gamma"] is False
     names = {run.name for run in started}
     assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
-    assert told(started, finished) == "10 runs started."
+    assert told(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
+    assert memory.startswith("about ") and "of memory" in memory
 
 
 @pytest.mark.parametrize("changes, n_words, split", [
@@ -246,7 +248,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_wor
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples apples\nred green blue red red\n" * 20)
     values = Settings().values() | changes | {"corpus": str(text), "engines": ["cgs"], "n_topics": 2}
-    ((run,), _) = start_runs(tmp_path / "runs", values)
+    ((run,), *_) = start_runs(tmp_path / "runs", values)
     assert run.spec.split == {"fraction": 0.1, "seed": 0, "per": "corpus"} | split
     train = get_corpus(tmp_path / "runs", run.spec.train)
     assert train.n_words == n_words
@@ -258,7 +260,7 @@ def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves
     monkeypatch.setattr("workbench.dashboard.starting.corpus_of", lambda name: halves[0])
     new_run("first")
     values = Settings().values() | {"corpus": "docstrings", "engines": ["cgs"], "n_topics": 4, "start": "first", "holdout": 0.0}
-    ((run,), _) = start_runs(tmp_path / "runs", values)
+    ((run,), *_) = start_runs(tmp_path / "runs", values)
     assert (run.spec.start["name"], run.spec.start["iteration"]) == ("first", 12)
 
 
@@ -272,7 +274,7 @@ def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
 
 
 def test_a_finished_run_is_said_to_be_there():
-    assert told([], [object()]) == "1 run was there already, finished; change the seed or raise the iterations for more."
+    assert told([], [object()], "") == "1 run was there already, finished; change the seed or raise the iterations for more."
 
 
 def test_a_link_goes_round_for_every_field():
@@ -290,7 +292,7 @@ def test_a_link_goes_round_for_every_field():
                "beta_total": 50.0, "top_concentration": 2.0, "cv-hdp.learn_alpha": False, "learn_gamma": False,
                "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
                "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
-               "cv-hdp.init": "hard", "reorder": False, "moves_every": 5, "moves_after": 7}
+               "cv-hdp.init": "hard", "partition": 4, "reorder": False, "moves_every": 5, "moves_after": 7}
     assert unusual.keys() == form.widgets().keys()
     for name, value in unusual.items():
         form.widgets()[name].value = value

@@ -6,11 +6,11 @@ import twins
 from engines.starts import cgs_state, uniforms_of
 from toys import CORPORA, corpus_of, doubled, every_pair, random_topics, simulated, toy_a, toy_three_topics
 
-from workbench.engines import get_engine
-from workbench.engines.engine import NoOptions, Turn
+from workbench.engines import cgs, get_engine
+from workbench.engines.engine import Turn
 from workbench.models import LDA
 
-ENGINE, OPTIONS = get_engine("cgs"), NoOptions()
+ENGINE, OPTIONS = get_engine("cgs"), cgs.Options()
 EXACT = 1e-10  # exact quantities, spec E.5
 
 

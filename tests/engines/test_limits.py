@@ -6,7 +6,7 @@ from engines.starts import assert_same_bits
 from toys import CORPORA, doubled
 
 from workbench.engines import cgs, cvb, get_engine, svb
-from workbench.engines.engine import NoOptions, Turn
+from workbench.engines.engine import Turn
 from workbench.engines.hybrid import Cvb0Options, CvbOptions, SvbOptions, chain_of, mean_part
 from workbench.models import LDA
 
@@ -64,7 +64,7 @@ def assert_is_variational(corpus, model, name, pure, given, r, n_samples):
 
 def assert_is_cgs(corpus, model, name, given, r, n_samples):
     options = OPTIONS[name](r=r, n_samples=n_samples, **given)
-    for state, numbers, hybrid, expected_state, expected in side_by_side(corpus, model, name, options, CGS, NoOptions()):
+    for state, numbers, hybrid, expected_state, expected in side_by_side(corpus, model, name, options, CGS, cgs.Options()):
         assert_same_bits(chain_of(state, 0), expected_state)
         assert not state.mean_wk.any()
         assert numbers["updates"] == n_samples * expected["updates"]
@@ -72,7 +72,7 @@ def assert_is_cgs(corpus, model, name, given, r, n_samples):
             assert numbers["objective"] == expected["log_joint"]
             assert numbers["moved"] == expected["moved"]
             predicted = hybrid.predict(corpus, model, options, state, corpus)
-            assert np.array_equal(predicted, CGS.predict(corpus, model, NoOptions(), expected_state, corpus))
+            assert np.array_equal(predicted, CGS.predict(corpus, model, cgs.Options(), expected_state, corpus))
         assert np.array_equal(numbers["n_k"], expected["n_k"])
 
 

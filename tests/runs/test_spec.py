@@ -6,7 +6,7 @@ import pytest
 from workbench.engines import ENGINES
 from workbench.engines.engine import OptionError
 from workbench.models import ModelError
-from workbench.runs.spec import RunSpec, SpecError, make_spec
+from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec
 
 
 def test_a_spec_survives_json(thirty_documents):
@@ -70,8 +70,8 @@ WRONG = [
     ({"seed": -1}, SpecError, "seed must be a whole number from 0 to 9223372036854775807; got -1"),
     ({"burn_in": 1.5}, SpecError, "burn-in must be a whole number of at least 0; got 1.5"),
     ({"n_threads": 0}, SpecError, "threads must be a whole number from 1 to 1024; got 0"),
-    ({"options": {"s": 1}}, OptionError, "cgs has no option 's'; it has learn_alpha, alpha_form, learn_beta, "
-     "learn_after, learn_every, a_alpha, b_alpha, a_beta, b_beta"),
+    ({"options": {"s": 1}}, OptionError, "cgs has no option 's'; it has partition, learn_alpha, alpha_form, "
+     "learn_beta, learn_after, learn_every, a_alpha, b_alpha, a_beta, b_beta"),
     ({"engine": "svb-cgs", "options": {"n_sample": 2}}, OptionError,
      "svb-cgs has no option 'n_sample'; did you mean 'n_samples'?"),
     ({"engine": "svb-cgs", "options": {"r": -1}}, OptionError,
@@ -82,6 +82,10 @@ WRONG = [
      "option 'n_samples' of svb-cgs must be a whole number of at least 1; got 0"),
     ({"engine": "svb", "options": {"schedule": "fast"}}, OptionError,
      "option 'schedule' of svb must be one of parallel, sequential; got 'fast'"),
+    ({"options": {"partition": 65}}, OptionError,
+     "option 'partition' of cgs must be a whole number from 1 to 64; got 65"),
+    ({"engine": "cvb-cgs", "options": {"phases": "interleaved", "partition": 2}}, OptionError,
+     "phases=interleaved goes pair by pair and needs partition=1; set it, or use two_phase"),
     ({"engine": "svb-cgs", "options": {"phases": "interleaved"}}, OptionError,
      "phases=interleaved needs n_samples=1 and schedule=sequential; set both, or use two_phase"),
     ({"name": "../up"}, SpecError,
@@ -94,6 +98,30 @@ def test_wrong_settings_get_one_sentence(thirty_documents, settings, error, sent
     with pytest.raises(error) as caught:
         make_spec(thirty_documents[0], **{"engine": "cgs", **settings})
     assert str(caught.value) == sentence
+
+
+def test_threads_without_work_are_told_of_once_an_engine(thirty_documents):
+    def told(engine, options=None, n_threads=2):
+        train, _ = thirty_documents
+        return idle_threads([make_spec(train, engine, options=options, n_threads=n_threads, seed=seed) for seed in (0, 1)])
+
+    assert told("cgs") == [
+        "cgs will leave threads idle: tokens are drawn one after another; with the option partition=4 blocks go side by side, "
+        "approximately"
+    ]
+    assert told("cgs", n_threads=1) == told("cgs", {"partition": 4}) == told("svb") == told("vb") == []
+    for engine, options, why in (
+        ("cvb", {}, "pairs are updated one after another; with the option partition=4"),
+        ("cvb0", {}, "pairs are updated one after another; with the option partition=4"),
+        ("svb", {"schedule": "sequential"}, "pairs are updated one after another; schedule=parallel is not so"),
+        ("svb-cgs", {}, "tokens are drawn one after another; with the option partition=4"),
+        ("cvb-cgs", {"phases": "interleaved"}, "pairs are visited one after another; phases=two_phase does not need that"),
+        ("cv-hdp", {}, "pairs are updated one after another"),
+        ("g-hdp", {}, "tokens are drawn one after another"),
+    ):
+        assert len(told(engine, options)) == 1
+        assert told(engine, options)[0].startswith(f"{engine} will leave threads idle: {why}")
+    assert told("cvb0-cgs", {"n_samples": 2}) == told("cvb0-cgs", {"partition": 2}) == []
 
 
 def test_what_is_no_corpus_is_refused(thirty_documents):

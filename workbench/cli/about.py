@@ -111,7 +111,7 @@ def doctor(store: Store = None, json: Json = False) -> int:
     """Check that everything a run needs works on this machine."""
     checks = [_check(name, check) for name, check in (
         ("python and packages", _packages), ("compiled kernels", _kernels), ("store", lambda: _store(store_path(store))),
-        ("bundled corpus", _bundled), ("data folders", _data_folders), ("browser for tests", _browser),
+        ("bundled corpus", _bundled), ("memory", _memory), ("data folders", _data_folders), ("browser for tests", _browser),
     )]
     if json:
         print_json({"checks": checks})
@@ -154,6 +154,12 @@ def _store(store: Path) -> str:
         corpus, _ = LDA(2).simulate(4, 6, 10)
         fit(corpus, "cgs", n_topics=2, n_iterations=2, progress=False, store=folder)
     return f"{store}: runs can be written and locked"
+
+
+def _memory() -> str:
+    from workbench.runs.room import room
+
+    return room().told()
 
 
 def _bundled() -> str:

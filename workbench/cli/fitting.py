@@ -37,7 +37,9 @@ BurnIn = Annotated[int, typer.Option("--burn-in", help="Iterations before the ru
 RecordEvery = Annotated[int, typer.Option("--record-every", help="Iterations between recorded rows.")]
 SnapshotEvery = Annotated[int, typer.Option("--snapshot-every", help="Iterations between snapshots of the counts.")]
 Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default.")]
-Threads = Annotated[int, typer.Option("--threads", help="Threads of one run; they never change a bit.")]
+Threads = Annotated[
+    int, typer.Option("--threads", help="Threads of one run; they never change a bit. cgs, cvb, cvb0 need -o partition=4 too.")
+]
 Read = Annotated[
     list[str] | None,
     typer.Option("--read", metavar="NAME=VALUE", help="How a file is read: text=COLUMN, title=, label=, min_documents=5 …"),
@@ -72,10 +74,12 @@ def fit(
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.compare import plan
-    from workbench.runs.fit import best_of, check_restarts, resume
+    from workbench.runs.fit import best_of, check_restarts, resume, tell_of_idle_threads
+    from workbench.runs.need import Planned, check_room, unfinished
     from workbench.runs.run import Run
     from workbench.runs.spec import whole
     from workbench.runs.store import create_run
+    from workbench.runs.worker import SLOTS
 
     documents = load_documents(corpus, vocabulary, read)
     specs, train, test = plan(
@@ -85,13 +89,16 @@ def fit(
         name=name, stop_on=stop_on, stop_tolerance=stop_tolerance, holdout_per=holdout_per,
     )
     check_restarts(specs)
+    planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if detach else 1
     if not quiet:
-        say(describe(specs, documents))
-    runs = [Run(create_run(store_path(store), spec, train, test)) for spec in specs]
+        say(describe(planned, documents, jobs))
+        tell_of_idle_threads(specs)
+    check_room(unfinished(store_path(store), planned), jobs, here=not detach)
+    runs = [Run(create_run(store_path(store), *each)) for each in planned]
     if detach:
         return leave_in_background(runs, json)
-    best = best_of(resume(run, progress=not quiet) for run in runs)
-    summaries = [summary(run) for run in runs]
+    best = best_of(resume(run, progress=not quiet, corpora=(train, test if specs[0].test else None)) for run in runs)
+    summaries = summaries_of(runs, planned)
     if restarts > 1:
         print_runs(summaries, json, best=best.attrs["name"])
         if not json and best.sizes["iteration"]:
@@ -116,9 +123,12 @@ def compare(
 ) -> int:
     """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
     from workbench.runs.compare import plan, run_all
+    from workbench.runs.fit import tell_of_idle_threads
+    from workbench.runs.need import Planned, check_room, unfinished
     from workbench.runs.run import Run
     from workbench.runs.spec import whole
     from workbench.runs.store import create_run
+    from workbench.runs.worker import SLOTS
 
     whole("jobs", jobs, 1)
     documents = load_documents(corpus, vocabulary, read)
@@ -128,16 +138,19 @@ def compare(
         burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every, n_threads=threads, stop_on=stop_on,
         stop_tolerance=stop_tolerance, holdout_per=holdout_per,
     )
+    planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if detach else jobs
     if not quiet:
-        say(describe(specs, documents))
-    runs = [Run(create_run(store_path(store), spec, train, test)) for spec in specs]
+        say(describe(planned, documents, jobs))
+        tell_of_idle_threads(specs)
+    check_room(unfinished(store_path(store), planned), jobs)
+    runs = [Run(create_run(store_path(store), *each)) for each in planned]
     if detach:
         return leave_in_background(runs, json)
     try:
         run_all(runs, jobs, progress=not quiet)
     except KeyboardInterrupt:
         say("interrupted; what was committed is kept, and the same command goes on from there")
-    summaries = [summary(run) for run in runs]
+    summaries = summaries_of(runs, planned)
     print_runs(summaries, json)
     return 0 if all(run["state"] == "finished" for run in summaries) else 130
 
@@ -187,6 +200,13 @@ def leave_in_background(runs, json: bool) -> int:
     if json:
         print_runs([summary(run) for run in runs], json)
     return 0
+
+
+def summaries_of(runs, planned) -> list[dict]:
+    """What there is to say of the runs at the end, with the bytes of memory that each was to take."""
+    from workbench.runs.need import predict_memory
+
+    return [summary(run) | {"memory": predict_memory(each).total} for run, each in zip(runs, planned, strict=True)]
 
 
 def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None):

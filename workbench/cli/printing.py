@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from workbench.runs.need import Planned
     from workbench.runs.run import Run
-    from workbench.runs.spec import RunSpec
 
 FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
 
@@ -143,13 +143,17 @@ def store_path(store: Path | None) -> Path:
     return store if store is not None else default_store()
 
 
-def describe(specs: list[RunSpec], corpus) -> str:
-    """What is about to run, how long and how large, in one line."""
+def describe(planned: list[Planned], corpus, jobs: int) -> str:
+    """What is about to run, how long and how large on disk and in memory, ``jobs`` at a time, in one line."""
+    from workbench.runs.need import outlook_on_memory
+
+    specs = [each.spec for each in planned]
     spec = specs[0]
     snapshots = -(-spec.n_iterations // spec.snapshot_every)
     megabytes = len(specs) * snapshots * spec.model["n_topics"] * (corpus.n_documents + corpus.n_words) * 8 / 2**20
     labels = ", ".join(dict.fromkeys(each.label() for each in specs))
     return (
         f"{labels} on {corpus!r}: {len(specs)} run{'s' * (len(specs) > 1)}, K={spec.model['n_topics']}, "
-        f"{spec.n_iterations} iterations, up to {snapshots} snapshots each, {megabytes:,.0f} MB before compression"
+        f"{spec.n_iterations} iterations, up to {snapshots} snapshots each, {megabytes:,.0f} MB before compression, "
+        f"{outlook_on_memory(planned, jobs)}"
     )

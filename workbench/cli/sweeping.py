@@ -61,6 +61,7 @@ def sweep(
     from workbench.runs.outlook import outlook
     from workbench.runs.spec import SpecError, whole
     from workbench.runs.sweep import failures, open_cells, run_cells, rungs
+    from workbench.runs.worker import SLOTS
 
     whole("jobs", jobs, 1)
     axes = parse_grid(grid)
@@ -78,11 +79,11 @@ def sweep(
     home, options = store_path(store), parse_options(option or [])
     if detach:
         cells = lay_out(documents, axes, engine, seeds, options, **fixed)
-        return fitting.leave_in_background(list(dict.fromkeys(open_cells(cells, home))), json)
+        return fitting.leave_in_background(list(dict.fromkeys(open_cells(cells, home, SLOTS))), json)
     cells, runs = [], []
     try:
-        for rung in rungs(documents, axes, engine, seeds, home, warm, options=options, **fixed):
-            opened = open_cells(rung, home)
+        for rung in rungs(documents, axes, engine, seeds, home, warm, jobs, options=options, **fixed):
+            opened = open_cells(rung, home, jobs)
             cells, runs = [*cells, *rung], [*runs, *opened]
             if not quiet:
                 say(f"{documents!r}: {outlook(rung, opened, jobs)}")

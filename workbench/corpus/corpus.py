@@ -134,13 +134,20 @@ class Corpus:
         used = counts > 0
         if not used.any():
             raise CorpusError("a corpus needs at least one token; none came")
-        cells, inverse = np.unique(documents[used] * np.int64(n_words) + words[used], return_inverse=True)
-        totals = np.bincount(inverse, weights=counts[used])
+        if not used.all():
+            documents, words, counts = documents[used], words[used], counts[used]
+        cells = documents * np.int64(n_words)
+        cells += words
+        if np.all(cells[1:] > cells[:-1]):  # sorted and merged as files mostly are: nothing to be sorted or added up
+            totals = counts
+        else:
+            cells, inverse = np.unique(cells, return_inverse=True)
+            words, totals = cells % n_words, np.bincount(inverse, weights=counts)
         if totals.max() > INT32_MAX or totals.sum() > MOST_TOKENS:
             raise CorpusError(f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}")
         indptr = np.searchsorted(cells, np.arange(n_documents + 1, dtype=np.int64) * n_words)
         about.setdefault("titles", tuple(f"document {d}" for d in range(n_documents)))
-        return cls(indptr, cells % n_words, totals, vocabulary=vocabulary, **about)
+        return cls(indptr, words, totals, vocabulary=vocabulary, **about)
 
     @classmethod
     def from_texts(cls, texts, titles=None, **options) -> Corpus:
@@ -195,35 +202,34 @@ class Corpus:
     @cached_property
     def tokens_before(self) -> np.ndarray:
         """(pair + 1,) int64: canonical number of the first token of each pair."""
-        return _frozen(np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)]), np.int64, "tokens_before")
+        before = np.zeros(self.n_pairs + 1, np.int64)
+        np.cumsum(self.counts, out=before[1:])
+        return _sealed(before)
 
     @cached_property
     def document_tokens(self) -> np.ndarray:
         """(document,) int64: tokens of each document."""
-        return _frozen(np.diff(self.tokens_before[self.indptr]), np.int64, "document_tokens")
+        return _sealed(np.diff(self.tokens_before[self.indptr]))
 
     @cached_property
     def documents(self) -> np.ndarray:
         """(pair,) int32: the document of each pair."""
-        return _frozen(np.repeat(np.arange(self.n_documents, dtype=np.int32), np.diff(self.indptr)), np.int32, "documents")
+        return _sealed(np.repeat(np.arange(self.n_documents, dtype=np.int32), np.diff(self.indptr)))
 
     @cached_property
     def by_word(self) -> WordMajor:
         """The same pairs in word-major order."""
         pairs = np.argsort(self.words, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(self.words, minlength=self.n_words))])
-        return WordMajor(
-            _frozen(indptr, np.int64, "indptr"),
-            _frozen(self.documents[pairs], np.int32, "documents"),
-            _frozen(pairs, np.int64, "pairs"),
-        )
+        return WordMajor(_sealed(indptr), _sealed(self.documents[pairs]), _sealed(pairs))
 
     @cached_property
     def content_hash(self) -> str:
         """sha256 (hex) of everything but the name; equal contents have equal hashes on every machine."""
         digest = hashlib.sha256()
         for array, kind in ((self.indptr, "<i8"), (self.words, "<i4"), (self.counts, "<i4")):
-            digest.update(array.astype(kind).tobytes() + b"|")
+            digest.update(array.astype(kind, copy=False))
+            digest.update(b"|")
         for field in (self.vocabulary, self.titles, self.authors, self.labels, self.times):
             digest.update(repr(field).encode() + b"|")
         return digest.hexdigest()
@@ -240,7 +246,15 @@ def _frozen(array, dtype, name) -> np.ndarray:
     array = np.asarray(array)
     if array.dtype == dtype and not array.flags.writeable and array.flags.c_contiguous:
         return array
-    array = np.array(_whole_numbers(array, name), dtype=dtype, order="C")
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        array = _whole_numbers(array, name)
+    array = np.array(array, dtype=dtype, order="C")
+    array.flags.writeable = False
+    return array
+
+
+def _sealed(array) -> np.ndarray:
+    """The array itself, which nobody else holds, read-only from now on."""
     array.flags.writeable = False
     return array
 
@@ -251,7 +265,7 @@ def _whole_numbers(values, what: str) -> np.ndarray:
     if values.ndim != 1:
         raise CorpusError(f"{what} must be one-dimensional; got {values.ndim} dimensions")
     if values.dtype.kind in "iub" or values.size == 0:
-        return values.astype(np.int64)
+        return values.astype(np.int64, copy=False)
     if values.dtype.kind != "f":
         raise CorpusError(f"{what} must be whole numbers; got values of type {values.dtype}")
     wrong = np.flatnonzero(~(np.isfinite(values) & (values == np.floor(values))))

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from workbench.corpus import Corpus, is_named, load_corpus
 from workbench.runs.compare import plan
+from workbench.runs.need import Planned, check_room, outlook_on_memory, unfinished
 from workbench.runs.run import Run
 from workbench.runs.store import FINISHED, create_run
+from workbench.runs.worker import SLOTS
 
 
-def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run]]:
+def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str]:
     """Creates and starts the runs that the form asks for.
 
     Everything is checked before the first folder is made, so that nothing is started half.
@@ -20,6 +22,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run]]:
     -------
     started, finished : lists of Run
         ``finished`` were there already, with all the iterations asked for.
+    memory : str
+        What those started will take of it, in words.
 
     Raises
     ------
@@ -32,19 +36,22 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run]]:
     if settings["start"] is not None:
         settings["start"] = Path(store) / settings["start"]
     specs, train, test = plan(corpus, **settings)
-    runs = [Run(create_run(Path(store), spec, train, test)) for spec in specs]
+    planned = [Planned(spec, train, test) for spec in specs]
+    coming = unfinished(store, planned)
+    check_room(coming, SLOTS)
+    runs = [Run(create_run(Path(store), *each)) for each in planned]
     finished = [run for run in runs if run.state == FINISHED]
     started = [run for run in runs if run not in finished]
     for run in started:
         run.resume()
-    return started, finished
+    return started, finished, outlook_on_memory(coming, SLOTS) if coming else ""
 
 
-def told(started: list[Run], finished: list[Run]) -> str:
+def told(started: list[Run], finished: list[Run], memory: str) -> str:
     """What came of a start, as a sentence."""
     parts = []
     if started:
-        parts.append("1 run started" if len(started) == 1 else f"{len(started)} runs started")
+        parts.append(f"{'1 run' if len(started) == 1 else f'{len(started)} runs'} started, {memory}")
     if finished:
         there = "1 run was" if len(finished) == 1 else f"{len(finished)} runs were"
         parts.append(f"{there} there already, finished; change the seed or raise the iterations for more")

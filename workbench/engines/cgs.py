@@ -4,10 +4,13 @@ Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12. theta and phi
 each token's topic is drawn in turn, with the token removed from the counts::
 
     p(z_i = k | z_-i, w)  ~  (n_dk + alpha_k) (n_wk + beta) / (n_k + W beta)
+
+With a `partition` above 1 blocks of the corpus are drawn side by side, and n_k is a little late (see `partition`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +18,11 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.fold_in import by_gibbs
 from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, polya_of
+from workbench.engines.memory import Memory, partition_bytes, row_bytes
+from workbench.engines.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.gibbs import count_topics, draw_topics
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
-from workbench.kernels.slices import each_slice, slice_bounds
 from workbench.kernels.starting import topics_of_counts, uniform_topics
 from workbench.kernels.uniforms import GIBBS, TOPICS
 from workbench.models import LDA
@@ -34,6 +38,16 @@ class State(NamedTuple):
     n_dk: np.ndarray    # (document, topic) int32, padded
     n_wk: np.ndarray    # (word, topic) int32, padded
     n_k: np.ndarray     # (topic,) int64, padded
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    partition: int = partition_option()
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and what it learns of its priors."""
 
 
 def init(corpus, model, options, turn, start=None) -> State:
@@ -69,22 +83,22 @@ def start_topics(corpus, model, key, start) -> np.ndarray:
 
 
 def step(corpus, model, options, state, turn):
-    """Draw every token's topic once, in canonical order."""
-    n_moved = sweep(corpus, model, EVERY_COUNT, state, NO_MEAN, turn)
+    """Draw every token's topic once, in canonical order or block by block."""
+    n_moved = sweep(corpus, model, EVERY_COUNT, state, NO_MEAN, turn, n_parts=options.partition)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def sweep(corpus, model, threshold, state, mean, turn, chain=0) -> int:
+def sweep(corpus, model, threshold, state, mean, turn, chain=0, n_parts=1) -> int:
     """One Gibbs sweep over the tokens under the threshold; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
     key, alpha = turn.key(GIBBS, chain), pad_topics(model.alphas)
+    columns = partition_of(corpus, n_parts).columns
 
-    def draw(first, last):
+    def draw(first, last, part, sizes):
         return draw_topics(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold,
-            *state, *mean, alpha, model.beta, model.n_topics, key,
+            first, last, *columns[part][:4], threshold, *state[:3], *sizes, *mean, alpha, model.beta, model.n_topics, key
         )
 
-    return sum(each_slice(draw, slice_bounds(corpus.indptr, len(alpha)), 1, turn.pulse))
+    return sum(each_block(corpus, n_parts, (state.n_k,), draw, turn))
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -118,10 +132,21 @@ def samples(corpus, options) -> bool:
     return True
 
 
+def memory(corpus, model, options) -> Memory:
+    """The topics and the counts of one chain; what a sweep takes besides is a row."""
+    topics = corpus.n_tokens * np.dtype(np.uint16).itemsize
+    return Memory(topics + row_bytes(corpus, model.n_topics, np.int32), partition_bytes(corpus, options.partition))
+
+
+def idle(options) -> str | None:
+    """Why one thread is all that a sweep can use."""
+    return idle_alone("tokens are drawn") if options.partition == 1 else None
+
+
 def engine(name: str = "cgs") -> Engine:
     return Engine(
         name, "Collapsed Gibbs sampling", "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
-        LDA, Learning, State, ("log_joint", "moved"), samples, init, step, watch, counts, predict,
+        LDA, Options, State, ("log_joint", "moved"), samples, init, step, watch, counts, predict,
         by_gibbs, learner(polya_of(lambda corpus, model, options, state, of: evidence(one_chain(state), of)), samples),
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), idle=idle, memory=memory,
     )

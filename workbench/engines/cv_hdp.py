@@ -40,6 +40,7 @@ from workbench.engines.hdp_posteriors import (
     mean_weights,
     stick_divergence,
 )
+from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes, word_major_bytes
 from workbench.engines.starting import begin, start_option
 from workbench.kernels import collapsed_vb, conditional_vb
 from workbench.kernels.count_moments import (
@@ -346,6 +347,14 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return mixture_probability(priors.theta(n_dk), np.ascontiguousarray(priors.phi(n_kw).T), pairs)
 
 
+def memory(corpus, model, options) -> Memory:
+    """As `cvb`, with P0 beside means and variances, and two further states while a move is tried."""
+    rows = row_bytes(corpus, model.n_topics)
+    state = responsibility_bytes(corpus.n_pairs, model.n_topics) + 2 * rows
+    step = corpus.n_pairs * DOUBLE + (2 if options.update == "conditional" else 1) * rows
+    return Memory(state, word_major_bytes(corpus), step + (2 * state if options.moves_every else 0), look=3 * rows)
+
+
 def engine(name: str = "cv-hdp") -> Engine:
     return Engine(
         name, "Collapsed variational inference for the HDP", "Teh, Kurihara & Welling (2008)",
@@ -354,4 +363,6 @@ def engine(name: str = "cv-hdp") -> Engine:
             "effective_topics", "steps", *split_merge.NO_MOVE,
         ),
         lambda corpus, options: False, init, step, watch, counts, predict, by_cvb0, vectors=("alpha",), keeps=keeps,
+        memory=memory,
+        idle=lambda options: "pairs are updated one after another",
     )

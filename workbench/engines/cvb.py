@@ -7,7 +7,8 @@ mean, with means E and variances V of the counts less one copy of the pair::
     gamma_dwk  ~  (alpha_k + E_dk) (beta + E_wk) / (W beta + E_k)
                   exp{ - V_dk / 2 (alpha_k + E_dk)^2 - V_wk / 2 (beta + E_wk)^2 + V_k / 2 (W beta + E_k)^2 }
 
-Pairs are visited in canonical order and the counts follow each pair. No objective is known to rise;
+Pairs are visited in canonical order and the counts follow each pair; with a `partition` above 1 blocks of pairs are
+visited side by side, and E_k and V_k are a little late. No objective is known to rise;
 `change`, the largest change of a responsibility, says when it has come to rest. `bound` is that of
 `svb` (spec A4) at these responsibilities: valid, though not what the updates look for. `collapsed_bound` is that of
 the collapsed model, its expectations over counts by improved second order (Teh, Kurihara & Welling, 2008): higher,
@@ -23,7 +24,9 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.fold_in import by_cvb0
-from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, polya_of
+from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, learnt, polya_of
+from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
+from workbench.engines.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.engines.starting import begin, start_option
 from workbench.engines.svb import NOTHING_SAMPLED, count_before, samples
 from workbench.kernels.collapsed_vb import add_moments, update_in_order
@@ -31,7 +34,6 @@ from workbench.kernels.count_moments import expected_log_joint
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.polya import add_occupied
-from workbench.kernels.slices import each_slice, slice_bounds
 from workbench.kernels.standard_vb import weighted_entropy
 from workbench.models import LDA
 
@@ -57,6 +59,7 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class OwnOptions:
     init: str = start_option()
+    partition: int = partition_option()
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def init(corpus, model, options, turn, start=None) -> State:
 
 
 def step(corpus, model, options, state, turn):
-    """Update the responsibilities of every pair once, in canonical order."""
+    """Update the responsibilities of every pair once, in canonical order or block by block."""
     return update(corpus, model, options, 0, state, NOTHING_SAMPLED, turn)
 
 
@@ -105,17 +108,22 @@ def recount_in_time(corpus, model, threshold, state, turn) -> None:
 
 def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[State, dict]:
     """One pass over the pairs above the threshold, given sampled counts (chain, row, topic) or None thrice."""
-    variational_before = count_before(corpus, threshold)
+    if not len(state.gamma):
+        return state, {"updates": 0, "change": 0.0}
     recount_in_time(corpus, model, threshold, state, turn)
-    betas = np.full(corpus.n_words, model.beta)
+    variational_before, columns = count_before(corpus, threshold), partition_of(corpus, options.partition).columns
+    rows, betas = [variational_before[each.pairs] for each in columns], np.full(corpus.n_words, model.beta)
+    mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
 
-    def work(first, last):
+    def work(first, last, part, sizes):
+        mean_k, var_k = (*sizes, None)[:2]
         return update_in_order(
-            first, last, corpus.indptr, corpus.words, corpus.counts, threshold, variational_before, state.gamma,
-            *state.moments, *sampled, model.alphas, betas, corpus.n_words * model.beta, model.n_topics,
+            first, last, *columns[part][:3], threshold, rows[part], state.gamma, mean_dk, mean_wk, mean_k,
+            var_dk, var_wk, var_k, *sampled, model.alphas, betas, corpus.n_words * model.beta, model.n_topics,
         )
 
-    changes = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse) if len(state.gamma) else [0.0]
+    sizes = (mean_k,) if var_k is None else (mean_k, var_k)
+    changes = each_block(corpus, options.partition, sizes, work, turn)
     return state, {"updates": len(state.gamma), "change": max(changes)}
 
 
@@ -156,10 +164,25 @@ def evidence(corpus, threshold, n_topics, state, of) -> Evidence:
     return Evidence(Counts(mean, variance, occupied), Counts(state.mean_k[None], state.var_k[None], occupied_k[None]))
 
 
+def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
+    """Responsibilities of the variational pairs, means and variances; to learn priors, occupancies besides."""
+    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
+    state = responsibility_bytes(n_variational, model.n_topics) + rows * (2 if second_order else 1)
+    learning = 3 * rows if second_order and learnt(options) else 0
+    indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition)
+    return Memory(state, indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
+
+
+def idle(options) -> str | None:
+    """Why one thread is all that an update can use."""
+    return idle_alone("pairs are updated") if options.partition == 1 else None
+
+
 def engine(name: str = "cvb") -> Engine:
     return Engine(
         name, "Collapsed variational Bayes, second order",
         "Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
         LDA, Options, State, ("bound", "collapsed_bound", "change"), samples, init, step, watch, counts, predict, by_cvb0,
         learner(polya_of(lambda corpus, model, options, state, of: evidence(corpus, 0, model.n_topics, state, of)), samples),
+        memory=memory, idle=idle,
     )

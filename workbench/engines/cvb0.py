@@ -13,16 +13,17 @@ from __future__ import annotations
 from functools import partial
 
 from workbench.engines import cvb
-from workbench.engines.cvb import Options, State, counts, entropy_of, evidence, predict, step, update, watch
+from workbench.engines.cvb import Options, State, counts, entropy_of, evidence, idle, predict, step, update, watch
 from workbench.engines.engine import Engine
 from workbench.engines.fold_in import by_cvb0
 from workbench.engines.hyperparameters import learner, polya_of
 from workbench.engines.svb import samples
 from workbench.models import LDA
 
-__all__ = ["Options", "State", "engine", "entropy_of", "evidence", "start_mean", "update"]
+__all__ = ["Options", "State", "engine", "entropy_of", "evidence", "memory", "start_mean", "update"]
 
 start_mean = partial(cvb.start_mean, second_order=False)
+memory = partial(cvb.memory, second_order=False)
 
 
 def init(corpus, model, options, turn, start=None) -> State:
@@ -35,4 +36,5 @@ def engine(name: str = "cvb0") -> Engine:
         name, "Collapsed variational Bayes, zeroth order", "Asuncion, Welling, Smyth & Teh (2009), eq. 6",
         LDA, Options, State, ("bound", "collapsed_bound", "change"), samples, init, step, watch, counts, predict, by_cvb0,
         learner(polya_of(lambda corpus, model, options, state, of: evidence(corpus, 0, model.n_topics, state, of)), samples),
+        memory=memory, idle=idle,
     )

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.memory import Memory
 from workbench.kernels.uniforms import draw_key
 
 
@@ -76,6 +77,8 @@ class Engine(NamedTuple):
     vectors: tuple[str, ...] = ()            # what `watch` gives of each topic beside n_k
     keeps: Callable = lambda options: ("n_kw", "n_dk")  # names of what `counts` gives
     grows: bool = False                      # may it come to have more topics than it began with?
+    idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that
+    memory: Callable = lambda corpus, model, options: Memory()  # of a run, told by sizes; unless it tells, nothing is known
 
 
 @dataclass(frozen=True)
@@ -85,18 +88,18 @@ class NoOptions:
 
 def option(
     default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
-    late: bool = False,
+    late: bool = False, high: float | None = None,
 ):
     """A dataclass field that knows what it means and which values it takes.
 
     With ``choices`` it takes one of these; with a default of True or False it takes both; otherwise a
-    number, at least ``low``, ``whole`` or not, and "inf" too when ``infinite``. An option that came ``late``,
-    after runs without it were kept, has no part in the hash of a spec while it has its default, so that those
-    runs keep their names.
+    number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
+    came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
+    that those runs keep their names.
     """
     choices = (False, True) if isinstance(default, bool) else choices
-    about = {"meaning": meaning, "choices": choices, "low": low, "whole": whole, "infinite": infinite, "late": late}
-    return field(default=default, metadata=about)
+    about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "whole": whole, "infinite": infinite}
+    return field(default=default, metadata=about | {"late": late})
 
 
 def make_options(engine: Engine, given: dict):
@@ -129,7 +132,7 @@ def takes(engine: Engine, name: str, value) -> bool:
 
 def _checked(engine: str, about, value):
     """The value of one option in its own type."""
-    choices, low = about.metadata["choices"], about.metadata["low"]
+    choices, low, high = (about.metadata[name] for name in ("choices", "low", "high"))
     where = f"option '{about.name}' of {engine}"
     if choices:
         for choice in choices:
@@ -137,7 +140,7 @@ def _checked(engine: str, about, value):
                 return choice
         raise OptionError(f"{where} must be one of {', '.join(map(str, choices))}; got {value!r}")
     wanted = "a whole number" if about.metadata["whole"] else "a number"
-    wanted += f" of at least {low:g}" if low is not None else ""
+    wanted += f" from {low:g} to {high:g}" if high is not None else f" of at least {low:g}" if low is not None else ""
     wanted += " or inf" if about.metadata["infinite"] else ""
     try:
         number = float(value) if isinstance(value, (str, numbers.Real)) and not isinstance(value, bool) else math.nan
@@ -146,6 +149,7 @@ def _checked(engine: str, about, value):
     if (
         math.isnan(number)
         or (low is not None and number < low)
+        or (high is not None and number > high)
         or (math.isinf(number) and not about.metadata["infinite"])
         or (about.metadata["whole"] and math.isfinite(number) and number != int(number))
     ):

@@ -26,6 +26,7 @@ from workbench.engines.cgs import EVERY_COUNT, start_topics
 from workbench.engines.engine import Engine
 from workbench.engines.fold_in import by_gibbs
 from workbench.engines.hdp_options import TINY, HdpOptions
+from workbench.engines.memory import Memory, row_bytes
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.gibbs import count_topics
 from workbench.kernels.hdp_gibbs import SMALLEST_WEIGHT, draw_tables, draw_tokens
@@ -185,6 +186,12 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     )
 
 
+def memory(corpus, model, options) -> Memory:
+    """A chain with half as many topics again as it begins with; it may come to need more."""
+    likely = row_bytes(corpus, int(GROWTH * _room_for(model.n_topics)), np.int32)
+    return Memory(likely + corpus.n_tokens * np.dtype(np.uint16).itemsize, step=row_bytes(corpus, model.n_topics + 1, np.int32))
+
+
 def engine(name: str = "g-hdp") -> Engine:
     return Engine(
         name, "Gibbs sampling of the HDP", "Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), eq. 17",
@@ -195,4 +202,5 @@ def engine(name: str = "g-hdp") -> Engine:
         ),
         lambda corpus, options: True, init, step, watch, counts, predict, by_gibbs, vectors=("alpha",),
         keeps=lambda options: ("n_kw", "n_dk", "token_topics"), grows=True,
+        idle=lambda options: "tokens are drawn one after another", memory=memory,
     )

@@ -9,7 +9,8 @@ s = 1..S that share the responsibilities. Total counts are n^s = m + c^s::
 
 with the exponent of `svb`, `cvb` or `cvb0`; sampled counts have no variance. The sampling is Gibbs sampling
 with priors alpha + m_dk and beta + m_wk. r = 0 is the variational engine and r = inf is `cgs`, bit for
-bit. In between the chain is not exactly the posterior's: its variational part is biased.
+bit. In between the chain is not exactly the posterior's: its variational part is biased. With a `partition` above 1 the
+tokens, and the pairs of `cvb` and `cvb0`, are visited by blocks (see `partition`).
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from workbench.engines import cgs, cvb, cvb0, svb
 from workbench.engines.engine import Engine, OptionError, option
 from workbench.engines.fold_in import by_gibbs
 from workbench.engines.hyperparameters import Evidence, Learning, learner, polya_of
+from workbench.engines.memory import Memory, row_bytes
+from workbench.engines.partition import idle_alone, partition_option
 from workbench.engines.starting import start_option
 from workbench.kernels import collapsed_vb, standard_vb
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.gibbs import draw_pair, inverse_sizes
 from workbench.kernels.jit import kernel
 from workbench.kernels.lanes import pad_topics
-from workbench.kernels.slices import each_slice, slice_bounds
+from workbench.kernels.slices import each_slice, each_task, slice_bounds
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
 
@@ -92,6 +95,12 @@ def phases_option():
     )
 
 
+def whole_in_one_pass(options) -> None:
+    """Refuses an interleaved pass over a partition."""
+    if options.phases == "interleaved" and options.partition != 1:
+        raise OptionError("phases=interleaved goes pair by pair and needs partition=1; set it, or use two_phase")
+
+
 @dataclass(frozen=True)
 class SvbOwnOptions:
     r: float = r_option()
@@ -102,8 +111,10 @@ class SvbOwnOptions:
         choices=("parallel", "sequential"),
     )
     init: str = start_option()
+    partition: int = partition_option()
 
     def __post_init__(self):
+        whole_in_one_pass(self)
         if self.phases == "interleaved" and (self.n_samples != 1 or self.schedule != "sequential"):
             raise OptionError("phases=interleaved needs n_samples=1 and schedule=sequential; set both, or use two_phase")
 
@@ -114,7 +125,8 @@ class SvbOptions(Learning, SvbOwnOptions):
 
 
 def one_chain_in_one_pass(options) -> None:
-    """Refuses an interleaved pass with several chains."""
+    """Refuses an interleaved pass with several chains or a partition."""
+    whole_in_one_pass(options)
     if options.phases == "interleaved" and options.n_samples != 1:
         raise OptionError("phases=interleaved needs n_samples=1; set it, or use two_phase")
 
@@ -125,6 +137,7 @@ class Cvb0OwnOptions:
     n_samples: int = n_samples_option()
     phases: str = phases_option()
     init: str = start_option()
+    partition: int = partition_option()
 
     __post_init__ = one_chain_in_one_pass
 
@@ -141,6 +154,7 @@ class CvbOwnOptions:
     phases: str = phases_option()
     cg_second_order: bool = option(False, "draw tokens with the variance terms of the variational counts too")
     init: str = start_option()
+    partition: int = partition_option()
 
     def __post_init__(self):
         one_chain_in_one_pass(self)
@@ -184,15 +198,25 @@ def step(corpus, model, options, state, turn, *, part=svb):
     if options.phases == "interleaved":
         n_moved, info = interleaved_pass(corpus, model, threshold, state, turn, part)
     else:
-        n_moved, fixed = 0, moments_for_sampling(options, state)
-        if n_sampled:
-            for s in range(len(state.topics)):
-                n_moved += cgs.sweep(corpus, model, threshold, chain_of(state, s), fixed, turn, s)
+        n_moved = sum(sweep_chains(corpus, model, options, state, turn)) if n_sampled else 0
         sampled = (state.n_dk, state.n_wk, state.n_k[:, None])
         mean, info = part.update(corpus, model, options, threshold, mean_part(state), sampled, turn)
         state = type(state)(*mean, *state[-4:])
     info["updates"] = n_sampled + info["updates"] * len(state.topics)
     return state, info | {"moved": n_moved / n_sampled if n_sampled else math.nan}
+
+
+def sweep_chains(corpus, model, options, state, turn) -> list[int]:
+    """Draws the sampled tokens of every chain; how many moved in each. Given the expected counts no chain needs another."""
+    threshold, fixed = threshold_of(options), moments_for_sampling(options, state)
+    each = turn._replace(n_threads=max(turn.n_threads // len(state.topics), 1))
+
+    def sweep(s, pulse):
+        return cgs.sweep(
+            corpus, model, threshold, chain_of(state, s), fixed, each._replace(pulse=pulse), s, options.partition
+        )
+
+    return each_task([partial(sweep, s) for s in range(len(state.topics))], turn.n_threads, turn.pulse)
 
 
 def moments_for_sampling(options, state) -> tuple:
@@ -262,6 +286,21 @@ def evidence(corpus, model, options, state, of) -> Evidence:
     return Evidence(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
 
 
+def memory(corpus, model, options, *, part=svb) -> Memory:
+    """Both halves; whoever looks at a chain adds up its counts. Hybrids have no collapsed bound, which takes words in order."""
+    mean, sampled = part.memory(corpus, model, options, threshold_of(options)), cgs.memory(corpus, model, options)
+    state = mean.state + n_chains(corpus, options) * sampled.state
+    indices = sampled.indices + (mean.indices if part is svb else 0)
+    return mean._replace(state=state, indices=indices, look=row_bytes(corpus, model.n_topics))
+
+
+def idle(options) -> str | None:
+    """Why more than one thread has little or nothing to do."""
+    if options.phases == "interleaved":
+        return "pairs are visited one after another; phases=two_phase does not need that"
+    return idle_alone("tokens are drawn") if options.partition == options.n_samples == 1 else None
+
+
 class Kind(NamedTuple):
     """What sets the three hybrids apart."""
 
@@ -286,7 +325,7 @@ def engine(name: str = "svb-cgs") -> Engine:
         name, f"Hybrid of {kind.title} and Gibbs sampling", f"Welling, Teh & Kappen (2008), {kind.source}",
         LDA, kind.options, kind.state, ("objective", "moved", *kind.watches), samples,
         partial(init, part=kind.part), partial(step, part=kind.part), watch, counts, predict, by_gibbs,
-        learner(polya_of(evidence), samples),
+        learner(polya_of(evidence), samples), memory=partial(memory, part=kind.part), idle=idle,
     )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from workbench.engines.engine import Engine, option
 from workbench.engines.fold_in import by_variational_bayes
 from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, polya_of
+from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes, word_major_bytes
 from workbench.engines.starting import begin, start_option
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
@@ -200,10 +201,26 @@ def samples(corpus, options) -> bool:
     return False
 
 
+def memory(corpus, model, options, threshold=0) -> Memory:
+    """Counts, their weights and the counts to come; responsibilities only of the sequential schedule."""
+    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
+    if not n_variational:
+        return Memory(rows)
+    if options.schedule == "parallel":
+        return Memory(rows, word_major_bytes(corpus), step=2 * rows + corpus.n_pairs * DOUBLE)
+    return Memory(rows + responsibility_bytes(n_variational, model.n_topics), step=2 * corpus.n_pairs * DOUBLE)
+
+
+def idle(options) -> str | None:
+    """Why one thread is all that an update can use."""
+    return "pairs are updated one after another; schedule=parallel is not so" if options.schedule == "sequential" else None
+
+
 def engine(name: str = "svb") -> Engine:
     return Engine(
         name, "Standard variational Bayes, collapsed view", "Welling, Teh & Kappen (2008), eq. 9-11",
         LDA, Options, State, ("bound",), samples, init, step, watch, counts, predict,
         by_variational_bayes,
         learner(polya_of(lambda corpus, model, options, state, of: evidence(corpus, 0, model.n_topics, state, of)), samples),
+        memory=memory, idle=idle,
     )

@@ -26,6 +26,7 @@ from workbench.engines.engine import Engine, option
 from workbench.engines.fold_in import by_variational_bayes
 from workbench.engines.hyperparameters import Learning, dirichlet, learner
 from workbench.engines.likelihoods import Dirichlet
+from workbench.engines.memory import DOUBLE, Memory, row_bytes, word_major_bytes
 from workbench.engines.starting import begin, start_option
 from workbench.engines.svb import evidence, samples
 from workbench.kernels.document_vb import count_words, fit_documents, log_document_weights, weigh_words
@@ -157,9 +158,17 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, *state[:3], model.alphas, model.beta)
 
 
+def memory(corpus, model, options) -> Memory:
+    """Counts; in a step three further arrays by document, four by word, and a number for each pair."""
+    rows = row_bytes(corpus, model.n_topics)
+    of_words = rows * corpus.n_words // (corpus.n_documents + corpus.n_words)
+    step = 3 * rows + of_words + corpus.n_pairs * DOUBLE
+    return Memory(rows, word_major_bytes(corpus), step, look=0 if options.topics == "full" else 3 * of_words)
+
+
 def engine(name: str = "vb") -> Engine:
     return Engine(
         name, "Variational Bayes, EM form", "Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
         LDA, Options, State, ("bound",), samples, init, step, watch, counts, predict,
-        by_variational_bayes, learner(likelihood, samples),
+        by_variational_bayes, learner(likelihood, samples), memory=memory,
     )

@@ -2,50 +2,101 @@
 
 The slices depend on the corpus and the number of topics alone, never on the number of threads, and
 their results come back in order: sums over slices have the same bits however many threads there are.
+Work that must go slice after slice (a chain, a block of a partition) is a task, and tasks go side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache, partial
+from threading import Lock
 
 import numpy as np
 
 SLICE_WORK = 2**20
 """Pair-topics in a slice: a few milliseconds of any kernel."""
+LOOK_EVERY = 0.05
+"""Seconds between two pulses of a caller who has nothing left to do but to wait for the others."""
+MOST_THREADS = 1024
 
 
-def slice_bounds(indptr: np.ndarray, n_topics: int) -> list[tuple[int, int]]:
-    """Ranges of rows (documents or words) of about equal work, at least one row each."""
-    n_rows = len(indptr) - 1
-    work = (indptr + np.arange(n_rows + 1)) * n_topics
-    cuts = np.searchsorted(work, np.arange(0, work[-1], SLICE_WORK)[1:])
-    bounds = np.unique(np.concatenate([[0], cuts, [n_rows]]))
+class _Halted(Exception):
+    """Ends a task in the middle because another one failed, or the caller was interrupted."""
+
+
+def slice_bounds(indptr: np.ndarray, n_topics: int, first: int = 0, last: int | None = None) -> list[tuple[int, int]]:
+    """Ranges of rows (documents or words) of about equal work, at least one row each; of all rows, or of first..last."""
+    last = len(indptr) - 1 if last is None else last
+    if first == last:
+        return []
+    rows = np.arange(first, last + 1)
+    work = (indptr[first : last + 1] - indptr[first] + rows - first) * n_topics
+    cuts = first + np.searchsorted(work, np.arange(0, work[-1], SLICE_WORK)[1:])
+    bounds = np.unique(np.concatenate([[first], cuts, [last]]))
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
 
 def each_slice(work: Callable[[int, int], object], bounds, n_threads: int, pulse: Callable[[], None]) -> list:
     """The results of ``work(first, last)`` for every range, in order; ``pulse`` is called between slices."""
-    if n_threads == 1 or len(bounds) == 1:
-        results = []
-        for first, last in bounds:
-            pulse()
-            results.append(work(first, last))
-        return results
-    waiting = [_pool(n_threads).submit(work, first, last) for first, last in bounds]
+
+    def task(first, last, pulse):
+        pulse()
+        return work(first, last)
+
+    return each_task([partial(task, first, last) for first, last in bounds], n_threads, pulse)
+
+
+def each_task(tasks: list[Callable], n_threads: int, pulse: Callable[[], None]) -> list:
+    """The results of ``task(pulse)`` for every task, in order, at most ``n_threads`` of them at once.
+
+    A task calls the pulse that it is given between its slices. ``pulse`` itself is called by the thread of the
+    caller alone, which works too, so that it need not be fit for several; while it waits, all others wait. When it
+    or a task raises, the others end after the slice they are at, and then the exception comes out.
+    """
+    n_threads = min(n_threads, len(tasks))
+    if n_threads <= 1:
+        return [task(pulse) for task in tasks]
+    results, left, turnstile, errors = [None] * len(tasks), iter(enumerate(tasks)), Lock(), []
+
+    def look(pulse=None):
+        with turnstile:
+            if pulse and not errors:
+                pulse()
+        if errors:
+            raise _Halted
+
+    def work_off(pulse):
+        try:
+            while True:
+                with turnstile:
+                    number, task = next(left, (None, None))
+                if task is None:
+                    return
+                results[number] = task(pulse)
+        except BaseException as error:
+            errors.append(error)
+
+    helpers = [_pool().submit(work_off, look) for _ in range(n_threads - 1)]
+    own = partial(look, pulse)
     try:
-        results = []
-        for future in waiting:
-            results.append(future.result())
-            pulse()
-        return results
-    except BaseException:
-        for future in waiting:
-            future.cancel()
-        raise
+        own()
+        work_off(own)
+        while not errors and wait(_begun(helpers), LOOK_EVERY).not_done:
+            own()
+    except BaseException as error:
+        errors.append(error)
+    wait(_begun(helpers))
+    if errors:
+        raise errors[0]
+    return results
+
+
+def _begun(helpers) -> list:
+    """Those of the helpers who have begun; the others are told not to."""
+    return [helper for helper in helpers if not helper.cancel()]
 
 
 @cache
-def _pool(n_threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="workbench-slice")
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="workbench-slice")

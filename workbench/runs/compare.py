@@ -20,6 +20,7 @@ from workbench.engines.engine import OptionError, make_options, takes
 from workbench.models import LDA
 from workbench.runs.fit import fit
 from workbench.runs.lineage import start_from
+from workbench.runs.need import Planned, check_room, unfinished
 from workbench.runs.progress import bar
 from workbench.runs.run import ENDED, Run
 from workbench.runs.spec import RunSpec, SpecError, make_model, make_spec, model_fields, whole
@@ -129,15 +130,18 @@ def compare(
     specs, train, test = plan(
         corpus, engines, seeds, seed, holdout, split_seed, options, top_words, singletons, start, store, holdout_per, **settings
     )
+    planned = [Planned(spec, train, test) for spec in specs]
     if store is None:
+        check_room(planned, here=True, stored=False)
         datasets = [
-            fit(
+            of_iterations(fit(
                 train, spec.engine, test=test, seed=spec.seed, options=spec.options, split=spec.split, progress=progress,
                 start=start, **settings_of(spec.engine, settings),
-            )
+            ))
             for spec in specs
         ]
     else:
+        check_room(unfinished(store, planned), jobs)
         runs = [Run(create_run(Path(store), spec, train, test)) for spec in specs]
         run_all(runs, jobs, progress)
         datasets = [run.progress() for run in runs]
@@ -148,8 +152,7 @@ def side_by_side(datasets: list[xr.Dataset]) -> xr.Dataset:
     """The per-iteration variables of several runs, joined along a dim ``run``."""
     parts, specs = [], []
     for dataset in datasets:
-        kept = [name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]
-        parts.append(dataset[kept].assign(updates=dataset["updates"].astype(float)))
+        parts.append(of_iterations(dataset).assign(updates=dataset["updates"].astype(float)))
         specs.append(RunSpec.from_json(dataset.attrs["spec"]))
     joined = xr.concat(parts, "run", data_vars="all", coords="minimal", compat="override", join="outer", combine_attrs="drop")
     return joined.assign_coords(
@@ -159,6 +162,11 @@ def side_by_side(datasets: list[xr.Dataset]) -> xr.Dataset:
         seed=("run", np.array([spec.seed for spec in specs])),
         spec=("run", np.array([dataset.attrs["spec"] for dataset in datasets], dtype=object)),
     )
+
+
+def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
+    """The per-iteration variables of a run, without its counts."""
+    return dataset[[name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]]
 
 
 def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:

@@ -17,9 +17,10 @@ from workbench.runs.lineage import start_from
 from workbench.runs.loop import iterate
 from workbench.runs.loop import start as first_position
 from workbench.runs.memory import MemorySink
+from workbench.runs.need import LARGE, Planned, at_a_time, check_room, outlook_on_memory, unfinished
 from workbench.runs.progress import progress_bar
 from workbench.runs.run import Run, default_store, extend, find_run
-from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
+from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
 from workbench.runs.store import FINISHED, create_run
 from workbench.runs.worker import carry_on
 
@@ -51,6 +52,9 @@ def fit(
         Iterations before the running average of p(w|d) begins.
     options : dict
         Of the engine: ``{"r": 1}``.
+    n_threads : int
+        Threads that work at once; they never change a bit. `cgs`, `cvb`, `cvb0` and what hybrids draw need the option
+        ``partition`` to use them, which makes them approximate; the HDP engines use one.
     record_every, snapshot_every : int
         Cadence, in iterations, of rows and of counts. The last iteration is always both.
     store : path, optional
@@ -91,7 +95,19 @@ def fit(
         for i in range(whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
+    planned, stored = [Planned(spec, corpus, test) for spec in specs], store is not None
+    check_room(unfinished(store, planned) if stored else planned, here=True, stored=stored)
+    if progress:
+        tell_of_idle_threads(specs)
+        if at_a_time(planned, 1, stored) >= LARGE:
+            print(f"takes {outlook_on_memory(planned, stored=stored)}", file=sys.stderr)
     return best_of(_run(spec, corpus, test, store, progress) for spec in specs)
+
+
+def tell_of_idle_threads(specs: list[RunSpec]) -> None:
+    """Says on stderr, once an engine, that threads will be idle and what would give them work."""
+    for sentence in idle_threads(specs):
+        print(sentence, file=sys.stderr)
 
 
 def check_restarts(specs: list[RunSpec]) -> None:
@@ -107,12 +123,12 @@ def check_restarts(specs: list[RunSpec]) -> None:
 def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bool) -> xr.Dataset:
     """Takes one run to its end, in a store or in memory."""
     if store is not None:
-        return resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress)
+        return resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress, corpora=(corpus, test))
     test = test if spec.test else None
     pulse, sink = MemoryPulse(), MemorySink(spec, corpus)
     with progress_bar(spec, shown=progress) as watch, ending_cleanly(pulse):
-        position = iterate(spec, corpus, test, first_position(spec, corpus, test), sink, pulse, watch)
-    return sink.dataset(FINISHED if position.iteration == (sink.settled or spec.n_iterations) else STOPPED)
+        reached = iterate(spec, corpus, test, first_position(spec, corpus, test), sink, pulse, watch).iteration
+    return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 
 def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
@@ -142,25 +158,30 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     if settings.get("start") is not None:
         settings["start"] = start_from(settings["start"], corpus, settings.get("n_topics", LDA.n_topics), store)
     spec = make_spec(corpus, engine, test=test, **settings)
+    check_room([Planned(spec, corpus, test)])
+    tell_of_idle_threads([spec])
     run = Run(create_run(default_store() if store is None else Path(store), spec, corpus, test))
     run.resume()
     return run
 
 
-def resume(run, n_iterations: int | None = None, store=None, progress: bool = True) -> xr.Dataset:
+def resume(
+    run, n_iterations: int | None = None, store=None, progress: bool = True, corpora: tuple | None = None
+) -> xr.Dataset:
     """Takes a run (a `Run`, path or name) on to its end, in this process, and returns its Dataset.
 
     ``n_iterations`` moves the end, but never before what is committed. A finished run is returned as it is.
+    ``corpora`` are its training and test corpus where they are at hand, so that they are not read from the store.
     """
     run = Run(find_run(run, store))
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as watch:
-            finished = carry_on(run.path, watch)
+            finished = carry_on(run.path, watch, corpora=corpora)
         if not finished:
             status = run.status()
             told = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
             print(f"{told}; go on with: workbench resume {run.path}", file=sys.stderr)
-    return run.dataset()
+    return run.reader.dataset(corpora[0] if corpora else None)
 

@@ -14,6 +14,7 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import make_options, takes
 from workbench.runs.compare import plan
+from workbench.runs.need import Planned
 from workbench.runs.spec import RunSpec, SpecError, whole
 
 SETTINGS = (
@@ -32,6 +33,11 @@ class Cell(NamedTuple):
     spec: RunSpec
     train: Corpus
     test: Corpus | None
+
+    @property
+    def planned(self) -> Planned:
+        """Its run."""
+        return Planned(self.spec, self.train, self.test)
 
 
 def lay_out(

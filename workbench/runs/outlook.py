@@ -1,4 +1,4 @@
-"""What a sweep is going to take, in runs, disk and time, said before it starts."""
+"""What a sweep is going to take, in runs, disk, memory and time, said before it starts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from workbench.runs.control import MemoryPulse
 from workbench.runs.grid import Cell
 from workbench.runs.loop import iterate, start
 from workbench.runs.memory import MemorySink
+from workbench.runs.need import outlook_on_memory, state_bytes
 from workbench.runs.run import Run
 from workbench.runs.store import FINISHED, SNAPSHOT_BUDGET, snapshot_bytes
 
@@ -31,6 +32,7 @@ def outlook(cells: list[Cell], runs: list[Run], jobs: int) -> str:
         return told
     kinds = _kinds(coming)
     told += f"; up to {sum(_bytes(coming, alike) for alike in kinds) / 2**20:,.0f} MB on disk"
+    told += f", {outlook_on_memory([cell.planned for cell in coming.values()], jobs)}"
     seconds = _seconds(coming, kinds, jobs)
     return told if seconds is None else f"{told}; about {duration(seconds)}, {jobs} at a time"
 
@@ -58,8 +60,7 @@ def _size(cell: Cell) -> int:
 def _bytes(coming: dict[Run, Cell], alike: list[Run]) -> float:
     """What runs of a kind take at most: counts before compression, and a checkpoint each, as the state of the first has it."""
     hardest = coming[alike[0]]
-    state = start(hardest.spec, hardest.train, hardest.test).state
-    each = sum(getattr(value, "nbytes", 0) for value in state) / _size(hardest)
+    each = state_bytes(hardest.spec, hardest.train) / _size(hardest)
     return sum(_snapshots(run, coming[run]) + each * _size(coming[run]) for run in alike)
 
 

@@ -170,6 +170,17 @@ def make_spec(
     return replace(spec, name=name)
 
 
+def idle_threads(specs: list[RunSpec]) -> list[str]:
+    """One sentence for each engine that has nothing to do for more threads than one and was given them."""
+    told = {}
+    for spec in specs:
+        engine, _, options = spec.parts()
+        why = engine.idle(options) if spec.n_threads > 1 else None
+        if why:
+            told[f"{spec.engine} will leave threads idle: {why}"] = None
+    return list(told)
+
+
 def make_model(engine, n_topics, alpha=None, beta=None):
     """The model of an engine, of what was given (not None) and its defaults.
 

@@ -319,15 +319,15 @@ class RunReader:
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
         return label_rows(self._layout.names, self._layout.vectors, rows, self._attributes())
 
-    def dataset(self) -> xr.Dataset:
-        """The whole Dataset; counts of snapshots are read from disk when they are used."""
+    def dataset(self, train=None) -> xr.Dataset:
+        """The whole Dataset; counts of snapshots are read from disk when they are used, ``train`` if it is not at hand."""
         committed = self._committed()
         iterations = self._snapshot_iteration[: committed.n_snapshots]
         kept = np.flatnonzero(iterations)
         counts = xr.open_zarr(str(self.path / DATA), consolidated=False, chunks=None)[list(self._layout.kept)]
         counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics))
-        corpus = get_corpus(self.path.parent, self.spec().train)
-        return label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], corpus)
+        train = train or get_corpus(self.path.parent, self.spec().train)
+        return label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train)
 
     def _attributes(self) -> dict:
         settled = read_ending(self.path, self._group).settled

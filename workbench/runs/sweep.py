@@ -19,6 +19,7 @@ from workbench.corpus import Corpus
 from workbench.runs.compare import failure, side_by_side, work_through
 from workbench.runs.grid import Cell, grid_axes, lay_out
 from workbench.runs.lineage import start_from
+from workbench.runs.need import check_room, unfinished
 from workbench.runs.outlook import outlook
 from workbench.runs.places import default_store
 from workbench.runs.run import Run
@@ -75,8 +76,8 @@ def sweep(
     whole("jobs", jobs, 1)
     home = default_store() if store is None else Path(store)
     cells, runs = [], []
-    for rung in rungs(corpus, grid, engine, seeds, home, warm, **settings):
-        opened = open_cells(rung, home)
+    for rung in rungs(corpus, grid, engine, seeds, home, warm, jobs, **settings):
+        opened = open_cells(rung, home, jobs)
         cells, runs = [*cells, *rung], [*runs, *opened]
         if progress:
             print(outlook(rung, opened, jobs), file=sys.stderr)
@@ -87,13 +88,14 @@ def sweep(
 
 
 def rungs(
-    corpus: Corpus, grid: dict, engine: str, seeds: int, store: Path, warm: bool, start=None, **settings
+    corpus: Corpus, grid: dict, engine: str, seeds: int, store: Path, warm: bool, jobs: int, start=None, **settings
 ) -> Iterator[list[Cell]]:
     """The cells of a grid, those that can run side by side together: all of them, or of a warm sweep one number of topics
     after the other, smallest first.
 
     The cells of one number begin from the runs of the number before, so these must have been run when the next are
-    asked for. Where a run did not come to its end, nothing is begun from it.
+    asked for. Where a run did not come to its end, nothing is begun from it. If ``jobs`` of them do not fit into memory,
+    none is begun.
 
     Raises
     ------
@@ -109,6 +111,7 @@ def rungs(
         raise SpecError("a warm sweep has one number of iterations; take iterations out of the grid")
     numbers = sorted(whole("topics", n_topics, 1) for n_topics in axes["n_topics"])
     cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, store=store, start=start, **settings) for n in numbers]
+    refuse_what_cannot_fit([cell for cells in cold for cell in cells], store, jobs)
     smaller: dict[tuple, RunSpec] = {}
     for at, cells in enumerate(cold):
         found = {tuple(value for key, value in cell.at.items() if key != "n_topics"): cell for cell in cells}
@@ -129,14 +132,31 @@ def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     return make_spec(train, spec.engine, test=test, options=spec.options, start=begin, **kept, **spec.model)
 
 
-def open_cells(cells: list[Cell], store: Path) -> list[Run]:
-    """The run of each cell, made or reopened, lasting to the longest of the cells that share it."""
+def refuse_what_cannot_fit(cells: list[Cell], store: Path, jobs: int) -> None:
+    """Refuses cells of which ``jobs`` at a time do not fit into memory; see `workbench.runs.need.check_room`."""
+    check_room(unfinished(store, [cell.planned for cell in longest_by_name(cells).values()]), jobs)
+
+
+def longest_by_name(cells: list[Cell]) -> dict[str, Cell]:
+    """Name of a run → the cell with the most iterations of those that share it."""
     longest: dict[str, Cell] = {}
     for cell in cells:
         known = longest.setdefault(cell.spec.name, cell)
         if known.spec.n_iterations < cell.spec.n_iterations:
             longest[cell.spec.name] = cell
-    runs = {name: Run(create_run(store, cell.spec, cell.train, cell.test)) for name, cell in longest.items()}
+    return longest
+
+
+def open_cells(cells: list[Cell], store: Path, jobs: int = 1) -> list[Run]:
+    """The run of each cell, made or reopened, lasting to the longest of the cells that share it.
+
+    Raises
+    ------
+    SpecError
+        When ``jobs`` of them at a time do not fit into memory; then none is made.
+    """
+    refuse_what_cannot_fit(cells, store, jobs)
+    runs = {name: Run(create_run(store, *cell.planned)) for name, cell in longest_by_name(cells).items()}
     return [runs[cell.spec.name] for cell in cells]
 
 

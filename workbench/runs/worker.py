@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from workbench.runs.archive import get_corpus
 from workbench.runs.control import RUNNING, STOPPED, StorePulse, ask, ending_cleanly, read_json, replace_json
 from workbench.runs.loop import Stopped, Watch, iterate
+from workbench.runs.need import Planned, check_room
 from workbench.runs.store import FAILED, FINISHED, WAITING
 from workbench.runs.writer import RunWriter
 
@@ -25,16 +26,17 @@ SLOTS = max(4, os.cpu_count() or 1)
 """Workers of one store that run at a time; the others wait for their turn."""
 
 
-def carry_on(path: Path, watch: Watch | None = None, asked: bool = False) -> bool:
+def carry_on(path: Path, watch: Watch | None = None, asked: bool = False, corpora: tuple | None = None) -> bool:
     """Takes a run from its last checkpoint to its end, in this process; True when it got there.
 
     Ctrl-C and SIGTERM end it cleanly after the step. What was asked of the run before is forgotten, unless
-    the caller ``asked`` it to run: then a pause or a stop that came since is obeyed.
+    the caller ``asked`` it to run: then a pause or a stop that came since is obeyed. ``corpora`` are its training and
+    test corpus where they are at hand; they are read from the store otherwise.
 
     Raises
     ------
     StoreError, SpecError
-        When the run cannot be opened, is written by another process, or does not repeat itself.
+        When the run cannot be opened, does not fit into memory, is written by another process, or does not repeat itself.
     """
     path = Path(path)
     with RunWriter(path) as writer:
@@ -42,8 +44,8 @@ def carry_on(path: Path, watch: Watch | None = None, asked: bool = False) -> boo
         if not asked:
             ask(path, RUNNING)
         try:
-            train = get_corpus(path.parent, spec.train)
-            test = get_corpus(path.parent, spec.test) if spec.test else None
+            train, test = corpora or (get_corpus(path.parent, name) if name else None for name in (spec.train, spec.test))
+            check_room([Planned(spec, train, test)], here=True)
             with StorePulse(path, writer.beat) as pulse, ending_cleanly(pulse), contextlib.suppress(Stopped):
                 iterate(spec, train, test, writer.position(train, test), writer, pulse, watch)
         except Exception as error:

@@ -1,0 +1,73 @@
+"""Runs of several engines, each in a process of its own: what each was predicted to take of memory, and what it took.
+
+A script: ``python peaks.py STORE`` prints one JSON line for each line of JSON that it is given. The processes are forked from
+one that has the packages and the corpus, so that a run costs what it costs and not the two seconds of a start.
+"""
+
+import json
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+import workbench as wb
+from workbench.corpus import Corpus
+from workbench.runs.fit import fit
+from workbench.runs.need import Planned, predict_memory
+from workbench.runs.spec import make_spec
+
+
+def peak_bytes() -> int:
+    """The most that this process has held; `getrusage` would tell what the one that started it had held, if that was more."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 2**10 for line in lines if line.startswith("VmHWM:"))
+
+
+def split_of(**sizes) -> tuple[Corpus, Corpus]:
+    """Training and test corpus drawn with these sizes."""
+    return wb.hold_out_tokens(wb.load_corpus("zipf", **sizes))
+
+
+def forked(work):
+    """What ``work`` returns, done in a process of its own."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(theirs, json.dumps(work()).encode())
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as answers:
+        answer = answers.read()
+    os.waitpid(child, 0)
+    return json.loads(answer)
+
+
+def measured(train, test, store, engine, n_topics, options, n_iterations=2) -> dict:
+    """One run to its end; bytes predicted and taken."""
+    settings = {"test": test, "n_topics": n_topics, "n_iterations": n_iterations, "snapshot_every": 1, "options": options}
+    prediction = predict_memory(Planned(make_spec(train, engine, **settings), train, test), stored=store is not None)
+    fit(train, engine, store=store, progress=False, **settings)
+    about = {"engine": engine, "options": options, "stored": store is not None}
+    return about | {"parts": prediction, "predicted": prediction.total, "taken": peak_bytes()}
+
+
+def main() -> None:
+    store, (sizes, *wanted) = Path(sys.argv[1]), map(json.loads, sys.stdin)
+    train, test = forked_corpora(store, sizes)
+    for number, (engine, n_topics, options, kept) in enumerate(wanted):
+        home = store / str(number) if kept else None
+        print(json.dumps(forked(partial(measured, train, test, home, engine, n_topics, options))), flush=True)
+
+
+def forked_corpora(store: Path, sizes: dict) -> tuple[Corpus, Corpus]:
+    """The corpora, drawn in another process: what drawing takes is no part of a run."""
+    from workbench.runs.archive import get_corpus, put_corpus
+
+    hashes = forked(lambda: [put_corpus(store, part) and part.content_hash for part in split_of(**sizes)])
+    return tuple(get_corpus(store, one) for one in hashes)
+
+
+if __name__ == "__main__":
+    main()

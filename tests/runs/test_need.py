@@ -1,0 +1,262 @@
+"""What runs take of memory: told before they start, true when they run, refused where it is not there."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.corpus import Corpus
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.engine import OptionError, Turn, make_options
+from workbench.runs import need
+from workbench.runs.fit import resume
+from workbench.runs.need import PROCESS, Planned, at_a_time, check_room, outlook_on_memory, predict_memory, unfinished
+from workbench.runs.room import MIB, Room
+from workbench.runs.run import Run
+from workbench.runs.spec import SpecError, make_spec
+from workbench.runs.store import FAILED, create_run
+from workbench.runs.worker import carry_on
+
+VARIANTS = {
+    "svb": [{"schedule": "sequential"}], "vb": [{"topics": "point"}], "cv-hdp": [{"learn_tau": True}],
+    "svb-cgs": [{"schedule": "sequential"}, {"r": 0}, {"r": "inf"}, {"n_samples": 3}],
+    "cvb-cgs": [{"r": 2}, {"n_samples": 2}], "cvb0-cgs": [{"r": 0}, {"r": "inf", "n_samples": 2}],
+}
+CHOICES = [(name, options) for name in ENGINES for options in ({}, *VARIANTS.get(name, []))]
+
+
+@pytest.fixture(scope="module")
+def wide() -> Corpus:
+    """300 documents over 400 words: enough for arrays of topics to be small beside those of rows."""
+    return wb.load_corpus("zipf", n_documents=300, n_words=400, tokens_per_document=30, n_topics=5)
+
+
+@pytest.fixture(scope="module")
+def large() -> Corpus:
+    """A corpus that is never run: a million pairs, of which no engine with 100 topics has room in 1 GB but the lightest."""
+    n_documents, each = 20_000, 50
+    words = (np.arange(n_documents)[:, None] * 7 + np.arange(each) * 200) % 10_000
+    words.sort(axis=1)
+    indptr = np.arange(n_documents + 1) * each
+    texts = tuple(map(str, range(n_documents)))
+    return Corpus(indptr, words.ravel(), np.full(words.size, 2), texts[:10_000], texts, name="large")
+
+
+def planned(corpus, engine="cvb", **settings):
+    return Planned(make_spec(corpus, engine, **{"n_topics": 100} | settings), corpus, None)
+
+
+# ---------------------------------------------------------------------- is it true?
+
+
+@pytest.mark.parametrize("name, options", CHOICES, ids=str)
+def test_the_bytes_of_a_state_are_those_told(name, options, wide):
+    engine = get_engine(name)
+    model, chosen = engine.model(20), make_options(engine, options)
+    state = engine.init(wide, model, chosen, Turn(0, 0))
+    found = sum(array.nbytes for array in state if isinstance(array, np.ndarray))
+    told = engine.memory(wide, model, chosen).state
+    if engine.grows:  # it is told with room for more topics than it begins with
+        assert found <= told <= 2 * found
+    else:
+        assert told == pytest.approx(found, rel=0.02)  # arrays by topic or word alone are not told
+
+
+def test_an_engine_that_tells_nothing_is_counted_without_its_state(wide):
+    assert get_engine("cgs")._replace(memory=get_engine("cgs")._field_defaults["memory"]).memory(wide, None, None).state == 0
+
+
+FORKED = [
+    ("cgs", 200, {}, True), ("cgs", 200, {}, False), ("svb", 200, {}, True), ("vb", 120, {}, True), ("cvb", 48, {}, True),
+    ("cvb0", 48, {}, True), ("svb-cgs", 120, {}, True), ("cvb-cgs", 120, {}, True), ("cvb0-cgs", 120, {"r": 0}, True),
+    ("svb", 48, {"schedule": "sequential"}, True), ("cv-hdp", 48, {}, True), ("g-hdp", 150, {}, True),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peaks are read from /proc")
+def test_what_is_told_is_what_a_run_takes(tmp_path):
+    """At most a tenth too little, so that a run that fits does not fail, nor more than two fifths too much."""
+    sizes = {"n_documents": 20_000, "n_words": 8000, "tokens_per_document": 12, "n_topics": 20}
+    answers = subprocess.run(
+        [sys.executable, Path(__file__).with_name("peaks.py"), tmp_path], capture_output=True, text=True, check=True,
+        input="\n".join(map(json.dumps, [sizes, *FORKED])),
+    ).stdout.splitlines()
+    found = {tuple(map(str, one[:4])): json.loads(line) for one, line in zip(FORKED, answers, strict=True)}
+    wrong = {which: (run["predicted"] / MIB, run["taken"] / MIB) for which, run in found.items()
+             if not 0.9 * run["taken"] <= run["predicted"] <= 1.4 * run["taken"]}
+    assert not wrong
+
+
+def test_more_of_anything_takes_more(large):
+    def total(engine, options=None, stored=True, test=None, **settings):
+        spec = make_spec(large, engine, options=options, test=test, **{"n_topics": 100} | settings)
+        return predict_memory(Planned(spec, large, test), stored).total
+
+    assert total("cvb") > total("cvb0") > total("svb") > total("cgs") > PROCESS
+    assert total("cgs", n_topics=500) > total("cgs")
+    assert total("svb-cgs", {"r": 2, "n_samples": 9}) > total("svb-cgs", {"r": 2})
+    assert total("cv-hdp", {"moves_every": 5}) > total("cv-hdp")
+    assert total("cgs", stored=False) > total("cgs")
+    assert total("cgs", stored=False, n_iterations=900) > total("cgs", stored=False)  # snapshots that stay in memory
+    assert total("cgs", test=large) > total("cgs")
+
+
+# ---------------------------------------------------------------------- is it said?
+
+
+def test_what_runs_take_at_a_time_is_the_sum_of_the_largest(large):
+    runs = [planned(large, engine) for engine in ("cgs", "cvb", "svb")]
+    each = sorted((predict_memory(run).total for run in runs), reverse=True)
+    assert [at_a_time(runs, jobs) for jobs in (1, 2, 3, 9)] == [each[0], sum(each[:2]), sum(each), sum(each)]
+
+
+def test_an_engine_that_may_find_more_topics_says_so(wide):
+    assert outlook_on_memory([planned(wide, "g-hdp")]).endswith(" of memory, more if more topics are found")
+    assert outlook_on_memory([planned(wide, "cgs")]).endswith(" of memory")
+
+
+def test_a_fit_says_it_where_it_is_large(wide, monkeypatch, capsys):
+    wb.fit(wide, n_topics=2, n_iterations=1, progress=True)
+    assert "of memory" not in capsys.readouterr().err
+    monkeypatch.setattr(need, "LARGE", 1)
+    monkeypatch.setattr("workbench.runs.fit.LARGE", 1)
+    wb.fit(wide, n_topics=2, n_iterations=1, progress=True)
+    assert capsys.readouterr().err.startswith("takes about ")
+    wb.fit(wide, n_topics=2, n_iterations=1, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+# ---------------------------------------------------------------------- is it refused?
+
+
+@pytest.fixture
+def one_gigabyte(monkeypatch):
+    monkeypatch.setenv("WORKBENCH_MEMORY", "1G")
+
+
+def test_a_run_that_does_not_fit_is_refused_with_what_would(large, one_gigabyte):
+    with pytest.raises(SpecError) as refused:
+        check_room([planned(large)])
+    sentence = str(refused.value)
+    assert sentence.startswith("cvb with K=100 needs about ") and "; take " in sentence
+    assert "of memory and WORKBENCH_MEMORY allows 1.0 GB" in sentence
+    assert "cvb0 instead" not in sentence  # which does not fit either
+    assert "svb instead" in sentence
+    most = int(sentence.rsplit("at most ", 1)[1].split()[0])
+    check_room([planned(large, n_topics=most)])
+    with pytest.raises(SpecError):
+        check_room([planned(large, n_topics=most + 1)])
+
+
+def test_a_schedule_without_responsibilities_is_proposed(large, one_gigabyte):
+    with pytest.raises(SpecError, match="take the option schedule=parallel"):
+        check_room([planned(large, "svb", options={"schedule": "sequential"})])
+
+
+def test_an_option_that_another_one_forbids_is_not_proposed(large, one_gigabyte):
+    options = {"schedule": "sequential", "phases": "interleaved", "r": 1}
+    with pytest.raises(SpecError) as refused:
+        check_room([planned(large, "svb-cgs", options=options)])
+    assert "schedule" not in str(refused.value)
+
+
+def test_where_nothing_fits_the_corpus_is_what_to_change(large, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
+    with pytest.raises(SpecError, match="1 MB; nothing smaller of it fits: take fewer documents or words, or more memory"):
+        check_room([planned(large)])
+
+
+def test_several_at_a_time_count_together(large, one_gigabyte):
+    runs = [planned(large, "cgs", seed=seed) for seed in range(5)]
+    check_room(runs, jobs=1)
+    with pytest.raises(SpecError, match=r"^3 runs at a time need about .*; let [12] run at a time$"):
+        check_room(runs, jobs=3)
+
+
+def test_what_this_process_holds_already_is_not_wanted_again(large, monkeypatch):
+    run = planned(large, "cgs")
+    free = Room(predict_memory(run).total - PROCESS, "")
+    monkeypatch.setattr(need, "room", lambda: free)
+    check_room([run], here=True)
+    with pytest.raises(SpecError, match="MB are free; nothing smaller of it fits"):
+        check_room([run])
+
+
+REFUSED = {
+    "fit": lambda corpus, store: wb.fit(corpus, "cvb", n_topics=100, store=store, progress=False),
+    "fit in memory": lambda corpus, store: wb.fit(corpus, "cvb", n_topics=100, progress=False),
+    "start": lambda corpus, store: wb.start(corpus, "cvb", n_topics=100, store=store),
+    "compare": lambda corpus, store: wb.compare(corpus, ["cgs", "cvb"], n_topics=100, store=store, progress=False),
+    "compare in memory": lambda corpus, store: wb.compare(corpus, ["cgs", "cvb"], n_topics=100, progress=False),
+    "jobs": lambda corpus, store: wb.compare(corpus, ["cgs"], 100, seeds=4, jobs=4, store=store, progress=False),
+    "sweep": lambda corpus, store: wb.sweep(corpus, {"n_topics": [2, 100]}, "cvb", store=store, progress=False),
+    "warm sweep": lambda corpus, store: wb.sweep(corpus, {"n_topics": [2, 100]}, "cvb", store=store, warm=True, progress=False),
+}
+
+
+@pytest.mark.parametrize("way", REFUSED)
+def test_a_refusal_leaves_no_half_made_run(way, large, tmp_path, one_gigabyte, monkeypatch):
+    monkeypatch.setattr("workbench.runs.run.launch", lambda path: pytest.fail("a worker was started"))
+    with pytest.raises(SpecError, match="WORKBENCH_MEMORY allows"):
+        REFUSED[way](large, tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_run_that_no_longer_fits_fails_with_the_sentence_and_goes_on_later(thirty_documents, tmp_path, monkeypatch):
+    train, test = thirty_documents
+    path = create_run(tmp_path, make_spec(train, "cgs", test=test, n_topics=3, n_iterations=4), train, test)
+    monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
+    with pytest.raises(SpecError, match="cgs with K=3 needs about"):
+        resume(Run(path), progress=False)
+    assert Run(path).state == FAILED and "WORKBENCH_MEMORY allows 1 MB" in Run(path).status()["message"]
+    monkeypatch.delenv("WORKBENCH_MEMORY")
+    assert carry_on(path)
+
+
+def test_runs_that_are_finished_need_nothing(thirty_documents, tmp_path, monkeypatch):
+    train, test = thirty_documents
+    settings = {"engines": ["cgs"], "n_topics": 3, "n_iterations": 4, "store": tmp_path, "progress": False}
+    first = wb.compare(train, **settings)
+    monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
+    again = wb.compare(train, **settings)
+    assert again["test_perplexity"].identical(first["test_perplexity"])
+    with pytest.raises(SpecError, match="needs about"):
+        wb.compare(train, **settings | {"n_iterations": 5})
+    assert Run(tmp_path / str(first["run"].values[0])).status()["n_iterations"] == 4
+
+
+def test_a_run_whose_rule_has_ended_it_needs_nothing(thirty_documents, tmp_path):
+    train, _ = thirty_documents
+    settings = {"n_topics": 2, "n_iterations": 300, "stop_on": "bound", "stop_tolerance": 0.1}
+    wb.fit(train, "svb", store=tmp_path, progress=False, **settings)
+    run = Planned(make_spec(train, "svb", **settings), train, None)
+    assert unfinished(tmp_path, [run]) == []
+    assert unfinished(tmp_path / "elsewhere", [run]) == [run]
+
+
+def test_the_corpora_at_hand_give_the_bits_of_those_read(thirty_documents, tmp_path):
+    train, test = thirty_documents
+    spec = make_spec(train, "cgs", test=test, n_topics=3, n_iterations=6)
+    runs = [Run(create_run(tmp_path / name, spec, train, test)) for name in ("read", "at hand")]
+    read, at_hand = resume(runs[0], progress=False), resume(runs[1], progress=False, corpora=(train, test))
+    for name in ("test_perplexity", "train_perplexity", "n_dk", "phi", "word", "document"):
+        assert read[name].identical(at_hand[name])
+
+
+# ---------------------------------------------------------------------- planned with what?
+
+
+def test_every_engine_of_the_registry_tells_its_memory(wide):
+    for name in ENGINES:
+        engine = get_engine(name)
+        assert engine.memory(wide, engine.model(10), engine.options()).state > 0, name
+
+
+def test_a_sequential_schedule_is_refused_where_it_must_be():
+    with pytest.raises(OptionError):
+        make_options(get_engine("svb-cgs"), {"phases": "interleaved", "schedule": "parallel"})
