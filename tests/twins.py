@@ -101,6 +101,11 @@ def draw(p, u):
     return below[0] if len(below) else len(p) - 1
 
 
+def order_of_draws(n_topics):
+    """The topics in the order of their intervals: lane k mod 16 column by column of a square of four, then block k // 16."""
+    return np.array(sorted(range(n_topics), key=lambda k: (k % 4, k % 16 // 4, k // 16)))
+
+
 def draw_token(corpus, token, topics, mean, alpha, beta, u, r, variance=None):
     """Draws one token's topic given all others, in place: eq. A6, A8."""
     d, w, _ = tokens_of(corpus)[token]
@@ -109,7 +114,8 @@ def draw_token(corpus, token, topics, mean, alpha, beta, u, r, variance=None):
     counts.n_dk[d, old] -= 1
     counts.n_wk[w, old] -= 1
     counts.n_k[old] -= 1
-    topics[token] = draw(conditional(counts, d, w, alpha, beta, variance), u)
+    order = order_of_draws(len(alpha))
+    topics[token] = order[draw(conditional(counts, d, w, alpha, beta, variance)[order], u)]
 
 
 def gibbs_sweep(corpus, topics, alpha, beta, uniform, r=np.inf, mean=None, variance=None):

@@ -139,6 +139,42 @@ def test_copies_count_once_when_taken_out(toy, oracles, name):
     assert state.gamma[4, 0] < 0.1
 
 
+@both_orders
+@pytest.mark.parametrize("n_topics", [1, 10, 17])
+def test_padding_stays_empty(n_topics, name):
+    corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
+    state, _ = sweeps(name, corpus, model, started(name, corpus, random_gamma(corpus, n_topics)), 3)
+    assert not any(array[..., n_topics:].any() for array in state)
+
+
+@both_orders
+def test_single_precision_halves_the_responsibilities_and_stays_near_to_double(name):
+    """Nothing but the stored responsibilities is rounded, to 6e-8; 20 iterations multiply that some times."""
+    corpus, model, engine = simulated(), LDA(3, 0.3, 0.2), get_engine(name)
+    double, single = (engine.init(corpus, model, cvb.Options(precision=way), Turn(0, 0)) for way in ("double", "single"))
+    assert 2 * single.gamma.nbytes == double.gamma.nbytes
+    for step in range(1, 21):
+        double, _ = engine.step(corpus, model, cvb.Options(), double, Turn(0, step))
+        single, _ = engine.step(corpus, model, cvb.Options(precision="single"), single, Turn(0, step))
+    np.testing.assert_allclose(single.gamma, double.gamma, rtol=0, atol=1e-4)
+    assert np.abs(single.gamma - double.gamma).max() > 0
+    bounds = [engine.watch(corpus, model, cvb.Options(), state)["bound"] for state in (double, single)]
+    assert bounds[0] == pytest.approx(bounds[1], rel=1e-5)
+
+
+@both_orders
+def test_counts_are_those_of_the_responsibilities_as_they_are_stored(name):
+    """Rounded before they are counted: else every update would leave the counts 6e-8 off, and forty sweeps much more."""
+    corpus, model, engine = simulated(), LDA(3, 0.3, 0.2), get_engine(name)
+    state = engine.init(corpus, model, cvb.Options(precision="single"), Turn(0, 0))
+    state, _ = sweeps(name, corpus, model, state, 40)
+    gamma = state.gamma[:, :3].astype(float)
+    assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
+    if name == "cvb":
+        for array, twin in zip(state[3:6], twins.count_variances(corpus, gamma), strict=True):
+            np.testing.assert_allclose(array[..., :3], twin, rtol=0, atol=COUNTS)
+
+
 def test_zeroth_order_keeps_no_variances():
     corpus, model = simulated(), LDA(3)
     state = cvb0.init(corpus, model, cvb0.Options(), Turn(0, 0))

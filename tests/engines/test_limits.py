@@ -70,7 +70,7 @@ def assert_is_cgs(corpus, model, name, given, r, n_samples):
         assert numbers["updates"] == n_samples * expected["updates"]
         if n_samples == 1:
             assert numbers["objective"] == expected["log_joint"]
-            assert numbers["moved"] == expected["moved"]
+            assert numbers["moved"] == expected["moved"] and numbers["scan"] == expected["scan"]
             predicted = hybrid.predict(corpus, model, options, state, corpus)
             assert np.array_equal(predicted, CGS.predict(corpus, model, cgs.Options(), expected_state, corpus))
         assert np.array_equal(numbers["n_k"], expected["n_k"])

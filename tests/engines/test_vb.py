@@ -8,7 +8,7 @@ from toys import CORPORA, corpus_of, random_gamma, simulated, toy_a
 
 from workbench.engines import get_engine, svb, vb
 from workbench.engines.engine import Turn
-from workbench.kernels import document_vb
+from workbench.kernels import document_vb, standard_vb
 from workbench.kernels.lanes import aligned_zeros, pad_topics
 from workbench.models import LDA
 
@@ -70,15 +70,16 @@ def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
     a, b = np.array(printed["alpha_tilde"]), np.array(printed["beta_tilde_kw"])
     alpha, beta, n_topics = np.full(a.shape[1], printed["alpha"]), printed["beta"], a.shape[1]
 
-    log_weights, weights = (aligned_zeros((corpus.n_words, 16), float) for _ in range(2))
-    ratios = np.empty(corpus.n_pairs)
-    topics = padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
-    document_vb.weigh_words(0, corpus.n_words, *topics, beta, False, n_topics, log_weights, weights)
-    fitted, used, document_weights = (padded_rows(a - alpha, float) for _ in range(3))
-    log_normalisers, _ = document_vb.fit_documents(
-        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, pad_topics(alpha, 1.0), log_weights, weights,
-        n_topics, 1, 0.0, fitted, used, document_weights, ratios,
+    logs, weights = (aligned_zeros((corpus.n_words, 16), float) for _ in range(2))
+    n_wk, n_k = padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
+    sizes = standard_vb.log_sizes(corpus.n_words * beta, n_k, None, False, n_topics)
+    standard_vb.weigh_rows(0, corpus.n_words, np.full(16, beta), n_wk, None, sizes, False, logs, weights)
+    fitted, document_logs, document_weights = (padded_rows(a - alpha, float) for _ in range(3))
+    found, _ = document_vb.fit_documents(
+        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.word_major_places, pad_topics(alpha, 1.0),
+        None, logs, weights, n_topics, 1, 0.0, fitted, document_logs, document_weights, np.empty(corpus.n_pairs),
     )
+    log_normalisers = found + np.sum(fitted * document_logs)
     log_sizes = twins.psi(a.sum(axis=1)) @ corpus.document_tokens  # which gamma does not depend on
     gamma = np.full((corpus.n_pairs, n_topics), 1 / n_topics)
     without_words = twins.uncollapsed_bound(corpus, gamma, a, b, alpha, beta) - twins.entropy(corpus, gamma)

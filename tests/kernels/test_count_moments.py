@@ -3,13 +3,13 @@
 import hdp_twins as twin
 import numpy as np
 import pytest
+from engines.starts import padded_rows
 from scipy.special import gammaln, polygamma, psi
 from toys import random_gamma, simulated
 
 from workbench.kernels import conditional_vb
 from workbench.kernels.count_moments import (
     NEARLY_NONE,
-    add_row,
     add_tables_of_documents,
     count_documents,
     expected_log_beta,
@@ -27,10 +27,9 @@ ROUNDING = 1e-10  # relative: sums over a few hundred cells, and 1 - P0
 
 def moments_of(q, counts=None):
     """E, V and P0 of one count."""
-    found = np.zeros(1), np.zeros(1), np.ones(1)
-    for g, count in zip(q, np.ones(len(q), int) if counts is None else counts, strict=True):
-        add_row(count, np.array([g]), 1, *found)
-    return tuple(float(array[0]) for array in found)
+    counts, found = np.ones(len(q), int) if counts is None else np.array(counts), np.empty((3, 1, 16))
+    count_documents(0, 1, np.array([0, len(q)]), counts, padded_rows(np.array(q)[:, None], float), 1, *found)
+    return tuple(float(array[0, 0]) for array in found)
 
 
 def exact_distribution(q):
@@ -93,15 +92,15 @@ def test_tables_of_documents_and_of_words_meet_their_twin(prior):
     corpus, n_topics = simulated(), 5
     q = random_gamma(corpus, n_topics)
     q[::4, 2], q[:, 4] = 0.0, 1e-9  # a topic without some pairs, and one with hardly a token
-    documents, words, _ = twin.all_sums(corpus, q)
+    (documents, words, _), kept = twin.all_sums(corpus, q), padded_rows(q, float)
     a, b = prior * np.linspace(0.5, 1.5, n_topics), prior * np.linspace(0.5, 1.5, corpus.n_words)
     mean, variance, zero = (np.full((corpus.n_documents, 16), 7.0) for _ in range(3))
-    count_documents(0, corpus.n_documents, corpus.indptr, corpus.counts, q, n_topics, mean, variance, zero)
+    count_documents(0, corpus.n_documents, corpus.indptr, corpus.counts, kept, n_topics, mean, variance, zero)
     for found, expected in zip((mean, variance, zero), (*documents[:2], np.exp(documents[2])), strict=True):
         np.testing.assert_allclose(found[:, :n_topics], expected, rtol=ROUNDING)
     tables_k, tables_w, by_word = np.zeros(n_topics), np.empty(corpus.n_words), corpus.by_word
     add_tables_of_documents(0, corpus.n_documents, mean, variance, zero, a, n_topics, tables_k)
-    tables_of_words(0, corpus.n_words, by_word.indptr, by_word.pairs, corpus.counts, q, b, n_topics, tables_w)
+    tables_of_words(0, corpus.n_words, by_word.indptr, by_word.pairs, corpus.counts, kept, b, n_topics, tables_w)
     if prior > 1e-50:  # the twin's plain difference of digammas needs that
         np.testing.assert_allclose(tables_k, twin.expected_tables(documents, a).sum(axis=0), rtol=1e-6)
         np.testing.assert_allclose(tables_w, twin.expected_tables(words, b[:, None]).sum(axis=1), rtol=1e-6)
@@ -114,7 +113,7 @@ def test_the_expected_log_joint_meets_its_twin():
     q = random_gamma(corpus, n_topics)
     q[:, 4] = 1e-9
     a, b = np.linspace(0.05, 2.0, n_topics), np.linspace(0.01, 0.4, corpus.n_words)
-    found = expected_log_joint(corpus, q, a, a.sum() + 1.3, b, b.sum() + 2.0)
+    found = expected_log_joint(corpus, padded_rows(q, float), a, a.sum() + 1.3, b, b.sum() + 2.0)
     assert found == pytest.approx(twin.expected_joint(corpus, q, a.sum() + 1.3, (a, b, b.sum() + 2.0)), rel=ROUNDING)
 
 

@@ -1,11 +1,13 @@
 """The collapsed joint and the predictive against their twins."""
 
+import math
+
 import numpy as np
 import pytest
 import twins
 from toys import CORPORA, corpus_of, every_pair, random_gamma, random_topics, simulated, toy_a
 
-from workbench.kernels.evidence import log_joint, predictive
+from workbench.kernels.evidence import IN_TABLE, log_joint, predictive
 from workbench.kernels.lanes import pad_topics, padded
 from workbench.models import LDA
 
@@ -27,12 +29,40 @@ def test_the_joint_of_real_counts_meets_its_twin(name, n_topics):
     assert found == pytest.approx(twins.log_joint(counts, model.alphas, model.beta), rel=ROUNDING)
 
 
+@pytest.mark.parametrize("alpha", ["symmetric", "asymmetric"])
 @pytest.mark.parametrize("n_topics", SIZES)
-def test_whole_counts_have_the_same_joint_in_either_type(n_topics):
-    corpus, model = simulated(), LDA(n_topics, 0.1, 0.2)
+def test_whole_counts_have_the_same_joint_in_either_type(n_topics, alpha):
+    """Whether their rises are looked up or computed."""
+    corpus, model = simulated(), LDA(n_topics, 0.1 if alpha == "symmetric" else tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     counts = twins.sampled_counts(corpus, random_topics(corpus, n_topics), n_topics)
     about = pad_topics(model.alphas), model.beta, n_topics
     assert log_joint(*padded_counts(counts, np.int32), *about) == log_joint(*padded_counts(counts), *about)
+
+
+LARGE = twins.Counts(
+    np.array([[IN_TABLE - 1, IN_TABLE, 0], [IN_TABLE + 1, 3, 10_000]]), np.array([[40_000, 0, 5], [IN_TABLE, 1, IN_TABLE - 1]]),
+    np.array([40_000 + IN_TABLE, 1, IN_TABLE + 4]),
+)
+
+
+def test_counts_above_the_table_are_computed():
+    alpha = np.full(3, 0.3)
+    for dtype in (np.int32, np.float64):
+        found = log_joint(*padded_counts(LARGE, dtype), pad_topics(alpha), 0.2, 3)
+        assert found == pytest.approx(twins.log_joint(LARGE, alpha, 0.2), rel=ROUNDING)
+    assert found == log_joint(*padded_counts(LARGE, np.int32), pad_topics(alpha), 0.2, 3)
+
+
+def test_rounding_does_not_add_up_over_many_counts():
+    """Half a million, most of them equal: one sum from end to end, which rounds each to the same side, is off by 1e-13."""
+    random, n_topics = np.random.default_rng(0), 100
+    n_dk = random.negative_binomial(0.05, 0.01, (5000, n_topics))
+    counts = twins.Counts(n_dk, n_dk, n_dk.sum(axis=0))
+    rises = math.fsum(math.lgamma(0.1 + n) - math.lgamma(0.1) for n in n_dk.ravel())
+    documents = math.fsum(math.lgamma(10.0 + n) - math.lgamma(10.0) for n in n_dk.sum(axis=1))
+    sizes = math.fsum(math.lgamma(500.0 + n) - math.lgamma(500.0) for n in counts.n_k)
+    found = log_joint(*padded_counts(counts, np.int32), pad_topics(np.full(n_topics, 0.1)), 0.1, n_topics)
+    assert found == pytest.approx(2 * rises - documents - sizes, rel=1e-14)
 
 
 def test_the_joint_sums_to_the_published_evidence(oracles):
@@ -68,6 +98,17 @@ def test_the_predictive_meets_its_twin_and_sums_to_one(name, n_topics):
     table = found.reshape(corpus.n_documents, corpus.n_words)
     np.testing.assert_allclose(table, twins.predictive(counts, model.alphas, model.beta), rtol=ROUNDING)
     np.testing.assert_allclose(table.sum(axis=1), 1.0, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("n_topics", SIZES)
+def test_whole_counts_predict_the_same_in_either_type_and_pairs_do_not_depend_on_each_other(n_topics):
+    corpus, model = simulated(), LDA(n_topics, 0.1, 0.2)
+    counts = twins.sampled_counts(corpus, random_topics(corpus, n_topics), n_topics)
+    about, every = (model.alphas, model.beta), every_pair(corpus)
+    found = predictive(every, corpus.document_tokens, *padded_counts(counts, np.int32), *about)
+    assert np.array_equal(found, predictive(every, corpus.document_tokens, *padded_counts(counts), *about))
+    some = predictive(corpus, corpus.document_tokens, *padded_counts(counts), *about)
+    assert np.array_equal(some, found.reshape(corpus.n_documents, -1)[corpus.documents, corpus.words])
 
 
 def test_an_empty_document_is_predicted_from_its_prior():

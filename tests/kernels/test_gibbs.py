@@ -1,5 +1,6 @@
 """The sampling kernel: its conditional, its draws, the posterior it visits, and three bugs that must not pass."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy
 from workbench.engines.cgs import EVERY_COUNT, NO_MEAN
 from workbench.engines.engine import Turn
 from workbench.kernels import gibbs
-from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.jit import kernel
+from workbench.kernels.lanes import LANES, aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import GIBBS, uniform
+from workbench.kernels.vectors import load, spread, store
 from workbench.models import LDA
 
 NO_VARIANCE = (None, None, None)
@@ -54,13 +57,15 @@ def probabilities_drawn_from(kernels, corpus, model, topics, pair):
     """The normalised conditional that `draw_pair` used for the first token of a pair."""
     _, n_dk, n_wk, n_k = arrays_of(corpus, topics, model.n_topics)
     words_beta = corpus.n_words * model.beta
-    cumulative, inverse = np.empty(padded(model.n_topics)), kernels.inverse_sizes(n_k, None, words_beta)
+    cumulative, inverse = np.empty(padded(model.n_topics)), kernels.inverse_sizes(n_k, None, words_beta, 0)
     d, w, _ = twins.pairs_of(corpus)[pair]
     kernels.draw_pair(
-        corpus.tokens_before[pair], 1, np.uint64(1), np.array(topics, np.uint16), n_dk[d], n_wk[w], n_k, *NO_MEAN,
-        pad_topics(model.alphas), model.beta, words_beta, inverse, cumulative, model.n_topics,
+        corpus.tokens_before[pair], 1, np.uint64(1), np.array(topics, np.uint16), n_dk[d], n_wk[w], n_k, None, None, None,
+        pad_topics(model.alphas), model.beta, words_beta, inverse, cumulative,
     )
-    return np.diff(cumulative[: model.n_topics], prepend=0.0) / cumulative[model.n_topics - 1]
+    weights = np.diff(cumulative.reshape(-1, LANES), axis=0, prepend=0.0).ravel()
+    assert not weights[model.n_topics :].any()
+    return weights[: model.n_topics] / weights.sum()
 
 
 @pytest.mark.parametrize("toy", [toy_a, toy_three_topics])
@@ -77,6 +82,50 @@ def test_the_conditional_is_the_ratio_of_joints_in_every_state(toy):
             np.testing.assert_allclose(found, expected / expected.sum(), rtol=1e-11)
 
 
+@kernel
+def drawn(weights, uniforms):
+    """The topic that the kernel draws with each uniform, given the weights (lanes,)."""
+    cumulative, topics, sums = np.empty(len(weights)), np.empty(len(uniforms), np.int64), spread(0.0)
+    for i in range(0, len(weights), LANES):
+        sums += load(weights, i)
+        store(cumulative, i, sums)
+    for i in range(len(uniforms)):
+        topics[i] = gibbs.draw_from(sums, cumulative, uniforms[i])
+    return topics
+
+
+LARGEST_UNIFORM = 1 - 2.0**-53
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 5, 15, 16, 17, 33, 100])
+def test_the_draw_is_a_staircase_whose_steps_are_the_conditional(n_topics):
+    """Every topic a little inside of both ends of its interval; the ends are right to the rounding of the sums, 1e-13."""
+    weights = np.random.default_rng(n_topics).gamma(0.3, size=n_topics) + 1e-9
+    order = twins.order_of_draws(n_topics)
+    ends = np.cumsum(weights[order]) / weights.sum()
+    starts = np.concatenate([[0.0], ends[:-1]])
+    assert np.array_equal(drawn(pad_topics(weights), starts + 1e-13), order)
+    assert np.array_equal(drawn(pad_topics(weights), ends - 1e-13), order)
+    first, last = drawn(pad_topics(weights), np.array([0.0, LARGEST_UNIFORM]))
+    assert (first, last) == (order[0], order[-1])
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1.0, 1e250])
+@pytest.mark.parametrize("n_topics", [10, 16, 40])
+def test_a_topic_without_weight_is_never_drawn(n_topics, scale):
+    """Most weights 0, the others apart by up to 1e30; uniforms at both ends, at every step, and one float beside it."""
+    random = np.random.default_rng(7)
+    order = twins.order_of_draws(n_topics)
+    for _ in range(200):
+        weights = scale * np.where(random.random(n_topics) < 0.7, 0.0, 10.0 ** random.uniform(-15, 15, n_topics))
+        weights[random.integers(n_topics)] = scale
+        steps = np.cumsum(weights[order]) / weights.sum()
+        beside = np.nextafter(steps, 0), np.nextafter(steps, 1)
+        near = np.concatenate([[0.0, LARGEST_UNIFORM], steps, *beside, random.random(20)])
+        topics = drawn(pad_topics(weights), np.minimum(near, LARGEST_UNIFORM))
+        assert (weights[topics] > 0).all()
+
+
 def test_the_twin_follows_the_printed_trajectory(oracles):
     toy, printed = oracles["toyA"], oracles["toyA"]["cgs_trajectory"]
     corpus, _ = toy_a()
@@ -86,7 +135,7 @@ def test_the_twin_follows_the_printed_trajectory(oracles):
         assert topics.tolist() == expected
 
 
-@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
+@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100, 500])
 def test_kernel_and_twin_draw_the_same_topics_from_the_same_uniforms(n_topics):
     corpus, model = simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     topics = random_topics(corpus, n_topics)
@@ -167,10 +216,15 @@ def quantities(corpus, model, topics):
     return np.hstack([indicators, topics[:, first] == topics[:, second], tables[which.ravel()]])
 
 
+@cache
+def exact_quantities(corpus, model):
+    exact = twins.enumerate_topics(corpus, model.alphas, model.beta)
+    return exact.probability @ quantities(corpus, model, exact.topics)
+
+
 def largest_deviation(draw_topics, corpus, model, n_sweeps):
     """The largest |mean - exact| / standard error over tokens, pairs of tokens and predictive probabilities."""
-    exact = twins.enumerate_topics(corpus, model.alphas, model.beta)
-    expected = exact.probability @ quantities(corpus, model, exact.topics)
+    expected = exact_quantities(corpus, model)
     arrays, visited = arrays_of(corpus, np.zeros(corpus.n_tokens), model.n_topics), []
     for step in range(100 + n_sweeps):  # 100 sweeps from the same start until it is forgotten
         sweep(draw_topics, corpus, model, arrays, Turn(11, step).key(GIBBS))
@@ -188,6 +242,16 @@ def test_draws_follow_the_exact_posterior(toy):
 def test_draws_follow_the_exact_posterior_of_an_empty_document_and_unused_words():
     corpus = CORPORA["empty_documents_and_unused_words"]
     assert largest_deviation(gibbs.draw_topics, corpus, LDA(2, (0.7, 0.4), 0.3), 10_000) < 4
+
+
+@cache
+def two_blocks():
+    """2 documents, 2 words, 3 tokens and so many topics, 18, that they fill a second block: 5832 assignments."""
+    return corpus_of([(0, 0, 1), (0, 1, 1), (1, 0, 1)]), LDA(18, tuple(np.linspace(0.05, 0.6, 18)), 0.3)
+
+
+def test_draws_of_more_topics_than_lanes_follow_the_exact_posterior():
+    assert largest_deviation(gibbs.draw_topics, *two_blocks(), 20_000) < 4
 
 
 def test_the_twin_enumerates_the_published_posterior(oracles):
@@ -210,26 +274,34 @@ def test_the_twin_enumerates_the_published_posterior(oracles):
 # ---------------------------------------------------------------------- bugs planted in a copy
 
 REMOVAL = """\
-        n_dk[old] -= 1
-        n_wk[old] -= 1
-        n_k[old] -= 1
+                here[old] -= 1
+                n_k[old] -= 1
+                bump(n_wk, row + old, np.int32(-1))
+                raised[old], more[old] = share[old], same[old]
+                same[old] = 1.0 / (words_beta + beside(mean_k, old, n_k[old]))
+                a = alpha[old] + beside(mean_here, old, here[old])
+                put(share, old, a * same[old])
 """
-ADDITION = "        topics[token] = new\n"
-LATE_REMOVAL = REMOVAL + "        inverse[old] = 1.0 / (words_beta + n_k[old])\n"
+DRAWN = "                topics[np.uint64(token)] = new\n"
 PLANTED_BUGS = {
-    "own token left in": [(REMOVAL, ""), (ADDITION, LATE_REMOVAL + ADDITION)],
-    "W beta written beta": [("words_beta = n_wk.shape[0] * beta", "words_beta = beta")],
-    "one uniform for all tokens": [("uniform(key, token) * total", "uniform(key, 0) * total")],
+    "own token left in": [(REMOVAL, ""), (DRAWN, DRAWN + REMOVAL)],
+    "W beta written beta": [("words_beta, lanes = n_wk.shape[0] * beta", "words_beta, lanes = beta")],
+    "one uniform for all tokens": [("uniform(key, token)), row, True", "uniform(key, 0)), row, True")],
+}
+BEYOND_A_BLOCK = {
+    "lanes before not taken off": [("choose(place > 0, lane(steps", "choose(place > 99, lane(steps")],
+    "blocks of a lane not searched": [("above += cumulative[np.uint64(i)] <= target", "above += False")],
 }
 
 
 def kernels_with(replacements):
-    """The sampling kernels from a copy of their source with texts replaced, as plain Python."""
+    """The sampling kernels from a copy of their source with texts replaced, compiled."""
     source = Path(gibbs.__file__).read_text()
-    for old, new in [*replacements, ("from workbench.kernels.jit import kernel", "kernel = lambda function: function")]:
+    cached, plain = "from workbench.kernels.jit import kernel", "kernel = numba.njit(nogil=True, error_model='numpy')"
+    for old, new in [*replacements, (cached, f"import numba\n{plain}")]:
         assert source.count(old) == 1, f"the text to be replaced stands there {source.count(old)} times: {old!r}"
         source = source.replace(old, new)
-    names = {}
+    names = {"__name__": "a_copy_of_gibbs"}
     exec(compile(source, "a copy of gibbs.py", "exec"), names)
     return names
 
@@ -242,3 +314,8 @@ def test_the_copy_of_the_kernel_follows_the_exact_posterior():
 def test_a_planted_bug_is_caught_by_enumeration(bug):
     """The very check that the kernel passes, with the same sweeps; 6 standard errors is far outside of chance."""
     assert largest_deviation(kernels_with(PLANTED_BUGS[bug])["draw_topics"], *toy_a(), 10_000) > 6
+
+
+@pytest.mark.parametrize("bug", BEYOND_A_BLOCK)
+def test_a_planted_bug_beyond_sixteen_topics_is_caught_by_enumeration(bug):
+    assert largest_deviation(kernels_with(BEYOND_A_BLOCK[bug])["draw_topics"], *two_blocks(), 10_000) > 6

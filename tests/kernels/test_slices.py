@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -69,3 +70,120 @@ def test_a_pulse_that_raises_ends_the_pass(n_threads):
     with pytest.raises(Stop):
         slices.each_slice(work, [(i, i + 1) for i in range(1000)], n_threads, pulse)
     assert 3 <= len(done) < 1000
+
+
+def test_a_range_of_rows_is_cut_like_a_whole(small_slices):
+    bounds = slices.slice_bounds(INDPTR, 16, 30, 170)
+    assert [row for first, last in bounds for row in range(first, last)] == list(range(30, 170))
+    shifted = slices.slice_bounds(INDPTR[30:171] - INDPTR[30], 16)
+    assert bounds == [(first + 30, last + 30) for first, last in shifted]
+    assert slices.slice_bounds(INDPTR, 16, 30, 30) == []
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_a_task_goes_slice_after_slice_and_tasks_come_in_order(n_threads):
+    def task(number, pulse):
+        trace = []
+        for i in range(number):
+            pulse()
+            trace.append(i)
+        return trace
+
+    tasks = [partial(task, number) for number in range(20)]
+    assert slices.each_task(tasks, n_threads, lambda: None) == [list(range(number)) for number in range(20)]
+    assert slices.each_task([], n_threads, lambda: None) == []
+
+
+def test_results_keep_their_order_when_the_first_task_ends_last():
+    def task(seconds, pulse):
+        time.sleep(seconds)
+        return seconds
+
+    slow_first = [0.1, 0.0, 0.05, 0.0]
+    assert slices.each_task([partial(task, seconds) for seconds in slow_first], 3, lambda: None) == slow_first
+
+
+def test_the_pulse_is_given_by_the_thread_of_the_caller_alone_while_it_waits_too():
+    """The last task outlasts the caller's work by half a second: ten looks."""
+    caller, pulses = threading.current_thread(), []
+
+    def task(seconds, pulse):
+        time.sleep(seconds)
+        pulse()
+        return threading.current_thread() is caller
+
+    tasks = [partial(task, 0.01), partial(task, 0.5)]
+    by_caller = slices.each_task(tasks, 2, lambda: pulses.append(threading.current_thread()))
+    assert set(pulses) == {caller}
+    assert sum(by_caller) < 2 and len(pulses) >= 3
+
+
+def test_while_the_pulse_waits_nobody_works():
+    done, seen = [], []
+
+    def task(number, pulse):
+        for _ in range(200):
+            pulse()
+            done.append(number)
+            time.sleep(0.0005)
+
+    def pulse():
+        if not seen and len(done) > 20:
+            time.sleep(0.05)  # those at work end their slices
+            seen.append(len(done))
+            time.sleep(0.1)
+            seen.append(len(done))
+
+    slices.each_task([partial(task, number) for number in range(4)], 4, pulse)
+    assert seen[0] == seen[1] < len(done) == 800
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_an_error_in_a_task_ends_the_others_and_comes_out(n_threads):
+    done = []
+
+    def task(number, pulse):
+        for _ in range(2000):
+            pulse()
+            if number == 1 and len(done) > 5:
+                raise ValueError("wrong in task 1")
+            done.append(number)
+            time.sleep(0.0005)
+
+    with pytest.raises(ValueError, match="wrong in task 1"):
+        slices.each_task([partial(task, number) for number in (1, 0, 2, 3, 4, 5)], n_threads, lambda: None)
+    n_done = len(done)
+    time.sleep(0.02)
+    assert n_done == len(done) < 6000
+
+
+def test_a_stop_in_tasks_within_tasks_comes_out():
+    class Stop(Exception):
+        pass
+
+    def pulse():
+        if len(done) > 10:
+            raise Stop
+
+    def outer(number, pulse):
+        return slices.each_task([partial(inner, i) for i in range(4)], 2, pulse)
+
+    def inner(number, pulse):
+        for _ in range(500):
+            pulse()
+            done.append(number)
+            time.sleep(0.001)
+
+    done = []
+    with pytest.raises(Stop):
+        slices.each_task([partial(outer, number) for number in range(4)], 2, pulse)
+    n_done = len(done)
+    time.sleep(0.02)
+    assert n_done == len(done) < 8000
+
+
+def test_tasks_within_tasks_end_with_any_number_of_threads():
+    def outer(number, pulse):
+        return sum(slices.each_slice(lambda first, last: last - first, [(i, i + 1) for i in range(30)], 3, pulse))
+
+    assert slices.each_task([partial(outer, number) for number in range(10)], 3, lambda: None) == [30] * 10

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import twins
-from scipy.special import psi
+from engines.starts import padded_rows
+from scipy.special import logsumexp, psi
 from toys import random_gamma, random_topics, simulated
 
 from workbench.kernels import standard_vb
+from workbench.kernels.lanes import pad_topics, padded
 
 SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
 RANDOM = np.random.default_rng(4)
@@ -15,31 +17,38 @@ RANDOM = np.random.default_rng(4)
 def sampled_of(corpus, n_topics, n_chains):
     """n_dk, n_wk (chain, row, topic), n_k (chain, 1, topic) and the same as Counts of the twins."""
     counts = [twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, 1) for seed in range(n_chains)]
-    n_dk, n_wk, n_k = (np.stack(arrays).astype(np.int32) for arrays in zip(*counts, strict=True))
-    return (n_dk, n_wk, n_k[:, None]), counts
+    n_dk, n_wk, n_k = (
+        np.stack([padded_rows(np.atleast_2d(rows), np.int32) for rows in arrays]) for arrays in zip(*counts, strict=True)
+    )
+    return (n_dk, n_wk, n_k), counts
+
+
+@pytest.mark.parametrize("point", [False, True])
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+@pytest.mark.parametrize("n_padded", [16, 32])
+def test_weights_are_averaged_over_chains_in_the_log_domain(n_padded, n_chains, point):
+    prior, mean = np.linspace(0.1, 0.9, n_padded), RANDOM.gamma(1.0, 4.0, (5, n_padded))
+    log_sizes = RANDOM.uniform(0.0, 2.0, n_padded)
+    sampled = RANDOM.integers(0, 9, (n_chains, 5, n_padded)).astype(np.int32)
+    logs, weights = np.full((2, 5, n_padded), np.nan)
+    given = sampled if n_chains and not point else None
+    standard_vb.weigh_rows(1, 4, prior, mean, given, log_sizes, point, logs, weights)
+    chains = np.zeros((1, 5, n_padded)) if given is None else sampled
+    expected = (np.log if point else psi)(prior + mean + chains).mean(axis=0) - log_sizes
+    np.testing.assert_allclose(logs[1:4], expected[1:4], rtol=0, atol=SERIES_ERROR)
+    np.testing.assert_allclose(weights[1:4], np.exp(expected)[1:4], rtol=SERIES_ERROR)
+    assert np.isnan(weights[[0, 4]]).all()
 
 
 @pytest.mark.parametrize("n_chains", [0, 1, 3])
-def test_weights_are_averaged_over_chains_in_the_log_domain(n_chains):
-    prior, mean = np.full(16, 0.3), RANDOM.gamma(1.0, 4.0, (5, 16))
-    shift, scale = -RANDOM.uniform(0.0, 2.0, 16), RANDOM.uniform(0.5, 2.0, 16)
-    sampled = RANDOM.integers(0, 9, (n_chains, 5, 16)).astype(np.int32)
-    weights = np.empty((5, 16))
-    standard_vb.weigh_rows(0, 5, prior, mean, sampled if n_chains else None, shift, scale, weights)
-    chains = sampled if n_chains else np.zeros((1, 5, 16))
-    expected = np.exp(psi(prior + mean + chains).mean(axis=0) + shift) * scale
-    np.testing.assert_allclose(weights, expected, rtol=2 * SERIES_ERROR)
-
-
-@pytest.mark.parametrize("n_chains", [0, 1, 3])
-def test_inverse_weights_divide_by_the_size_even_of_an_empty_topic(n_chains):
+def test_a_padding_topic_weighs_nothing_and_an_empty_one_as_much_as_it_must(n_chains):
     """With W beta = 3e-8 exp(psi) of an empty topic is far below the smallest double, its ratio to itself is 1."""
-    prior, mean, live = np.full(16, 3e-8), np.repeat([0.0, 5.0], 8), np.repeat([1.0, 0.0, 1.0, 0.0], 4)
+    mean = np.repeat([0.0, 5.0], 8)
     sampled = RANDOM.integers(0, 9, (n_chains, 1, 16)).astype(np.int64) if n_chains else None
-    shift, scale, weights = np.empty(16), np.empty(16), np.empty(16)
-    standard_vb.inverse_weights(prior, mean, sampled, live, shift, scale)
-    standard_vb.weigh_row(prior, mean, sampled, 0, shift, scale, weights)
-    np.testing.assert_allclose(weights, live, rtol=1e-8)  # psi of -1/3e-8 is rounded to about 4e-9
+    logs, weights = np.empty((2, 1, 16))
+    sizes = standard_vb.log_sizes(3e-8, mean, sampled, False, 13)
+    standard_vb.weigh_rows(0, 1, np.full(16, 3e-8), mean[None], sampled, sizes, False, logs, weights)
+    np.testing.assert_allclose(weights[0], [1.0] * 13 + [0.0] * 3, rtol=1e-8)  # psi of -1/3e-8 is rounded to about 4e-9
 
 
 @pytest.mark.parametrize("n_chains", [0, 1, 3])
@@ -52,13 +61,16 @@ def test_one_pair_of_the_sequential_schedule_meets_its_twin(n_topics, n_chains):
     sampled, counts = sampled_of(corpus, n_topics, n_chains) if n_chains else ((None, None, None), [mean.plus(mean)])
     totals = [mean.plus(c) for c in counts] if n_chains else [mean]
     expected = twins.responsibility(totals, np.full(len(totals), 1 / len(totals)), d, w, alpha, beta)
-    moved, kept = [array.copy() for array in mean], gamma[[pair]]
-    standard_vb.update_pair(d, w, n, *moved, *sampled, alpha, beta, n_topics, kept, 0, np.empty(n_topics))
-    np.testing.assert_allclose(kept[0], expected, rtol=6 * SERIES_ERROR)  # three series, and the normaliser's three
+    moved = padded_rows(mean.n_dk, float), padded_rows(mean.n_wk, float), pad_topics(mean.n_k)
+    kept, alphas = padded_rows(gamma[[pair, pair]], float), pad_topics(alpha, np.nan)
+    standard_vb.update_pair(d, w, n, *moved, *sampled, alphas, beta, n_topics, kept, 1, np.empty(padded(n_topics)))
+    assert not any(array[..., n_topics:].any() for array in (*moved, kept))
+    np.testing.assert_array_equal(kept[0, :n_topics], gamma[pair])
+    np.testing.assert_allclose(kept[1, :n_topics], expected, rtol=6 * SERIES_ERROR)  # three series, and the normaliser's three
     new = gamma.copy()
     new[pair] = expected
     for array, after in zip(moved, twins.expected_counts(corpus, new, 1), strict=True):
-        np.testing.assert_allclose(array, after, rtol=0, atol=6 * n * SERIES_ERROR)
+        np.testing.assert_allclose(array[..., :n_topics], after, rtol=0, atol=6 * n * SERIES_ERROR)
 
 
 @pytest.mark.parametrize("prior", [1e-8, 1e-4, 0.3])
@@ -67,14 +79,17 @@ def test_the_log_domain_meets_its_twin_however_small_the_prior(prior):
     corpus, alpha = simulated(), np.full(6, prior)
     gamma = np.eye(6)[RANDOM.integers(6, size=corpus.n_pairs)]
     mean = twins.expected_counts(corpus, gamma)
+    sizes = psi(corpus.n_words * prior + mean.n_k)
     for d, w, _ in twins.pairs_of(corpus)[::7]:
-        found = np.empty(6)
-        standard_vb.log_domain_gamma(d, w, *mean, None, None, None, alpha, prior, 6, found)
+        found, word_logs = np.empty(6), psi(prior + mean.n_wk[w]) - sizes
+        log_normaliser = standard_vb.log_domain_gamma(psi(alpha + mean.n_dk[d]), word_logs, 6, found)
+        assert log_normaliser == pytest.approx(logsumexp(psi(alpha + mean.n_dk[d]) + word_logs), rel=1e-14)
         expected = twins.responsibility([mean], [1.0], d, w, alpha, prior)
         np.testing.assert_allclose(found, expected, rtol=max(6 * SERIES_ERROR, 1e-15 / prior), atol=1e-300)
 
 
 def test_entropy_takes_zero_responsibilities():
-    gamma, weights = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([3, 2], np.int32)
+    gamma, weights = np.zeros((2, 16)), np.array([3, 2], np.int32)
+    gamma[0, :2], gamma[1, 0] = [0.25, 0.75], 1.0
     expected = -3 * (0.25 * np.log(0.25) + 0.75 * np.log(0.75))
     assert standard_vb.weighted_entropy(weights, gamma) == pytest.approx(expected, rel=1e-15)  # rounding

@@ -7,8 +7,11 @@ import pytest
 from workbench.kernels.lanes import LANES
 from workbench.kernels.vectors import (
     SHIFTER,
+    STAIR,
+    bump,
     choose,
     count,
+    counted,
     doubles,
     fetch,
     inlined,
@@ -16,10 +19,13 @@ from workbench.kernels.vectors import (
     load,
     numbers,
     power_of_two,
+    put,
     running,
     singles,
     spread,
+    stairs,
     store,
+    take,
     total,
 )
 
@@ -106,6 +112,17 @@ def test_counts_become_numbers_of_either_precision(dtype):
 
 
 @numba.njit
+def taken(table, indices, out):
+    store(out, 0, take(table, load(indices, 0)))
+
+
+def test_elements_are_taken_by_index():
+    indices, out = np.arange(LANES, dtype=np.int32)[::-1] * 5, np.empty(LANES)
+    taken(A, np.ascontiguousarray(indices), out)
+    assert np.array_equal(out, A.ravel()[indices])
+
+
+@numba.njit
 def powers(exponents, out):
     store(out, 0, power_of_two(load(exponents, 0) + SHIFTER))
     return power_of_two(exponents[0] + SHIFTER)
@@ -141,3 +158,40 @@ def test_vectors_of_two_types_do_not_mix():
 
     with pytest.raises(numba.TypingError):
         mixed(np.zeros(LANES, np.int32), A)
+
+
+@numba.njit
+def stepped(a, steps, whole, held):
+    x = load(a, 0)
+    climbing, top = stairs(x)
+    store(steps, 0, climbing)
+    store(whole, 0, top)
+    store(held, 0, counted(x > 0.5))
+
+
+def test_stairs_never_fall_and_end_at_the_sum_of_all():
+    """Sixteen numbers of very different size and some zeros: exact order statements, and sums right to 16 roundings."""
+    random = np.random.default_rng(5)
+    for _ in range(100):
+        a = np.where(random.random(LANES) < 0.3, 0.0, 10.0 ** random.uniform(-20, 3, LANES))
+        steps, whole, held = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.int64)
+        stepped(a, steps, whole, held)
+        assert (np.diff(steps[STAIR]) >= 0).all()
+        assert (whole == steps[STAIR[-1]]).all()
+        np.testing.assert_allclose(steps[STAIR], np.cumsum(a[STAIR]), rtol=16 * 2.0**-53)
+        assert (held == (a > 0.5).sum()).all()
+
+
+@numba.njit
+def written(row, sums, i):
+    put(row, i, 7.5)
+    bump(sums, i, np.int32(-3))
+
+
+def test_one_element_is_written_and_no_other():
+    for i in range(2 * LANES):
+        row, sums = A[0].copy(), np.arange(2 * LANES, dtype=np.int32)
+        written(row, sums, i)
+        assert row[i] == 7.5 and sums[i] == i - 3
+        assert np.array_equal(np.delete(row, i), np.delete(A[0], i))
+        assert np.array_equal(np.delete(sums, i), np.delete(np.arange(2 * LANES), i))

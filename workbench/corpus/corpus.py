@@ -224,6 +224,19 @@ class Corpus:
         return WordMajor(_sealed(indptr), _sealed(self.documents[pairs]), _sealed(pairs))
 
     @cached_property
+    def tokens_by_word(self) -> tuple[np.ndarray, np.ndarray]:
+        """(pair,) int64 first token and (pair,) int32 count of each pair, in word-major order."""
+        pairs = self.by_word.pairs
+        return self.tokens_before[pairs], self.counts[pairs]
+
+    @cached_property
+    def word_major_places(self) -> np.ndarray:
+        """(pair,) int64: where each pair stands in word-major order."""
+        places = np.empty(self.n_pairs, np.int64)
+        places[self.by_word.pairs] = np.arange(self.n_pairs)
+        return _sealed(places)
+
+    @cached_property
     def content_hash(self) -> str:
         """sha256 (hex) of everything but the name; equal contents have equal hashes on every machine."""
         digest = hashlib.sha256()

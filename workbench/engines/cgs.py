@@ -5,7 +5,8 @@ each token's topic is drawn in turn, with the token removed from the counts::
 
     p(z_i = k | z_-i, w)  ~  (n_dk + alpha_k) (n_wk + beta) / (n_k + W beta)
 
-With a `partition` above 1 blocks of the corpus are drawn side by side, and n_k is a little late (see `partition`).
+Where there are many topics, sweeps go word after word once that is cheaper (see `scan`). With a `partition` above 1 blocks of
+the corpus are drawn side by side, and n_k is a little late (see `partition`).
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import Engine, OptionError
 from workbench.engines.fold_in import by_gibbs
 from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, polya_of
 from workbench.engines.memory import Memory, partition_bytes, row_bytes
 from workbench.engines.partition import each_block, idle_alone, partition_of, partition_option
+from workbench.engines.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.gibbs import count_topics, draw_topics
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
@@ -43,6 +45,11 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class OwnOptions:
     partition: int = partition_option()
+    scan: str = scan_option()
+
+    def __post_init__(self):
+        if self.scan == "words" and self.partition != 1:
+            raise OptionError("scan=words goes through the whole corpus and needs partition=1; set it, or leave out scan")
 
 
 @dataclass(frozen=True)
@@ -83,9 +90,16 @@ def start_topics(corpus, model, key, start) -> np.ndarray:
 
 
 def step(corpus, model, options, state, turn):
-    """Draw every token's topic once, in canonical order or block by block."""
-    n_moved = sweep(corpus, model, EVERY_COUNT, state, NO_MEAN, turn, n_parts=options.partition)
-    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+    """Draw every token's topic once, in canonical order, word after word, or block by block."""
+    n_moved, scan = sweep_all(corpus, model, state, turn, n_parts=options.partition, scan=options.scan)
+    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1), "scan": scan}
+
+
+def sweep_all(corpus, model, state, turn, chain=0, n_parts=1, scan="auto") -> tuple[int, int]:
+    """One Gibbs sweep over every token; how many moved, and the order that was taken (see `scan`)."""
+    if n_parts == 1 and by_words(corpus, model, state.n_dk, scan):
+        return sweep_words(corpus, model, state, turn, chain), WORDS
+    return sweep(corpus, model, EVERY_COUNT, state, NO_MEAN, turn, chain, n_parts), DOCUMENTS
 
 
 def sweep(corpus, model, threshold, state, mean, turn, chain=0, n_parts=1) -> int:
@@ -133,9 +147,11 @@ def samples(corpus, options) -> bool:
 
 
 def memory(corpus, model, options) -> Memory:
-    """The topics and the counts of one chain; what a sweep takes besides is a row."""
-    topics = corpus.n_tokens * np.dtype(np.uint16).itemsize
-    return Memory(topics + row_bytes(corpus, model.n_topics, np.int32), partition_bytes(corpus, options.partition))
+    """The topics and the counts of one chain; what a sweep takes besides is a row, or lists where it goes word after word."""
+    state = corpus.n_tokens * np.dtype(np.uint16).itemsize + row_bytes(corpus, model.n_topics, np.int32)
+    if options.partition > 1:
+        return Memory(state, partition_bytes(corpus, options.partition))
+    return Memory(state, *word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto")))
 
 
 def idle(options) -> str | None:
@@ -146,7 +162,7 @@ def idle(options) -> str | None:
 def engine(name: str = "cgs") -> Engine:
     return Engine(
         name, "Collapsed Gibbs sampling", "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
-        LDA, Options, State, ("log_joint", "moved"), samples, init, step, watch, counts, predict,
+        LDA, Options, State, ("log_joint", "moved", "scan"), samples, init, step, watch, counts, predict,
         by_gibbs, learner(polya_of(lambda corpus, model, options, state, of: evidence(one_chain(state), of)), samples),
         keeps=lambda options: ("n_kw", "n_dk", "token_topics"), idle=idle, memory=memory,
     )

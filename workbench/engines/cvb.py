@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import Engine, option
 from workbench.engines.fold_in import by_cvb0
 from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, learnt, polya_of
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
@@ -39,6 +39,15 @@ from workbench.models import LDA
 
 RECOUNT_EVERY = 50
 """Iterations after which means and variances are summed afresh, since updating them in place drifts."""
+STORED = {"double": np.float64, "single": np.float32}
+"""The type of a stored responsibility; everything is computed in double, from what is stored."""
+
+
+def precision_option():
+    return option(
+        "double", "how responsibilities, the largest array, are stored; single: in half the memory, to seven digits",
+        choices=tuple(STORED), late=True,
+    )
 
 
 class State(NamedTuple):
@@ -48,7 +57,7 @@ class State(NamedTuple):
     var_dk: np.ndarray   # (document, topic) float64, padded: variances of the counts; in CVB0 all var_* are empty
     var_wk: np.ndarray   # (word, topic) float64, padded
     var_k: np.ndarray    # (topic,) float64, padded
-    gamma: np.ndarray    # (variational pair, topic) float64, padded
+    gamma: np.ndarray    # (variational pair, topic) float64, or float32 in single precision, padded
 
     @property
     def moments(self) -> tuple:
@@ -60,6 +69,7 @@ class State(NamedTuple):
 class OwnOptions:
     init: str = start_option()
     partition: int = partition_option()
+    precision: str = precision_option()
 
 
 @dataclass(frozen=True)
@@ -80,7 +90,7 @@ def step(corpus, model, options, state, turn):
 def start_mean(corpus, model, options, threshold, turn, start=None, second_order=True) -> State:
     """Moments of the first responsibilities of the pairs that count more than the threshold."""
     lanes, n_variational = padded(model.n_topics), int(np.sum(corpus.counts > threshold))
-    gamma = aligned_zeros((n_variational, lanes), np.float64)
+    gamma = aligned_zeros((n_variational, lanes), STORED[options.precision])
     mean = no_counts(corpus, lanes)
     begin(corpus, model, options, threshold, turn, start, gamma, *mean)
     variance = no_counts(corpus, lanes) if second_order else [aligned_zeros((0,) * array.ndim, np.float64) for array in mean]
@@ -167,10 +177,10 @@ def evidence(corpus, threshold, n_topics, state, of) -> Evidence:
 def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
     """Responsibilities of the variational pairs, means and variances; to learn priors, occupancies besides."""
     rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
-    state = responsibility_bytes(n_variational, model.n_topics) + rows * (2 if second_order else 1)
+    gamma = responsibility_bytes(n_variational, model.n_topics, STORED[options.precision])
     learning = 3 * rows if second_order and learnt(options) else 0
     indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition)
-    return Memory(state, indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
+    return Memory(gamma + rows * (2 if second_order else 1), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
 
 
 def idle(options) -> str | None:

@@ -26,8 +26,9 @@ from workbench.engines import cgs, cvb, cvb0, svb
 from workbench.engines.engine import Engine, OptionError, option
 from workbench.engines.fold_in import by_gibbs
 from workbench.engines.hyperparameters import Evidence, Learning, learner, polya_of
-from workbench.engines.memory import Memory, row_bytes
+from workbench.engines.memory import Memory, partition_bytes, row_bytes
 from workbench.engines.partition import idle_alone, partition_option
+from workbench.engines.scan import DOCUMENTS
 from workbench.engines.starting import start_option
 from workbench.kernels import collapsed_vb, standard_vb
 from workbench.kernels.evidence import log_joint, predictive
@@ -58,7 +59,7 @@ class CvbState(NamedTuple):
     var_dk: np.ndarray   # variances of the same; in CVB0 all var_* are empty
     var_wk: np.ndarray
     var_k: np.ndarray
-    gamma: np.ndarray    # (variational pair, topic) float64, padded
+    gamma: np.ndarray    # (variational pair, topic) float64, or float32 in single precision, padded
     topics: np.ndarray   # as in SvbState
     n_dk: np.ndarray
     n_wk: np.ndarray
@@ -138,6 +139,7 @@ class Cvb0OwnOptions:
     phases: str = phases_option()
     init: str = start_option()
     partition: int = partition_option()
+    precision: str = cvb.precision_option()
 
     __post_init__ = one_chain_in_one_pass
 
@@ -155,6 +157,7 @@ class CvbOwnOptions:
     cg_second_order: bool = option(False, "draw tokens with the variance terms of the variational counts too")
     init: str = start_option()
     partition: int = partition_option()
+    precision: str = cvb.precision_option()
 
     def __post_init__(self):
         one_chain_in_one_pass(self)
@@ -195,26 +198,35 @@ def step(corpus, model, options, state, turn, *, part=svb):
     """Draw the sampled tokens of every chain, then update the variational pairs given all chains."""
     threshold = threshold_of(options)
     n_sampled = int(corpus.counts[corpus.counts <= threshold].sum(dtype=np.int64)) * len(state.topics)
-    if options.phases == "interleaved":
+    mixed = bool(np.any(corpus.counts > threshold))
+    if options.phases == "interleaved" and mixed:
         n_moved, info = interleaved_pass(corpus, model, threshold, state, turn, part)
+        scans = [DOCUMENTS]
     else:
-        n_moved = sum(sweep_chains(corpus, model, options, state, turn)) if n_sampled else 0
+        swept = sweep_chains(corpus, model, options, state, turn, mixed) if n_sampled else []
+        n_moved, scans = sum(n for n, _ in swept), [scan for _, scan in swept]
         sampled = (state.n_dk, state.n_wk, state.n_k[:, None])
         mean, info = part.update(corpus, model, options, threshold, mean_part(state), sampled, turn)
         state = type(state)(*mean, *state[-4:])
     info["updates"] = n_sampled + info["updates"] * len(state.topics)
-    return state, info | {"moved": n_moved / n_sampled if n_sampled else math.nan}
+    if not n_sampled:
+        return state, info | {"moved": math.nan, "scan": math.nan}
+    return state, info | {"moved": n_moved / n_sampled, "scan": sum(scans) / len(scans)}
 
 
-def sweep_chains(corpus, model, options, state, turn) -> list[int]:
-    """Draws the sampled tokens of every chain; how many moved in each. Given the expected counts no chain needs another."""
+def sweep_chains(corpus, model, options, state, turn, mixed: bool) -> list[tuple[int, int]]:
+    """Draws the sampled tokens of every chain, as `cgs` does unless some pairs are variational (``mixed``).
+
+    Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
+    """
     threshold, fixed = threshold_of(options), moments_for_sampling(options, state)
     each = turn._replace(n_threads=max(turn.n_threads // len(state.topics), 1))
 
     def sweep(s, pulse):
-        return cgs.sweep(
-            corpus, model, threshold, chain_of(state, s), fixed, each._replace(pulse=pulse), s, options.partition
-        )
+        chain, own = chain_of(state, s), each._replace(pulse=pulse)
+        if not mixed:
+            return cgs.sweep_all(corpus, model, chain, own, s, options.partition)
+        return cgs.sweep(corpus, model, threshold, chain, fixed, own, s, options.partition), DOCUMENTS
 
     return each_task([partial(sweep, s) for s in range(len(state.topics))], turn.n_threads, turn.pulse)
 
@@ -238,7 +250,7 @@ def interleaved_pass(corpus, model, threshold, state, turn, part) -> tuple[int, 
         return visit_in_order(
             first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *chain,
             variational_before, state.gamma, *moments, state.n_dk, state.n_wk, state.n_k[:, None],
-            model.alphas, model.beta, model.n_topics, key, collapsed,
+            pad_topics(model.alphas), model.beta, model.n_topics, key, collapsed,
         )
 
     found = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse)
@@ -288,10 +300,13 @@ def evidence(corpus, model, options, state, of) -> Evidence:
 
 def memory(corpus, model, options, *, part=svb) -> Memory:
     """Both halves; whoever looks at a chain adds up its counts. Hybrids have no collapsed bound, which takes words in order."""
-    mean, sampled = part.memory(corpus, model, options, threshold_of(options)), cgs.memory(corpus, model, options)
+    threshold, look = threshold_of(options), row_bytes(corpus, model.n_topics)
+    mean, sampled = part.memory(corpus, model, options, threshold), cgs.memory(corpus, model, options)
     state = mean.state + n_chains(corpus, options) * sampled.state
-    indices = sampled.indices + (mean.indices if part is svb else 0)
-    return mean._replace(state=state, indices=indices, look=row_bytes(corpus, model.n_topics))
+    if not np.any(corpus.counts > threshold):
+        return sampled._replace(state=state, look=look)
+    indices = partition_bytes(corpus, options.partition) + (mean.indices if part is svb else 0)
+    return Memory(state, indices, mean.step, look)
 
 
 def idle(options) -> str | None:
@@ -323,7 +338,7 @@ def engine(name: str = "svb-cgs") -> Engine:
     kind = KINDS[name]
     return Engine(
         name, f"Hybrid of {kind.title} and Gibbs sampling", f"Welling, Teh & Kappen (2008), {kind.source}",
-        LDA, kind.options, kind.state, ("objective", "moved", *kind.watches), samples,
+        LDA, kind.options, kind.state, ("objective", "moved", "scan", *kind.watches), samples,
         partial(init, part=kind.part), partial(step, part=kind.part), watch, counts, predict, by_gibbs,
         learner(polya_of(evidence), samples), memory=partial(memory, part=kind.part), idle=idle,
     )
@@ -340,8 +355,9 @@ def visit_in_order(
     Returns how many tokens moved and the largest change of gamma (`collapsed` only).
     """
     words_beta, betas = len(mean_wk) * beta, np.full(len(mean_wk), beta)
-    inverse = inverse_sizes(n_k, mean_k, words_beta)
-    cumulative, gamma = np.empty((2, n_topics))
+    inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
+    cumulative, gamma = np.empty((2, len(mean_k)))
+    room = collapsed_vb.room_for(alpha, n_topics, len(mean_k))
     n_moved, largest = 0, 0.0
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -349,13 +365,13 @@ def visit_in_order(
             if counts[pair] <= threshold:
                 n_moved += draw_pair(
                     tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
-                    None, None, None, alpha, beta, words_beta, inverse, cumulative, n_topics,
+                    alpha, beta, words_beta, inverse, cumulative,
                 )
                 continue
             if collapsed:
                 changed = collapsed_vb.update_pair(
                     d, w, counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-                    alpha, betas, words_beta, n_topics, kept, variational_before[pair], gamma,
+                    alpha, betas, words_beta, n_topics, kept, variational_before[pair], room,
                 )
                 largest = max(largest, changed)
             else:
@@ -363,5 +379,5 @@ def visit_in_order(
                     d, w, counts[pair], mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k,
                     alpha, beta, n_topics, kept, variational_before[pair], gamma,
                 )
-            inverse = inverse_sizes(n_k, mean_k, words_beta)
+            inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
     return n_moved, largest

@@ -26,9 +26,9 @@ def row_bytes(corpus, n_topics: int, dtype=np.float64) -> int:
     return (corpus.n_documents + corpus.n_words) * padded(n_topics) * np.dtype(dtype).itemsize
 
 
-def responsibility_bytes(n_pairs: int, n_topics: int) -> int:
+def responsibility_bytes(n_pairs: int, n_topics: int, dtype=np.float64) -> int:
     """Of one responsibility for each of so many pairs, padded."""
-    return n_pairs * padded(n_topics) * DOUBLE
+    return n_pairs * padded(n_topics) * np.dtype(dtype).itemsize
 
 
 def partition_bytes(corpus, n_parts: int) -> int:

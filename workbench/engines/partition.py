@@ -77,7 +77,8 @@ def _whole(corpus) -> Partition:
 
 def _cut(corpus, n_parts: int) -> Partition:
     before = corpus.tokens_before[corpus.indptr]
-    ends = np.searchsorted(before, np.arange(1, n_parts) * (corpus.n_tokens / n_parts)).tolist()
+    middles = (before[:-1] + before[1:]) / 2
+    ends = np.searchsorted(middles, np.arange(1, n_parts) * (corpus.n_tokens / n_parts)).tolist()
     set_of = shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)[corpus.words]
     return Partition(
         list(pairwise([0, *ends, corpus.n_documents])),
@@ -105,15 +106,19 @@ def each_block(corpus, n_parts: int, sizes: tuple, work: Callable, turn) -> list
     ``sizes`` are the arrays by topic that the work changes and that blocks share; each is given its block's, and they hold
     the sum of all changes when this returns.
     """
+    if n_parts == 1:
+        return each_slice(lambda *rows: work(*rows, 0, sizes), slice_bounds(corpus.indptr, len(sizes[0])), 1, turn.pulse)
     partition, results = partition_of(corpus, n_parts), []
+    copies = [aligned_zeros((n_parts, *each.shape), each.dtype) for each in sizes]
     for phase in range(n_parts):
-        copies = [sizes] if n_parts == 1 else [tuple(map(_copied, sizes)) for _ in range(n_parts)]
-        results += each_task(
-            [_block(partition, i, (i + phase) % n_parts, copies[i], work) for i in range(n_parts)], turn.n_threads, turn.pulse
-        )
-        if n_parts > 1:
-            for shared, *own in zip(sizes, *copies, strict=True):
-                add_changes(shared, own)
+        for shared, own in zip(sizes, copies, strict=True):
+            own[...] = shared
+        blocks = [
+            _block(partition, i, (i + phase) % n_parts, [own[i] for own in copies], work) for i in range(n_parts)
+        ]
+        results += each_task(blocks, turn.n_threads, turn.pulse)
+        for shared, own in zip(sizes, copies, strict=True):
+            add_changes(shared, own)
     return [result for of_block in results for result in of_block]
 
 
@@ -126,12 +131,6 @@ def _block(partition, i, part, sizes, work) -> Callable:
 def add_changes(shared, copies) -> None:
     """Adds to the shared sizes what each copy of them has gained or lost, in order; rounding may leave less than nothing."""
     before = shared.copy()
-    for copy in copies:
-        shared += copy - before
+    for own in copies:
+        shared += own - before
     np.maximum(shared, 0, out=shared)
-
-
-def _copied(array) -> np.ndarray:
-    copy = aligned_zeros(array.shape, array.dtype)
-    copy[...] = array
-    return copy

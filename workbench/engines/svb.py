@@ -15,26 +15,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.engines.engine import Engine, option
 from workbench.engines.fold_in import by_variational_bayes
 from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, polya_of
-from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes, word_major_bytes
+from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes
 from workbench.engines.starting import begin, start_option
+from workbench.kernels.document_vb import fit_documents
 from workbench.kernels.evidence import log_joint, predictive
-from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.lanes import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.slices import each_slice, slice_bounds
-from workbench.kernels.standard_vb import (
-    expected_log_weights,
-    inverse_weights,
-    update_documents,
-    update_in_order,
-    update_words,
-    weigh_rows,
-    weighted_entropy,
-)
+from workbench.kernels.standard_vb import count_words, log_sizes, update_in_order, weigh_rows, weighted_entropy
 from workbench.models import LDA
 
 NOTHING_SAMPLED = (None, None, None)
@@ -90,77 +85,86 @@ def start_mean(corpus, model, options, threshold, turn, start=None) -> State:
 
 def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[State, dict]:
     """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic) or None thrice."""
-    n_updated = int(np.sum(corpus.counts > threshold))
-    if n_updated:
-        sweep = update_in_parallel if options.schedule == "parallel" else update_sequentially
-        state = sweep(corpus, model, threshold, state, sampled, turn)
-    return state, {"updates": n_updated}
+    part = pairs_above(corpus, threshold)
+    if part.n_pairs and options.schedule == "parallel":
+        fitted = update_in_parallel(part, model, state[:3], sampled, turn)
+        state = State(*state[:3], state.gamma, fitted.entropy)
+    elif part.n_pairs:
+        update_sequentially(corpus, model, threshold, state, sampled, turn)
+    return state, {"updates": part.n_pairs}
 
 
-def update_in_parallel(corpus, model, threshold, state, sampled, turn) -> State:
-    """Document pass, then word pass, from the same weights; the same bits for any number of threads."""
-    mean_dk, mean_wk, mean_k, *_ = state
+PARTS = WeakKeyDictionary()
+"""What `pairs_above` found, by corpus and threshold."""
+
+
+def pairs_above(corpus, threshold) -> Corpus:
+    """The pairs that count more than the threshold, as a corpus; made once."""
+    if threshold < 1:
+        return corpus
+    parts = PARTS.setdefault(corpus, {})
+    if threshold not in parts:
+        above = corpus.counts > threshold
+        indptr = np.concatenate([[0], np.cumsum(above)])[corpus.indptr]
+        parts[threshold] = corpus.with_pairs(indptr, corpus.words[above], corpus.counts[above])
+    return parts[threshold]
+
+
+class Fitted(NamedTuple):
+    entropy: float   # of the responsibilities behind the new counts, nats
+    n_visited: int   # pairs, each as often as it was visited
+
+
+def update_in_parallel(corpus, model, mean, sampled, turn, point=False, n_inner=1, inner_tolerance=0.0) -> Fitted:
+    """Documents fitted to the topics, then topics counted, both from the same weights; the counts `mean` change in place.
+
+    The same bits for any number of threads. With `point` the topics are their mode, see `vb`.
+    """
+    mean_dk, mean_wk, mean_k = mean
     sampled_dk, sampled_wk, sampled_k = sampled
-    alpha, beta_row, words_beta_row, live = padded_priors(corpus, model)
-    lanes, by_word = len(alpha), corpus.by_word
+    lanes, by_word = len(mean_k), corpus.by_word
+    bounds = {name: slice_bounds(indptr, lanes) for name, indptr in (("documents", corpus.indptr), ("words", by_word.indptr))}
 
-    def by_slices(work, indptr):
-        return each_slice(work, slice_bounds(indptr, lanes), turn.n_threads, turn.pulse)
+    def by_slices(work, rows):
+        return each_slice(work, bounds[rows], turn.n_threads, turn.pulse)
 
-    unshifted, shift, scale = np.zeros(lanes), np.empty(lanes), np.empty(lanes)
-    inverse_weights(words_beta_row, mean_k, sampled_k, live, shift, scale)
-    document_weights, word_weights = np.empty_like(mean_dk), np.empty_like(mean_wk)
-    by_slices(lambda a, b: weigh_rows(a, b, alpha, mean_dk, sampled_dk, unshifted, live, document_weights), corpus.indptr)
-    by_slices(lambda a, b: weigh_rows(a, b, beta_row, mean_wk, sampled_wk, shift, scale, word_weights), by_word.indptr)
+    sizes = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, model.n_topics)
+    word_logs, word_weights = aligned_empty(mean_wk.shape, np.float64), aligned_empty(mean_wk.shape, np.float64)
+    betas = np.full(lanes, model.beta)
+    by_slices(lambda a, b: weigh_rows(a, b, betas, mean_wk, sampled_wk, sizes, point, word_logs, word_weights), "words")
 
-    ratios = np.empty(corpus.n_pairs)
-    new_dk = aligned_zeros(mean_dk.shape, np.float64)
-    new_wk = aligned_zeros(mean_wk.shape, np.float64)
-    given = (*state[:3], *sampled, alpha, model.beta, model.n_topics, ratios)
-    log_normalisers = by_slices(
-        lambda a, b: update_documents(
-            a, b, corpus.indptr, corpus.words, corpus.counts, threshold, document_weights, word_weights, *given, new_dk
+    document_logs, document_weights = aligned_empty(mean_dk.shape, np.float64), aligned_empty(mean_dk.shape, np.float64)
+    alpha, ratios = pad_topics(model.alphas, 1.0), np.empty(corpus.n_pairs)
+    topics, documents = (word_logs, word_weights, model.n_topics), (document_logs, document_weights)
+    fitted = by_slices(
+        lambda a, b: fit_documents(
+            a, b, corpus.indptr, corpus.words, corpus.counts, corpus.word_major_places, alpha, sampled_dk, *topics,
+            n_inner, inner_tolerance, mean_dk, *documents, ratios,
         ),
-        corpus.indptr,
+        "documents",
     )
-    by_slices(
-        lambda a, b: update_words(
-            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts,
-            document_weights, word_weights, *given, new_wk,
+    counted = by_slices(
+        lambda a, b: count_words(
+            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *documents, *topics, ratios, mean_wk
         ),
-        by_word.indptr,
+        "words",
     )
-    new_k = new_wk.sum(axis=0)
-
-    expected = by_slices(
-        lambda a, b: expected_log_weights(a, b, new_dk, alpha, mean_dk, sampled_dk, model.n_topics), corpus.indptr
-    ) + by_slices(
-        lambda a, b: expected_log_weights(a, b, new_wk, beta_row, mean_wk, sampled_wk, model.n_topics), by_word.indptr
-    )
-    expected_sizes = expected_log_weights(0, 1, new_k[None], words_beta_row, mean_k[None], sampled_k, model.n_topics)
-    entropy = sum(log_normalisers) - sum(expected) + expected_sizes
-    return State(new_dk, new_wk, new_k, state.gamma, entropy)
+    mean_k[:] = sum(sizes for _, sizes in counted)
+    entropy = sum(entropy for entropy, _ in fitted) - sum(expected for expected, _ in counted)
+    return Fitted(entropy, sum(n_visited for _, n_visited in fitted))
 
 
-def update_sequentially(corpus, model, threshold, state, sampled, turn) -> State:
+def update_sequentially(corpus, model, threshold, state, sampled, turn) -> None:
     """Pair after pair in canonical order, the expected counts moved along."""
-    variational_before = count_before(corpus, threshold)
+    variational_before, alpha = count_before(corpus, threshold), pad_topics(model.alphas, 1.0)
 
     def work(first, last):
         update_in_order(
             first, last, corpus.indptr, corpus.words, corpus.counts, threshold, variational_before, state.gamma,
-            *state[:3], *sampled, model.alphas, model.beta, model.n_topics,
+            *state[:3], *sampled, alpha, model.beta, model.n_topics,
         )
 
     each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse)
-    return state
-
-
-def padded_priors(corpus, model):
-    """alpha, beta and W beta as padded rows (any positive number in the padding), and which topics are live."""
-    lanes = padded(model.n_topics)
-    live = pad_topics(np.ones(model.n_topics))
-    return pad_topics(model.alphas, 1.0), np.full(lanes, model.beta), np.full(lanes, model.beta * corpus.n_words), live
 
 
 def count_before(corpus, threshold) -> np.ndarray:
@@ -202,13 +206,20 @@ def samples(corpus, options) -> bool:
 
 
 def memory(corpus, model, options, threshold=0) -> Memory:
-    """Counts, their weights and the counts to come; responsibilities only of the sequential schedule."""
-    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
+    """Counts and their weights; responsibilities only of the sequential schedule."""
+    rows, n_variational = row_bytes(corpus, model.n_topics), np.count_nonzero(corpus.counts > threshold)
     if not n_variational:
         return Memory(rows)
     if options.schedule == "parallel":
-        return Memory(rows, word_major_bytes(corpus), step=2 * rows + corpus.n_pairs * DOUBLE)
+        return in_parallel(corpus, rows, n_variational)
     return Memory(rows + responsibility_bytes(n_variational, model.n_topics), step=2 * corpus.n_pairs * DOUBLE)
+
+
+def in_parallel(corpus, rows: int, n_pairs: int) -> Memory:
+    """What `update_in_parallel` takes: orders of the pairs, which are copied unless they are all; weights, logs and ratios."""
+    copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
+    orders = n_pairs * (8 + 4 + 8) + (corpus.n_words + 1) * 8
+    return Memory(rows, copied + orders, step=2 * rows + n_pairs * DOUBLE)
 
 
 def idle(options) -> str | None:

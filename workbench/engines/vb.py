@@ -26,13 +26,11 @@ from workbench.engines.engine import Engine, option
 from workbench.engines.fold_in import by_variational_bayes
 from workbench.engines.hyperparameters import Learning, dirichlet, learner
 from workbench.engines.likelihoods import Dirichlet
-from workbench.engines.memory import DOUBLE, Memory, row_bytes, word_major_bytes
+from workbench.engines.memory import Memory, row_bytes
 from workbench.engines.starting import begin, start_option
-from workbench.engines.svb import evidence, samples
-from workbench.kernels.document_vb import count_words, fit_documents, log_document_weights, weigh_words
+from workbench.engines.svb import NOTHING_SAMPLED, evidence, in_parallel, samples, update_in_parallel
 from workbench.kernels.evidence import log_documents, log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
-from workbench.kernels.slices import each_slice, slice_bounds
 from workbench.models import LDA
 
 
@@ -79,44 +77,12 @@ def spread_evenly(corpus, model, mean_dk) -> None:
 
 def step(corpus, model, options, state, turn):
     """Fit the documents to the topics, then the topics to the documents; the same bits for any number of threads."""
-    mean_dk, mean_wk, mean_k, _ = state
-    lanes, by_word = len(mean_k), corpus.by_word
-    alpha = pad_topics(model.alphas, 1.0)
-
-    def by_slices(work, indptr):
-        return each_slice(work, slice_bounds(indptr, lanes), turn.n_threads, turn.pulse)
-
-    log_weights, weights = aligned_zeros(mean_wk.shape, np.float64), aligned_zeros(mean_wk.shape, np.float64)
-    given = (mean_wk, mean_k, model.beta, options.topics == "point", model.n_topics)
-    by_slices(lambda a, b: weigh_words(a, b, *given, log_weights, weights), by_word.indptr)
-
-    new_dk, used_dk, document_weights = (aligned_zeros(mean_dk.shape, np.float64) for _ in range(3))
     if options.restart_documents:
-        spread_evenly(corpus, model, new_dk)
-    else:
-        new_dk[...] = mean_dk
-    ratios = np.empty(corpus.n_pairs)
-    topics = (alpha, log_weights, weights, model.n_topics)
-    fitted = by_slices(
-        lambda a, b: fit_documents(
-            a, b, corpus.indptr, corpus.words, corpus.counts, *topics, options.n_inner, options.inner_tolerance,
-            new_dk, used_dk, document_weights, ratios,
-        ),
-        corpus.indptr,
+        spread_evenly(corpus, model, state.mean_dk)
+    fitted = update_in_parallel(
+        corpus, model, state[:3], NOTHING_SAMPLED, turn, options.topics == "point", options.n_inner, options.inner_tolerance,
     )
-    new_wk = aligned_zeros(mean_wk.shape, np.float64)
-    by_slices(
-        lambda a, b: count_words(
-            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *topics, used_dk, document_weights,
-            ratios, new_wk,
-        ),
-        by_word.indptr,
-    )
-    expected = by_slices(
-        lambda a, b: log_document_weights(a, b, new_dk, alpha, used_dk, model.n_topics), corpus.indptr
-    )
-    entropy = sum(log_normaliser for log_normaliser, _ in fitted) - sum(expected) - float(np.sum(new_wk * log_weights))
-    return State(new_dk, new_wk, new_wk.sum(axis=0), entropy), {"updates": sum(n_visited for _, n_visited in fitted)}
+    return State(*state[:3], fitted.entropy), {"updates": fitted.n_visited}
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -159,11 +125,10 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 
 def memory(corpus, model, options) -> Memory:
-    """Counts; in a step three further arrays by document, four by word, and a number for each pair."""
+    """That of a sweep of the collapsed view; the bound at a point takes three further arrays by word."""
     rows = row_bytes(corpus, model.n_topics)
     of_words = rows * corpus.n_words // (corpus.n_documents + corpus.n_words)
-    step = 3 * rows + of_words + corpus.n_pairs * DOUBLE
-    return Memory(rows, word_major_bytes(corpus), step, look=0 if options.topics == "full" else 3 * of_words)
+    return in_parallel(corpus, rows, corpus.n_pairs)._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
 def engine(name: str = "vb") -> Engine:

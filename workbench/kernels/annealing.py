@@ -15,9 +15,11 @@ import math
 
 import numpy as np
 
-from workbench.kernels.gibbs import draw_pair, inverse_sizes
+from workbench.kernels.gibbs import draw_from, draw_pair, inverse_sizes
 from workbench.kernels.jit import kernel
+from workbench.kernels.lanes import LANES
 from workbench.kernels.uniforms import uniform
+from workbench.kernels.vectors import doubles, load, spread, store
 
 
 @kernel
@@ -61,7 +63,8 @@ def draw_annealed(
     raises a whole row.
     """
     words_beta = len(n_wk) * beta
-    sizes, cumulative = np.empty((2, n_topics))
+    lanes = len(n_k)
+    sizes, cumulative = np.zeros(lanes), np.empty(lanes)
     for k in range(n_topics):
         sizes[k] = (words_beta + (mean_k[k] + n_k[k])) ** -power
     for d in range(first, last):
@@ -77,13 +80,12 @@ def draw_annealed(
                 with_token = powers[w, old], sizes[old]
                 powers[w, old] = (beta + (mean_wk[w, old] + n_wk[w, old])) ** power
                 sizes[old] = (words_beta + (mean_k[old] + n_k[old])) ** -power
-                total = 0.0
-                for k in range(n_topics):
-                    total += (alpha[k] + (mean_dk[d, k] + n_dk[d, k])) * (powers[w, k] * sizes[k])
-                    cumulative[k] = total
-                target, new = uniform(key, token) * total, np.int64(0)
-                while new < n_topics - 1 and cumulative[new] <= target:
-                    new += 1
+                sums = spread(0.0)
+                for i in range(0, lanes, LANES):
+                    a = load(alpha, i) + (load(mean_dk, d * lanes + i) + doubles(load(n_dk, d * lanes + i)))
+                    sums += a * (load(powers, w * lanes + i) * load(sizes, i))
+                    store(cumulative, i, sums)
+                new = draw_from(sums, cumulative, uniform(key, token))
                 topics[token] = new
                 n_dk[d, new] += 1
                 n_wk[w, new] += 1
@@ -126,7 +128,7 @@ def draw_and_weigh(
     Returns the sum of their entropies, sum_i H[p(z_i | z_-i)], in nats.
     """
     words_beta = len(n_wk) * beta
-    inverse = inverse_sizes(n_k, mean_k, words_beta)
+    inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
     cumulative = np.empty(len(n_k))
     entropies = 0.0
     for d in range(first, last):
@@ -137,12 +139,11 @@ def draw_and_weigh(
             for copy in range(counts[pair]):
                 draw_pair(
                     tokens_before[pair] + copy, 1, key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
-                    None, None, None, alpha, beta, words_beta, inverse, cumulative, n_topics,
+                    alpha, beta, words_beta, inverse, cumulative,
                 )
-                below, row = 0.0, marginals[sampled_before[pair] + copy]
+                total, row = cumulative[-LANES:].sum(), marginals[sampled_before[pair] + copy]
                 for k in range(n_topics):
-                    p = (cumulative[k] - below) / cumulative[n_topics - 1]
-                    below = cumulative[k]
+                    p = (cumulative[k] - (cumulative[k - LANES] if k >= LANES else 0.0)) / total
                     row[k] += p
                     if p > 0.0:
                         entropies -= p * math.log(p)

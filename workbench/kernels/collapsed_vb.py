@@ -15,20 +15,27 @@ import math
 
 import numpy as np
 
-from workbench.kernels.jit import kernel
-from workbench.kernels.special import fast_exp, normalise_logs
+from workbench.kernels.jit import kernel, lean
+from workbench.kernels.special import exp_within, normalise_logs
+from workbench.kernels.vectors import doubles, fetch, inlined, lane, load_eight, store, total
 
 TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
+BLOCK = 8
+"""Topics that are computed at once: with sixteen, the vectors of one formula do not fit into the registers of AVX2."""
+AHEAD = 3
+"""How many pairs before a word is due its counts are asked for."""
+ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
+"""Rows of `room_for`."""
 
 
-@kernel
+@lean
 def less_one_copy(total, part):
     """A sum without one copy's part; rounding may leave less than nothing."""
     return max(total - part, 0.0)
 
 
-@kernel
+@lean
 def log_weights(
     d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
     n_topics, old, log_gamma,
@@ -53,61 +60,158 @@ def log_weights(
 
 
 @kernel
-def update_pair(
-    d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-    n_topics, kept, row, gamma,
-):
-    """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
+def room_for(alpha, n_topics, n_padded):
+    """What a pass keeps at hand, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
 
-    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are what is added to the counts.
+    The zeros are a vector that the compiler does not know: the greater of a number and a known 0 takes it two instructions.
     """
-    old, prior_w = kept[row], beta[w]
+    room = np.zeros((4, n_padded))
+    room[ALPHA] = 1.0
+    room[ALPHA, :n_topics] = alpha[:n_topics]
+    room[LIVE, :n_topics] = 1.0
+    return room
+
+
+@inlined
+def weigh(
+    k, d, w, i, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, prior_w, beta_sum,
+    kept, room,
+):
+    """Topics k on of one pair, whose row of gamma begins at i: gamma up to a factor that all its topics share.
+
+    The reciprocals of a, b and c, squared, share one division: (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
+    """
+    n_padded = len(mean_k)
+    nothing, live = load_eight(room, NOTHING * n_padded), load_eight(room, LIVE * n_padded + k)
+    in_d, in_w = d * n_padded + k, w * n_padded + k
+    g = doubles(load_eight(kept, i + k))
+    a = load_eight(room, ALPHA * n_padded + k) + max(load_eight(mean_dk, in_d) - g, nothing)
+    b = prior_w + max(load_eight(mean_wk, in_w) - g, nothing)
+    c = beta_sum + max(load_eight(mean_k, k) - g, nothing)
+    if sampled_dk is not None:
+        a = a + doubles(load_eight(sampled_dk, in_d))
+        b = b + doubles(load_eight(sampled_wk, in_w))
+        c = c + doubles(load_eight(sampled_k, k))
+    ab = a * b
+    if var_k is None:
+        return live * (ab / c)
+    h = g * (1.0 - g)
+    ac, bc = a * c, b * c
+    inverse, ab2 = 1.0 / (ab * c), ab * ab
+    of_dk = max(load_eight(var_dk, in_d) - h, nothing) * (bc * bc)
+    of_wk = max(load_eight(var_wk, in_w) - h, nothing) * (ac * ac)
+    of_k = max(load_eight(var_k, k) - h, nothing) * ab2
+    exponent = (of_k - (of_dk + of_wk)) * (0.5 * (inverse * inverse))
+    return (live * (ab2 * inverse)) * exp_within(max(min(exponent, 700.0), -700.0))
+
+
+@inlined
+def add_to(array, i, change, nothing):
+    """Eight counts moved; rounding leaves none below nothing."""
+    store(array, i, max(load_eight(array, i) + change, nothing))
+
+
+@inlined
+def move(k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, room):
+    """Topics k on of one pair get a new gamma, as it is stored, and the counts follow; returns by how much it changed."""
+    n_padded = len(mean_k)
+    nothing = load_eight(room, NOTHING * n_padded)
+    in_d, in_w = d * n_padded + k, w * n_padded + k
+    old = doubles(load_eight(kept, i + k))
+    store(kept, i + k, weights)
+    new = doubles(load_eight(kept, i + k))
+    moved = (new - old) * count
+    add_to(mean_dk, in_d, moved, nothing)
+    add_to(mean_wk, in_w, moved, nothing)
+    add_to(mean_k, k, moved, nothing)
+    if var_k is not None:
+        moved = moved * (1.0 - (new + old))  # n { new (1 - new) - old (1 - old) }
+        add_to(var_dk, in_d, moved, nothing)
+        add_to(var_wk, in_w, moved, nothing)
+        add_to(var_k, k, moved, nothing)
+    return max(new - old, old - new)
+
+
+@inlined
+def renew(
+    d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+    n_topics, kept, row, room,
+):
+    """`update_pair`; returns the largest changes in each of eight topics."""
+    n_padded = len(mean_k)
+    i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
     by_logs = sampled_dk is not None and sampled_dk.shape[0] > 1
     if not by_logs:
-        normaliser = 0.0
-        for k in range(n_topics):
-            g = old[k]
-            a, b, c = less_one_copy(mean_dk[d, k], g), less_one_copy(mean_wk[w, k], g), less_one_copy(mean_k[k], g)
-            a, b, c = alpha[k] + a, prior_w + b, beta_sum + c
-            if sampled_dk is not None:
-                a, b, c = a + sampled_dk[0, d, k], b + sampled_wk[0, w, k], c + sampled_k[0, 0, k]
-            if var_k is None:
-                gamma[k] = a * b / c
-            else:
-                h = g * (1.0 - g)
-                inverse = 1.0 / (a * b * c)
-                u, v, t = b * c * inverse, a * c * inverse, a * b * inverse  # 1/a, 1/b, 1/c
-                exponent = 0.5 * (
-                    less_one_copy(var_k[k], h) * (t * t)
-                    - (less_one_copy(var_dk[d, k], h) * (u * u) + less_one_copy(var_wk[w, k], h) * (v * v))
-                )
-                gamma[k] = a * b * t * fast_exp(min(exponent, 700.0))
-            normaliser += gamma[k]
+        weights = load_eight(room, NOTHING * n_padded)
+        for k in range(0, n_topics, BLOCK):
+            found = weigh(
+                k, d, w, i, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
+                beta[w], beta_sum, kept, room,
+            )
+            store(room, scratch + k, found)
+            weights = weights + found
+        normaliser = total(weights)
+        inverse = 1.0 / normaliser
         by_logs = not TINY < normaliser < 1.0 / TINY
-        if not by_logs:
-            inverse = 1.0 / normaliser
-            for k in range(n_topics):
-                gamma[k] *= inverse
     if by_logs:
         log_weights(
             d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-            n_topics, old, gamma,
+            n_topics, kept[row], room[WEIGHTS],
         )
-        normalise_logs(n_topics, gamma)
-    largest = 0.0
-    for k in range(n_topics):
-        change = gamma[k] - old[k]
-        largest = max(largest, abs(change))
-        mean_dk[d, k] = max(mean_dk[d, k] + count * change, 0.0)
-        mean_wk[w, k] = max(mean_wk[w, k] + count * change, 0.0)
-        mean_k[k] = max(mean_k[k] + count * change, 0.0)
-        if var_k is not None:
-            change = gamma[k] * (1.0 - gamma[k]) - old[k] * (1.0 - old[k])
-            var_dk[d, k] = max(var_dk[d, k] + count * change, 0.0)
-            var_wk[w, k] = max(var_wk[w, k] + count * change, 0.0)
-            var_k[k] = max(var_k[k] + count * change, 0.0)
-        old[k] = gamma[k]
+        normalise_logs(n_topics, room[WEIGHTS])
+        inverse = 1.0
+    largest = load_eight(room, NOTHING * n_padded)
+    for k in range(0, n_topics, BLOCK):
+        found = load_eight(room, scratch + k) * inverse
+        largest = max(largest, move(k, d, w, i, count, found, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, room))
     return largest
+
+
+@inlined
+def highest(values):
+    """The greatest of eight."""
+    found = lane(values, 0)
+    for k in range(1, BLOCK):
+        found = max(found, lane(values, k))
+    return found
+
+
+@lean
+def update_pair(
+    d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+    n_topics, kept, row, room,
+):
+    """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
+
+    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are what is added to the counts; room: `room_for`.
+    """
+    return highest(renew(
+        d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+        n_topics, kept, row, room,
+    ))
+
+
+@lean
+def update_pairs(
+    first, last, indptr, words, counts, threshold, variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, room,
+):
+    """`update_in_order` with room for a pair."""
+    largest, end = load_eight(room, NOTHING * len(mean_k)), indptr[last] - 1
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            soon = words[min(pair + AHEAD, end)] * len(mean_k)
+            for k in range(soon, soon + n_topics, BLOCK):
+                fetch(mean_wk, k)
+                if var_k is not None:
+                    fetch(var_wk, k)
+            if counts[pair] > threshold:
+                changed = renew(
+                    d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+                    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, variational_before[pair], room,
+                )
+                largest = max(largest, changed)
+    return highest(largest)
 
 
 @kernel
@@ -116,37 +220,31 @@ def update_in_order(
     sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics,
 ):
     """`update_pair` for each variational pair of documents first..last; returns the largest change of any gamma."""
-    gamma = np.empty(n_topics)
-    largest = 0.0
-    for d in range(first, last):
-        for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] > threshold:
-                changed = update_pair(
-                    d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-                    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, variational_before[pair], gamma,
-                )
-                largest = max(largest, changed)
-    return largest
+    return update_pairs(
+        first, last, indptr, words, counts, threshold, variational_before, kept,
+        mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+        sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, room_for(alpha, n_topics, len(mean_k)),
+    )
 
 
-@kernel
+@lean
 def add_moments(indptr, words, counts, threshold, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, n_topics):
     """Adds mean and variance of the counts behind gamma, n gamma and n gamma (1 - gamma), to zeroed arrays."""
-    row = 0
+    n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
-            n = counts[pair]
-            if n <= threshold:
+            if counts[pair] <= threshold:
                 continue
-            w = words[pair]
-            for k in range(n_topics):
-                g = kept[row, k]
-                mean_dk[d, k] += n * g
-                mean_wk[w, k] += n * g
-                mean_k[k] += n * g
+            in_d, in_w = d * n_padded, words[pair] * n_padded
+            for k in range(0, n_topics, BLOCK):
+                g = doubles(load_eight(kept, i + k))
+                part = counts[pair] * g
+                store(mean_dk, in_d + k, load_eight(mean_dk, in_d + k) + part)
+                store(mean_wk, in_w + k, load_eight(mean_wk, in_w + k) + part)
+                store(mean_k, k, load_eight(mean_k, k) + part)
                 if var_k is not None:
-                    h = n * (g * (1.0 - g))
-                    var_dk[d, k] += h
-                    var_wk[w, k] += h
-                    var_k[k] += h
-            row += 1
+                    part = part * (1.0 - g)
+                    store(var_dk, in_d + k, load_eight(var_dk, in_d + k) + part)
+                    store(var_wk, in_w + k, load_eight(var_wk, in_w + k) + part)
+                    store(var_k, k, load_eight(var_k, k) + part)
+            i += n_padded

@@ -1,151 +1,106 @@
-"""Documents fitted one by one to topics that stand still: the E-step of variational EM, and folding in.
+"""Documents fitted one by one to topics that stand still: the E-step of variational EM, a sweep, and folding in.
 
-    gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + l_wk },   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
+    gamma_dwk  ~  exp{ <psi(alpha_k + n_dk)> + l_wk },   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
 
 l_wk is E[log phi_kw] of a Dirichlet posterior, or log phi_kw of a point. gamma factorises into a
 document weight and a word weight and is not stored: from the weights behind the last gamma of each
-document the word pass computes it again. Where exp(psi) leaves the range of doubles, a pair is
-normalised in the log domain.
+document `standard_vb.count_words` computes it again. One pass over every document is a sweep of the
+parallel schedule, with the sampled counts of a hybrid added to n_dk. Where exp(psi) leaves the range of
+doubles, a pair is normalised in the log domain.
 """
-
-import math
 
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.special import digamma, exp_digamma, fast_exp, normalise_logs
+from workbench.kernels.lanes import ALIGNMENT, LANES
+from workbench.kernels.special import fast_log
+from workbench.kernels.standard_vb import TINY, log_domain_gamma, weigh_row, weigh_rows
+from workbench.kernels.vectors import choose, count, fetch, inlined, load, spread, store, total
 
-TINY = 1e-100
-"""A normaliser below this is recomputed in the log domain."""
-
-
-@kernel
-def weigh_words(first, last, mean_wk, mean_k, beta, point, n_topics, log_weights, weights):
-    """l_wk and exp(l_wk) of words first..last, from their expected counts; 0 for padding topics."""
-    words_beta = mean_wk.shape[0] * beta
-    for k in range(n_topics):
-        size = math.log(words_beta + mean_k[k]) if point else digamma(words_beta + mean_k[k])
-        for w in range(first, last):
-            x = beta + mean_wk[w, k]
-            log_weights[w, k] = (math.log(x) if point else digamma(x)) - size
-    for w in range(first, last):
-        for k in range(n_topics):
-            weights[w, k] = fast_exp(log_weights[w, k])
+LINE = ALIGNMENT // 8
+"""Numbers in a cache line."""
+AHEAD = 4
+"""Pairs after the present one whose rows are asked for."""
 
 
-@kernel
-def log_domain_gamma(alpha, n_dk, log_weights, n_topics, gamma):
-    """gamma of one pair by log-sum-exp from its rows; returns its log normaliser."""
-    for k in range(n_topics):
-        gamma[k] = digamma(alpha[k] + n_dk[k]) + log_weights[k]
-    return normalise_logs(n_topics, gamma)
-
-
-@kernel
-def update_document(
-    first, last, words, counts, alpha, log_weights, weights, n_topics, used, document_weights, ratios, gamma, new
-):
-    """One pass over pairs first..last of a document: new n_dk from the counts `used`; a ratio of NaN marks the log domain."""
-    n_padded = len(new)
-    for k in range(n_padded):
-        document_weights[k] = exp_digamma(alpha[k] + used[k])
-        new[k] = 0.0
-    by_logs = False
-    for pair in range(first, last):
-        word_weights = weights[words[pair]]
-        normaliser = 0.0
-        for k in range(n_padded):
-            normaliser += document_weights[k] * word_weights[k]
-        if normaliser < TINY:
-            ratios[pair] = np.nan
-            by_logs = True
-            continue
-        ratio = counts[pair] / normaliser
-        ratios[pair] = ratio
-        for k in range(n_padded):
-            new[k] += ratio * word_weights[k]
-    for k in range(n_padded):
-        new[k] *= document_weights[k]
-    if by_logs:
-        for pair in range(first, last):
-            if np.isnan(ratios[pair]):
-                log_domain_gamma(alpha, used, log_weights[words[pair]], n_topics, gamma)
-                for k in range(n_topics):
-                    new[k] += counts[pair] * gamma[k]
+@inlined
+def normalisers_of(begin, end, words, document_weights, own, word_weights, normalisers):
+    """The sum over topics of document weight times word weight, of each pair of a document; `own` is where its row begins."""
+    n_padded = document_weights.shape[1]
+    of_document = load(document_weights, own)
+    for pair in range(begin, end):
+        row, later = words[pair] * n_padded, words[min(pair + AHEAD, end - 1)] * n_padded
+        for line in range(0, LANES, LINE):
+            fetch(word_weights, later + line)
+        sums = of_document * load(word_weights, row)
+        for k in range(LANES, n_padded, LANES):
+            for line in range(k, k + LANES, LINE):
+                fetch(word_weights, later + line)
+            sums += load(document_weights, own + k) * load(word_weights, row + k)
+        normalisers[pair - begin] = total(sums)
 
 
 @kernel
 def fit_documents(
-    first, last, indptr, words, counts, alpha, log_weights, weights, n_topics, most_passes, tolerance,
-    mean_dk, used_dk, document_weights, ratios,
+    first, last, indptr, words, counts, places, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
+    mean_dk, document_logs, document_weights, kept_ratios,
 ):
-    """Repeats `update_document` for documents first..last until the mean change of n_dk is below the tolerance.
+    """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
 
-    `mean_dk` holds the start and then the result, `used_dk` the counts behind the last gamma, `ratios` count /
-    normaliser of each pair. Returns (sum n_dw log normaliser of the last pass, pairs visited).
+    `mean_dk` holds the start and then the result, `document_logs` and `document_weights` what the last gamma came from,
+    `kept_ratios` count / normaliser of each pair at its place, 0 if it went by logs. Returns (sum n_dw log normaliser
+    - sum n_dk document_logs_dk, which the entropy needs, and pairs visited).
     """
-    gamma, new = np.zeros(mean_dk.shape[1]), np.zeros(mean_dk.shape[1])
-    log_normalisers, n_visited = 0.0, 0
+    n_padded = len(alpha)
+    most = np.diff(indptr[first : last + 1]).max() + LANES
+    tokens, normalisers, ratios = np.empty(most), np.empty(most), np.empty(most)
+    gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
+    log_normalisers, expected, by_logs, n_visited = spread(0.0), spread(0.0), 0.0, 0
+    weigh_rows(first, last, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
     for d in range(first, last):
-        begin, end = indptr[d], indptr[d + 1]
-        for _ in range(most_passes):
-            used_dk[d] = mean_dk[d]
-            update_document(
-                begin, end, words, counts, alpha, log_weights, weights, n_topics, used_dk[d], document_weights[d], ratios,
-                gamma, new,
-            )
-            n_visited += end - begin
-            change = 0.0
-            for k in range(n_topics):
-                change += abs(new[k] - mean_dk[d, k])
-            mean_dk[d] = new
-            if change < tolerance * n_topics:
+        begin, end, own = indptr[d], indptr[d + 1], d * n_padded
+        n, log_normaliser = end - begin, 0.0
+        for i in range(n):
+            tokens[i] = counts[begin + i]
+            fetch(kept_ratios, places[begin + i])
+        tokens[n : n + LANES] = 0.0
+        for passed in range(most_passes):
+            if passed > 0:
+                weigh_row(d, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
+            normalisers_of(begin, end, words, document_weights, own, word_weights, normalisers)
+            normalisers[n : n + LANES] = 1.0
+            n_tiny, log_normaliser, n_visited = 0, 0.0, n_visited + n
+            for i in range(0, n, LANES):
+                normaliser = load(normalisers, i)
+                tiny = normaliser < TINY
+                store(ratios, i, choose(tiny, spread(0.0), load(tokens, i) / normaliser))
+                n_tiny += count(tiny)
+            for k in range(0, n_padded, LANES):
+                sums = spread(0.0)
+                for i in range(n):
+                    sums += ratios[i] * load(word_weights, words[begin + i] * n_padded + k)
+                store(new, k, sums * load(document_weights, own + k))
+            if n_tiny > 0:
+                for i in range(n):
+                    if normalisers[i] < TINY:
+                        log_normaliser += tokens[i] * log_domain_gamma(
+                            document_logs[d], word_logs[words[begin + i]], n_topics, gamma
+                        )
+                        for k in range(n_topics):
+                            new[k] += tokens[i] * gamma[k]
+                        normalisers[i] = 1.0
+            changes = spread(0.0)
+            for k in range(0, n_padded, LANES):
+                change = load(new, k) - load(mean_dk, own + k)
+                changes += max(change, 0.0 - change)
+                store(mean_dk, own + k, load(new, k))
+            if total(changes) < tolerance * n_topics:
                 break
-        for pair in range(begin, end):
-            if np.isnan(ratios[pair]):
-                log_normaliser = log_domain_gamma(alpha, used_dk[d], log_weights[words[pair]], n_topics, gamma)
-            else:
-                log_normaliser = math.log(counts[pair] / ratios[pair])
-            log_normalisers += counts[pair] * log_normaliser
-    return log_normalisers, n_visited
-
-
-@kernel
-def count_words(
-    first, last, word_indptr, documents, pairs, counts, alpha, log_weights, weights, n_topics, used_dk, document_weights,
-    ratios, new_wk,
-):
-    """n_wk = sum_d n_dw gamma_dwk for words first..last, from what `fit_documents` left behind."""
-    n_padded = new_wk.shape[1]
-    gamma = np.zeros(n_padded)
-    for w in range(first, last):
-        new = new_wk[w]
-        new[:] = 0.0
-        by_logs = False
-        for i in range(word_indptr[w], word_indptr[w + 1]):
-            ratio = ratios[pairs[i]]
-            if np.isnan(ratio):
-                by_logs = True
-                continue
-            row = document_weights[documents[i]]
-            for k in range(n_padded):
-                new[k] += ratio * row[k]
-        for k in range(n_padded):
-            new[k] *= weights[w, k]
-        if by_logs:
-            for i in range(word_indptr[w], word_indptr[w + 1]):
-                if np.isnan(ratios[pairs[i]]):
-                    log_domain_gamma(alpha, used_dk[documents[i]], log_weights[w], n_topics, gamma)
-                    for k in range(n_topics):
-                        new[k] += counts[pairs[i]] * gamma[k]
-
-
-@kernel
-def log_document_weights(first, last, new, alpha, used_dk, n_topics):
-    """sum of new[d, k] psi(alpha_k + used_dk) over documents first..last."""
-    total = 0.0
-    for d in range(first, last):
-        for k in range(n_topics):
-            if new[d, k] != 0.0:
-                total += new[d, k] * digamma(alpha[k] + used_dk[d, k])
-    return total
+        by_logs += log_normaliser
+        for i in range(0, n, LANES):
+            log_normalisers += load(tokens, i) * fast_log(load(normalisers, i))
+        for k in range(0, n_padded, LANES):
+            expected += load(new, k) * load(document_logs, own + k)
+        for i in range(n):
+            kept_ratios[places[begin + i]] = ratios[i]
+    return total(log_normalisers) + by_logs - total(expected), n_visited

@@ -10,72 +10,137 @@ real-valued mean part that stays as it is (`mean_*` None: no mean part), and the
 
 Only tokens of pairs with a count up to `threshold` are drawn; the others are passed over. A token's uniform depends on its
 canonical number alone, so a Gibbs sampler is the hybrid with an infinite threshold, bit for bit.
+
+A row of topics is worked on in blocks of sixteen lanes. Running sums go down the lanes, block by block; a draw falls into
+a lane (in the order of `vectors.STAIR`) and then into a block, so with up to four topics it is the smallest k whose
+running sum exceeds u times the sum of all, and else the same in another order of the topics. Sums are float64: the chance
+of a topic is right to 1e-15 of the whole, a topic of no weight (as padding is) is never drawn, and one of any weight can be.
+
+The document's factor of each topic, `share` = (alpha_k + n_dk) / (W beta + n_k), is kept through the document: a token
+changes two of its entries. What an entry will be with one token more, `raised`, is computed before it is asked for,
+and a drawn token is only added after the next one has been removed, so that no token waits for a division.
 """
 
 import numpy as np
 
 from workbench.kernels.jit import kernel
+from workbench.kernels.lanes import LANES
 from workbench.kernels.special import fast_exp
 from workbench.kernels.uniforms import uniform
+from workbench.kernels.vectors import (
+    STAIR,
+    bump,
+    choose,
+    counted,
+    doubles,
+    fetch,
+    inlined,
+    lane,
+    load,
+    put,
+    spread,
+    stairs,
+    store,
+)
 
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -300.0, 300.0
 """Where second-order factors are cut off, so that some topic always has a weight within the range of doubles."""
+SMALLEST_SQUARE = 1e-300
+"""Stands for the square of 0 in a padding topic."""
+AHEAD = 4
+"""How many pairs before its turn the row of a word is asked for."""
+LARGEST_UNIFORM = 1.0 - 2.0**-53
+"""A number times this is less than the number."""
+COLUMN_AT, COLUMN_BEFORE = STAIR.astype(np.uint64), np.roll(STAIR, 1).astype(np.uint64)
+"""The lane of a place in the order of a draw, and of the place before it."""
+
+
+@inlined
+def draw_from(sums, cumulative, u):
+    """The topic that a uniform draws, from running sums down each lane (lanes,) and their last block."""
+    steps, top = stairs(sums)
+    targets = u * top
+    place = np.uint64(lane(counted(steps <= targets), 0))
+    column = np.int64(COLUMN_AT[place])
+    target = lane(targets, 0) - choose(place > 0, lane(steps, np.int64(COLUMN_BEFORE[place])), 0.0)
+    end = len(cumulative) - LANES + column
+    target, above = min(target, cumulative[np.uint64(end)] * LARGEST_UNIFORM), 0
+    for i in range(column, end, LANES):
+        above += cumulative[np.uint64(i)] <= target
+    return np.uint32(above * LANES + column)
+
+
+@inlined
+def beside(mean, i, n):
+    """A number or a block of counts with its mean part."""
+    return n if mean is None else mean[i] + n
+
+
+@inlined
+def block_beside(mean, i, n):
+    return n if mean is None else load(mean, i) + n
+
+
+@kernel
+def inverse_sizes(n_k, mean_k, words_beta, added):
+    """1 / (W beta + n_k) for every topic, the mean part and an added token included."""
+    inverse = np.empty(len(n_k))
+    for k in range(len(n_k)):
+        inverse[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + added))
+    return inverse
 
 
 @kernel
 def draw_pair(
-    first_token, n_copies, key, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-    alpha, beta, words_beta, inverse, cumulative, n_topics,
+    first_token, n_copies, key, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k, alpha, beta, words_beta, inverse, cumulative
 ):
-    """Draws the copies of one pair in turn, given its rows of counts; returns how many changed topic.
+    """Draws the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
 
-    `inverse` holds 1 / (W beta + n_k) and is kept up to date; `cumulative` is scratch.
+    `inverse` holds 1 / (W beta + n_k) and is kept up to date; `cumulative` (topic,) gets the running sums of weights down
+    each lane, and begins every draw anew.
     """
     n_moved = 0
     for token in range(first_token, first_token + n_copies):
-        old = np.int64(topics[token])
+        old = topics[token]
         n_dk[old] -= 1
         n_wk[old] -= 1
         n_k[old] -= 1
-        total = 0.0
-        if mean_k is None:
-            inverse[old] = 1.0 / (words_beta + n_k[old])
-            for k in range(n_topics):
-                total += (alpha[k] + n_dk[k]) * ((beta + n_wk[k]) * inverse[k])
-                cumulative[k] = total
-        else:
-            inverse[old] = 1.0 / (words_beta + (mean_k[old] + n_k[old]))
-            for k in range(n_topics):
-                a, b = alpha[k] + (mean_dk[k] + n_dk[k]), beta + (mean_wk[k] + n_wk[k])
-                weight = a * (b * inverse[k])
-                if var_k is not None:
-                    exponent = var_k[k] * (inverse[k] * inverse[k]) - var_dk[k] / (a * a) - var_wk[k] / (b * b)
-                    weight *= fast_exp(min(max(0.5 * exponent, SMALLEST_EXPONENT), LARGEST_EXPONENT))
-                total += weight
-                cumulative[k] = total
-        target = uniform(key, token) * total
-        new = np.int64(0)
-        while new < n_topics - 1 and cumulative[new] <= target:
-            new += 1
+        inverse[old] = 1.0 / (words_beta + beside(mean_k, old, n_k[old]))
+        sums = spread(0.0)
+        for i in range(0, len(n_k), LANES):
+            a = load(alpha, i) + block_beside(mean_dk, i, doubles(load(n_dk, i)))
+            sums += a * load(inverse, i) * (beta + block_beside(mean_wk, i, doubles(load(n_wk, i))))
+            store(cumulative, i, sums)
+        new = draw_from(sums, cumulative, uniform(key, token))
         topics[token] = new
         n_dk[new] += 1
         n_wk[new] += 1
         n_k[new] += 1
-        if mean_k is None:
-            inverse[new] = 1.0 / (words_beta + n_k[new])
-        else:
-            inverse[new] = 1.0 / (words_beta + (mean_k[new] + n_k[new]))
+        inverse[new] = 1.0 / (words_beta + beside(mean_k, new, n_k[new]))
         n_moved += new != old
     return n_moved
 
 
-@kernel
-def inverse_sizes(n_k, mean_k, words_beta):
-    """1 / (W beta + n_k) for every topic, the mean part included."""
-    inverse = np.empty(len(n_k))
-    for k in range(len(n_k)):
-        inverse[k] = 1.0 / (words_beta + (n_k[k] if mean_k is None else mean_k[k] + n_k[k]))
-    return inverse
+@inlined
+def leaning_of(a, inverse, var_dk, var_k):
+    """The part of a second-order exponent that is the document's and the topic's, twice."""
+    return var_k * (inverse * inverse) - var_dk / max(a * a, SMALLEST_SQUARE)
+
+
+@inlined
+def add_token(
+    k, row, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta, same, more, share, raised, leaning
+):
+    """Adds a token to the counts and to all that is kept of them."""
+    here[k] += 1
+    n_k[k] += 1
+    bump(n_wk, row + k, np.int32(1))
+    put(share, k, raised[k])
+    same[k] = more[k]
+    if var_k is not None:
+        put(leaning, k, leaning_of(alpha[k] + beside(mean_here, k, here[k]), same[k], var_here[k], var_k[k]))
+    more[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + 1))
+    raised[k] = (alpha[k] + beside(mean_here, k, here[k] + 1)) * more[k]
 
 
 @kernel
@@ -88,31 +153,62 @@ def draw_topics(
     topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are
     padded and changed in place; returns how many tokens changed topic.
     """
-    words_beta = n_wk.shape[0] * beta
-    inverse = inverse_sizes(n_k, mean_k, words_beta)
-    cumulative = np.empty(len(n_k))
+    words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
+    same, more = inverse_sizes(n_k, mean_k, words_beta, 0), inverse_sizes(n_k, mean_k, words_beta, 1)
+    share, raised, leaning, cumulative = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
     n_moved = 0
     for d in range(first, last):
+        for i in range(0, lanes, LANES):
+            n = doubles(load(n_dk, d * lanes + i))
+            a = load(alpha, i) + block_beside(mean_dk, d * lanes + i, n)
+            store(share, i, a * load(same, i))
+            store(raised, i, (load(alpha, i) + block_beside(mean_dk, d * lanes + i, n + 1.0)) * load(more, i))
+            if var_k is not None:
+                store(leaning, i, leaning_of(a, load(same, i), load(var_dk, d * lanes + i), load(var_k, i)))
+        here = n_dk[d]
+        mean_here = None if mean_dk is None else mean_dk[d]
+        var_here = None if var_dk is None else var_dk[d]
+        new, row_before, waits = np.uint32(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
             if counts[pair] > threshold:
                 continue
-            w = words[pair]
-            if mean_k is None:
-                n_moved += draw_pair(
-                    tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k,
-                    None, None, None, None, None, None, alpha, beta, words_beta, inverse, cumulative, n_topics,
-                )
-            elif var_k is None:
-                n_moved += draw_pair(
-                    tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k,
-                    mean_dk[d], mean_wk[w], mean_k, None, None, None, alpha, beta, words_beta, inverse, cumulative, n_topics,
-                )
-            else:
-                n_moved += draw_pair(
-                    tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k,
-                    mean_dk[d], mean_wk[w], mean_k, var_dk[d], var_wk[w], var_k, alpha, beta, words_beta, inverse, cumulative,
-                    n_topics,
-                )
+            if pair + AHEAD < len(words):
+                for i in range(0, lanes, LANES):
+                    fetch(n_wk, words[pair + AHEAD] * lanes + i)
+            row = words[pair] * lanes
+            for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+                old = topics[np.uint64(token)]
+                here[old] -= 1
+                n_k[old] -= 1
+                bump(n_wk, row + old, np.int32(-1))
+                raised[old], more[old] = share[old], same[old]
+                same[old] = 1.0 / (words_beta + beside(mean_k, old, n_k[old]))
+                a = alpha[old] + beside(mean_here, old, here[old])
+                put(share, old, a * same[old])
+                if var_k is not None:
+                    put(leaning, old, leaning_of(a, same[old], var_here[old], var_k[old]))
+                if waits:
+                    add_token(
+                        new, row_before, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta,
+                        same, more, share, raised, leaning,
+                    )
+                sums = spread(0.0)
+                for i in range(0, lanes, LANES):
+                    b = beta + block_beside(mean_wk, row + i, doubles(load(n_wk, row + i)))
+                    weights = load(share, i) * b
+                    if var_k is not None:
+                        exponents = 0.5 * (load(leaning, i) - load(var_wk, row + i) / (b * b))
+                        weights *= fast_exp(min(max(exponents, SMALLEST_EXPONENT), LARGEST_EXPONENT))
+                    sums += weights
+                    store(cumulative, i, sums)
+                new, row_before, waits = draw_from(sums, cumulative, uniform(key, token)), row, True
+                topics[np.uint64(token)] = new
+                n_moved += new != old
+        if waits:
+            add_token(
+                new, row_before, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta,
+                same, more, share, raised, leaning,
+            )
     return n_moved
 
 

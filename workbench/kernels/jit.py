@@ -46,3 +46,7 @@ _point_cache_at_sources()
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 """Decorator of every compiled function: cached, without the interpreter lock, without division checks."""
+
+lean = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
+"""The same for a kernel that allocates nothing: it counts no references to its arrays, which costs two atomic steps whenever
+an array is handed to another function."""

@@ -18,9 +18,17 @@ def padded(n_topics: int) -> int:
 
 def aligned_zeros(shape: tuple[int, ...], dtype) -> np.ndarray:
     """A zeroed C-contiguous array whose first byte lies on a 64-byte boundary."""
-    dtype = np.dtype(dtype)
+    return _aligned(np.zeros, shape, np.dtype(dtype))
+
+
+def aligned_empty(shape: tuple[int, ...], dtype) -> np.ndarray:
+    """The same, holding anything."""
+    return _aligned(np.empty, shape, np.dtype(dtype))
+
+
+def _aligned(make, shape, dtype) -> np.ndarray:
     n_bytes = int(np.prod(shape)) * dtype.itemsize
-    raw = np.zeros(n_bytes + ALIGNMENT, np.uint8)
+    raw = make(n_bytes + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + n_bytes].view(dtype).reshape(shape)
 

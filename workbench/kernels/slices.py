@@ -30,6 +30,8 @@ def slice_bounds(indptr: np.ndarray, n_topics: int, first: int = 0, last: int | 
     last = len(indptr) - 1 if last is None else last
     if first == last:
         return []
+    if (indptr[last] - indptr[first] + last - first) * n_topics <= SLICE_WORK:
+        return [(first, last)]
     rows = np.arange(first, last + 1)
     work = (indptr[first : last + 1] - indptr[first] + rows - first) * n_topics
     cuts = first + np.searchsorted(work, np.arange(0, work[-1], SLICE_WORK)[1:])

@@ -6,14 +6,20 @@ lanes, with a number on either side standing for sixteen of it. They are plain L
 instructions for or gets code for: one source, and since additions have one order here, the same bits everywhere.
 
     load(array, i)       sixteen elements from flat index i on of a C-contiguous array of any shape, as they are
+    load_eight(array, i) eight of them: where so many vectors live at once that the registers do not hold sixteen lanes each
+    take(array, v)       the elements at sixteen flat indices, a vector of int32
     store(array, i, v)   back, converted to the type of the array
+    put(array, i, x), bump(array, i, x)   x in the place of one element, or added to it, where vectors are loaded soon after
     doubles(v), singles(v)   converted to float64, float32
     spread(x), numbers(like)   sixteen times x; 0, 1, … 15 in the type of another vector
     total(v)             the sum of the lanes, added in pairs
     running(v)           the sums of the lanes up to each
+    stairs(v)            the same in the order of `STAIR`, which costs least and never falls, and the sum of all in every lane
     lane(v, i)           one lane
     choose(mask, a, b)   a where the comparison held, b elsewhere; numbers as well as vectors
-    count(mask)          in how many lanes it held
+    count(mask), counted(mask)   in how many lanes it held, and the same in every lane
+    first_lane(mask)     the first lane in which it held, 16 if in none
+    exponent(x)          the power of two nearest to a positive number; numbers as well as vectors
     fetch(array, i)      asks for the cache line of an element that will be wanted soon
 
 A kernel may hand vectors to another function; `inlined` makes sure that it costs nothing.
@@ -23,6 +29,7 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -35,20 +42,20 @@ INT32, INT64 = ir.IntType(32), ir.IntType(64)
 FLOATS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
 KINDS = {**FLOATS, types.int32: INT32, types.int64: INT64, types.uint16: ir.IntType(16), types.boolean: ir.IntType(1)}
 
-inlined = njit(forceinline=True, nogil=True, error_model="numpy")
-"""Decorator of a part of kernels that is compiled into each of them."""
+inlined = njit(forceinline=True, nogil=True, error_model="numpy", _nrt=False)
+"""Decorator of a part of kernels that is compiled into each of them; it allocates nothing and counts no references."""
 
 
 class Vector(types.Type):
-    """Sixteen numbers of one type; a mask where the type is boolean."""
+    """Sixteen numbers of one type, or another power of two; a mask where the type is boolean."""
 
-    def __init__(self, kind):
-        self.kind = kind
-        super().__init__(f"Vector({kind})")
+    def __init__(self, kind, lanes=LANES):
+        self.kind, self.lanes = kind, lanes
+        super().__init__(f"Vector({kind}, {lanes})")
 
     @property
     def llvm(self) -> ir.VectorType:
-        return ir.VectorType(KINDS[self.kind], LANES)
+        return ir.VectorType(KINDS[self.kind], self.lanes)
 
 
 @register_model(Vector)
@@ -60,7 +67,8 @@ class VectorModel(models.PrimitiveModel):
 def _spread(builder, value, llvm):
     """A number in every lane."""
     one = builder.insert_element(ir.Constant(llvm, ir.Undefined), value, INT32(0))
-    return builder.shuffle_vector(one, ir.Constant(llvm, ir.Undefined), ir.Constant(ir.VectorType(INT32, LANES), [0] * LANES))
+    places = ir.Constant(ir.VectorType(INT32, llvm.count), [0] * llvm.count)
+    return builder.shuffle_vector(one, ir.Constant(llvm, ir.Undefined), places)
 
 
 def _converted(builder, value, source, target, llvm):
@@ -100,7 +108,7 @@ def _binary(function, build, gives=lambda kind: kind):
                 return None
             kind = vectors[0].kind
             plain = types.float64 if kind in FLOATS else kind
-            return signature(Vector(gives(kind)), *(a if isinstance(a, Vector) else plain for a in arguments))
+            return signature(Vector(gives(kind), vectors[0].lanes), *(a if isinstance(a, Vector) else plain for a in arguments))
 
     lower_builtin(function, Vector, Vector)(lower)
     lower_builtin(function, Vector, types.Number)(lower)
@@ -127,6 +135,8 @@ for _name in ("add", "sub", "mul"):
     _binary(getattr(operator, f"i{_name}"), _arithmetic(_name))
 _binary(operator.truediv, _arithmetic("div"))
 _binary(operator.itruediv, _arithmetic("div"))
+_binary(operator.and_, lambda builder, a, b, of_floats: builder.and_(a, b))
+_binary(operator.rshift, lambda builder, a, b, of_floats: builder.ashr(a, b))
 _binary(max, _either(">"))
 _binary(min, _either("<"))
 for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}.items():
@@ -142,20 +152,41 @@ def _pointer(context, builder, array_type, array, index, llvm):
     return builder.bitcast(builder.gep(data, [index]), llvm.as_pointer())
 
 
+def _loaded(lanes):
+    @intrinsic
+    def load(typing_context, array, index):
+        vector = Vector(array.dtype, lanes)
+
+        def build(context, builder, sig, arguments):
+            pointer = _pointer(context, builder, sig.args[0], *arguments, vector.llvm)
+            return builder.load(pointer, align=array.dtype.bitwidth // 8)
+
+        return vector(array, types.intp), build
+
+    return load
+
+
+load, load_eight = _loaded(LANES), _loaded(8)
+
+
 @intrinsic
-def load(typing_context, array, index):
+def take(typing_context, array, indices):
     vector = Vector(array.dtype)
 
     def build(context, builder, sig, arguments):
-        pointer = _pointer(context, builder, sig.args[0], *arguments, vector.llvm)
-        return builder.load(pointer, align=array.dtype.bitwidth // 8)
+        values = ir.Constant(vector.llvm, ir.Undefined)
+        for i in range(LANES):
+            index = builder.sext(builder.extract_element(arguments[1], INT32(i)), INT64)
+            pointer = _pointer(context, builder, sig.args[0], arguments[0], index, KINDS[array.dtype])
+            values = builder.insert_element(values, builder.load(pointer), INT32(i))
+        return values
 
-    return vector(array, types.intp), build
+    return vector(array, indices), build
 
 
 @intrinsic
 def store(typing_context, array, index, values):
-    kept = Vector(array.dtype)
+    kept = Vector(array.dtype, values.lanes)
 
     def build(context, builder, sig, arguments):
         pointer = _pointer(context, builder, sig.args[0], *arguments[:2], kept.llvm)
@@ -184,7 +215,7 @@ def fetch(typing_context, array, index):
 def _to(target):
     @intrinsic
     def convert(typing_context, values):
-        wanted = Vector(target)
+        wanted = Vector(target, values.lanes)
         return wanted(values), lambda context, builder, sig, arguments: _converted(
             builder, arguments[0], values.kind, target, wanted.llvm
         )
@@ -204,7 +235,7 @@ def spread(typing_context, value):
 
 @intrinsic
 def numbers(typing_context, like):
-    values = [float(i) if like.kind in FLOATS else i for i in range(LANES)]
+    values = [float(i) if like.kind in FLOATS else i for i in range(like.lanes)]
     return like(like), lambda context, builder, sig, arguments: ir.Constant(like.llvm, values)
 
 
@@ -216,7 +247,16 @@ def choose(typing_context, mask, a, b):
 @intrinsic
 def count(typing_context, mask):
     def build(context, builder, sig, arguments):
-        return builder.zext(builder.ctpop(builder.bitcast(arguments[0], ir.IntType(LANES))), INT64)
+        return builder.zext(builder.ctpop(builder.bitcast(arguments[0], ir.IntType(mask.lanes))), INT64)
+
+    return types.int64(mask), build
+
+
+@intrinsic
+def first_lane(typing_context, mask):
+    def build(context, builder, sig, arguments):
+        bits = builder.zext(builder.bitcast(arguments[0], ir.IntType(LANES)), INT64)
+        return builder.cttz(builder.or_(bits, INT64(1 << LANES)), ir.IntType(1)(1))
 
     return types.int64(mask), build
 
@@ -232,8 +272,8 @@ def power_of_two(typing_context, raised):
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
-        kind = ir.VectorType(INT64, LANES) if isinstance(raised, Vector) else INT64
-        constant = (lambda number: ir.Constant(kind, [number] * LANES)) if isinstance(raised, Vector) else kind
+        kind = ir.VectorType(INT64, raised.lanes) if isinstance(raised, Vector) else INT64
+        constant = (lambda number: ir.Constant(kind, [number] * raised.lanes)) if isinstance(raised, Vector) else kind
         bits = builder.shl(builder.bitcast(value, kind), constant(52))
         return builder.bitcast(builder.add(bits, constant(1023 << 52)), value.type)
 
@@ -244,20 +284,40 @@ SHIFTER = 1.5 * 2.0**52
 """Added to a number it leaves the nearest whole one in the low bits."""
 
 
+@intrinsic
+def exponent(typing_context, positive):
+    """The whole number n, as float64, for which positive / 2^n lies in [sqrt(1/2), sqrt(2)); number or vector of float64."""
+
+    def build(context, builder, sig, arguments):
+        value = arguments[0]
+        kind = ir.VectorType(INT64, positive.lanes) if isinstance(positive, Vector) else INT64
+        constant = (lambda number: ir.Constant(kind, [number] * positive.lanes)) if isinstance(positive, Vector) else kind
+        bits = builder.add(builder.bitcast(value, kind), constant((1023 << 52) - SQRT_HALF_BITS))
+        raised = builder.bitcast(builder.or_(builder.lshr(bits, constant(52)), constant(TWO_TO_52_BITS)), value.type)
+        offset = [2.0**52 + 1023.0] * positive.lanes if isinstance(positive, Vector) else 2.0**52 + 1023.0
+        return builder.fsub(raised, ir.Constant(value.type, offset))
+
+    return positive(positive), build
+
+
+SQRT_HALF_BITS, TWO_TO_52_BITS = 0x3FE6A09E667F3BCD, (1023 + 52) << 52
+"""The bits of sqrt(1/2), and of 2^52, in whose low bits a whole number stands."""
+
+
 # ---------------------------------------------------------------------- across the lanes
 
 
 def _shuffled(builder, values, indices):
     """Lanes by index; a negative one is 0."""
     zeros = ir.Constant(values.type, None)
-    picks = [LANES if i < 0 else i for i in indices]
+    picks = [values.type.count if i < 0 else i for i in indices]
     return builder.shuffle_vector(values, zeros, ir.Constant(ir.VectorType(INT32, len(picks)), picks))
 
 
 @intrinsic
 def total(typing_context, values):
     def build(context, builder, sig, arguments):
-        sums, half = arguments[0], LANES // 2
+        sums, half = arguments[0], values.lanes // 2
         while half:
             halves = [
                 builder.shuffle_vector(
@@ -277,9 +337,99 @@ def total(typing_context, values):
 def running(typing_context, values):
     def build(context, builder, sig, arguments):
         sums, step = arguments[0], 1
-        while step < LANES:
-            sums = builder.fadd(sums, _shuffled(builder, sums, [i - step for i in range(LANES)]))
+        while step < values.lanes:
+            sums = builder.fadd(sums, _shuffled(builder, sums, [i - step for i in range(values.lanes)]))
             step *= 2
         return sums
 
     return values(values), build
+
+
+STAIR = np.arange(LANES).reshape(4, 4).T.ravel()
+"""The order of the lanes in `stairs`: 0, 4, 8, 12, 1, 5, … 15."""
+
+
+def _rows(builder, values):
+    """Four vectors of four lanes."""
+    return [_shuffled(builder, values, range(4 * r, 4 * r + 4)) for r in range(4)]
+
+
+def _joined(builder, rows):
+    """One vector of several."""
+    while len(rows) > 1:
+        n = 2 * rows[0].type.count
+        order = ir.Constant(ir.VectorType(INT32, n), list(range(n)))
+        rows = [builder.shuffle_vector(*rows[i : i + 2], order) for i in range(0, len(rows), 2)]
+    return rows[0]
+
+
+@intrinsic
+def stairs(typing_context, values):
+    """In four rows of four lanes: sums down the columns, and of the columns to the left. No sum is less than one before it."""
+
+    def build(context, builder, sig, arguments):
+        rows, add = _rows(builder, arguments[0]), builder.fadd
+        upper, lower = add(rows[0], rows[1]), add(rows[2], rows[3])
+        down = [rows[0], upper, add(upper, rows[2]), add(upper, lower)]
+        left = _shuffled(builder, down[3], [-1, 0, -1, 2])
+        halves = _shuffled(builder, add(down[3], left), [1, 1, 3, 3])
+        first_half = _shuffled(builder, halves, [-1, -1, 0, 1])
+        whole = add(halves, _shuffled(builder, halves, [2, 3, 0, 1]))
+        steps = _joined(builder, [add(add(row, left), first_half) for row in down])
+        return cgutils.pack_array(builder, [steps, _joined(builder, [whole] * 4)])
+
+    return types.UniTuple(values, 2)(values), build
+
+
+@intrinsic
+def counted(typing_context, mask):
+    everywhere = Vector(types.int64)
+
+    def build(context, builder, sig, arguments):
+        rows, add = _rows(builder, builder.sext(arguments[0], everywhere.llvm)), builder.add
+        held = add(add(rows[0], rows[1]), add(rows[2], rows[3]))
+        held = add(held, _shuffled(builder, held, [2, 3, 0, 1]))
+        held = add(held, _shuffled(builder, held, [1, 0, 3, 2]))
+        return builder.neg(_joined(builder, [held] * 4))
+
+    return everywhere(mask), build
+
+
+# ---------------------------------------------------------------------- one element
+
+GROUP = 8
+"""Elements that `put` and `bump` write at once, so that a vector loaded soon after does not wait for the store to end."""
+
+
+def _changed(change):
+    """An intrinsic that changes one element of a row; `change` builds the new bits from the old, the number's, and a mask.
+
+    The mask is read from a table: of a comparison the compiler makes a masked store, which is very slow on some machines.
+    """
+
+    @intrinsic
+    def write(typing_context, array, index, number):
+        bits = ir.IntType(array.dtype.bitwidth)
+        group = ir.VectorType(bits, GROUP)
+        table = ir.Constant(ir.ArrayType(bits, 2 * GROUP), [0] * (GROUP - 1) + [-1] + [0] * GROUP)
+
+        def build(context, builder, sig, arguments):
+            array_value, place, value = arguments
+            skipped = builder.sub(INT64(GROUP - 1), builder.and_(place, INT64(GROUP - 1)))
+            start = builder.gep(cgutils.global_constant(builder, "one_in_a_group", table), [INT32(0), skipped])
+            mask = builder.load(builder.bitcast(start, group.as_pointer()), align=bits.width // 8)
+            first = builder.and_(place, INT64(-GROUP))
+            pointer = _pointer(context, builder, sig.args[0], array_value, first, group)
+            old = builder.load(pointer, align=bits.width // 8)
+            new = change(builder, old, _spread(builder, builder.bitcast(value, bits), group), mask)
+            builder.store(new, pointer, align=bits.width // 8)
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp, array.dtype), build
+
+    return write
+
+
+put = _changed(lambda builder, old, new, mask: builder.or_(builder.and_(old, builder.not_(mask)), builder.and_(new, mask)))
+bump = _changed(lambda builder, old, step, mask: builder.add(old, builder.and_(step, mask)))
+"""Of whole numbers only."""

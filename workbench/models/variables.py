@@ -45,6 +45,9 @@ VARIABLES = _variables(
     Variable("change", ("iteration",), "", "largest change of a responsibility in the iteration"),
     Variable("moved", ("iteration",), "", "share of the sampled tokens that changed topic"),
     Variable(
+        "scan", ("iteration",), "", "order of the tokens, mean over chains: 0 document after document, 1 word after word"
+    ),
+    Variable(
         "collapsed_bound", ("iteration",), "nats",
         "variational bound of the collapsed model, its expectations by the improved second-order expansion",
     ),

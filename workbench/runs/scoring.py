@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.kernels.log_likelihood import log_likelihood, take_in
 
 
 class Average(NamedTuple):
@@ -24,10 +25,11 @@ class Average(NamedTuple):
 
 def perplexity(pairs: Corpus, probability: np.ndarray) -> float:
     """exp of the mean negative log probability per token; NaN where there is no token."""
-    if pairs.n_tokens == 0:
-        return float("nan")
-    log_likelihood = np.sum(pairs.counts * np.log(probability))  # no BLAS: its threads spin, and its bits depend on them
-    return float(np.exp(-log_likelihood / pairs.n_tokens))
+    return _of_mean(log_likelihood(pairs.counts, probability), pairs)
+
+
+def _of_mean(log_likelihood: float, pairs: Corpus) -> float:
+    return float(np.exp(-log_likelihood / pairs.n_tokens)) if pairs.n_tokens else float("nan")
 
 
 def start_average(test: Corpus | None) -> Average:
@@ -39,11 +41,11 @@ def score(engine, train, test, model, options, state, average: Average, past_bur
     if test is None:
         return average, {}
     probability = engine.predict(train, model, options, state, test)
-    alone = perplexity(test, probability)
-    averaged = alone
     if past_burn_in:
-        n = average.n_averaged + 1
-        average = Average(average.probability + (probability - average.probability) / n, n)
-        averaged = perplexity(test, average.probability)
+        mean = np.empty_like(probability)
+        logs = take_in(test.counts, probability, *average, mean)
+        average, (alone, averaged) = Average(mean, average.n_averaged + 1), (_of_mean(each, test) for each in logs)
+    else:
+        alone = averaged = perplexity(test, probability)
     headline = averaged if engine.samples(train, options) else alone
     return average, {"test_perplexity": headline, "test_perplexity_state": alone, "test_perplexity_average": averaged}

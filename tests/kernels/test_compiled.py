@@ -1,0 +1,88 @@
+"""Compiled code in fresh processes: none outlives an edit, none needs one machine's instructions or a folder to be kept in."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import toys
+
+import workbench
+from workbench.engines import get_engine
+from workbench.engines.engine import Turn, make_options
+
+PACKAGE = Path(workbench.__file__).parent
+ENGINES = ("cgs", "svb")
+"""One that samples and one that does not; between them they use every kind of vector."""
+
+
+def said_by(program: str, python_path: Path, cache: Path, **environment) -> str:
+    """What a fresh process prints."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")} | environment
+    environment |= {"PYTHONPATH": f"{python_path}{os.pathsep}{Path(__file__).parents[1]}", "WORKBENCH_CACHE": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=300, cwd=python_path
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+CALLER = """
+from workbench.kernels.callee import answer
+from workbench.kernels.jit import kernel
+
+@kernel
+def asked():
+    return answer() + 1
+"""
+ANSWER = "from workbench.kernels.jit import kernel\n\n@kernel\ndef answer():\n    return {}\n"
+ASK = "from workbench.kernels.caller import asked; print(asked(), sum(asked.stats.cache_hits.values()))"
+
+
+@pytest.mark.slow
+def test_a_kernel_is_compiled_anew_after_an_edit_of_another_file_and_only_then(tmp_path):
+    """numba itself looks at the file of the caller alone."""
+    kernels = tmp_path / "workbench" / "kernels"
+    kernels.mkdir(parents=True)
+    (tmp_path / "workbench" / "__init__.py").touch()
+    for name in ("__init__.py", "jit.py"):
+        shutil.copy(PACKAGE / "kernels" / name, kernels)
+    (kernels / "caller.py").write_text(CALLER)
+    for answer, expected in ((41, "42 0"), (41, "42 1"), (1, "2 0"), (41, "42 1")):
+        (kernels / "callee.py").write_text(ANSWER.format(answer))
+        assert said_by(ASK, tmp_path, tmp_path / "cache").strip() == expected
+    (tmp_path / "a_file").touch()
+    assert said_by(ASK, tmp_path, tmp_path / "a_file").strip().startswith("42")  # no folder can be made there
+
+
+def numbers_of(name: str) -> list[str]:
+    """What an engine makes of a toy in three steps, to the last bit."""
+    corpus, model = toys.toy_a()
+    engine, options = get_engine(name), make_options(get_engine(name), {})
+    state = engine.init(corpus, model, options, Turn(3, 0))
+    for step in (1, 2, 3):
+        state, _ = engine.step(corpus, model, options, state, Turn(3, step))
+    watched = [float(value) for key, value in sorted(engine.watch(corpus, model, options, state).items()) if key != "n_k"]
+    counts = engine.counts(corpus, model, options, state)
+    arrays = [counts["n_dk"], counts["n_kw"], engine.predict(corpus, model, options, state, corpus)]
+    return [value.hex() for value in [*watched, *np.concatenate([np.ravel(a).astype(float) for a in arrays]).tolist()]]
+
+
+TELL = f"""
+import importlib.util, json
+spec = importlib.util.spec_from_file_location("here", {str(Path(__file__))!r})
+here = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(here)
+print(json.dumps({{name: here.numbers_of(name) for name in here.ENGINES}}))
+"""
+
+
+@pytest.mark.slow
+def test_a_plain_processor_computes_the_same_bits(tmp_path):
+    """Without AVX the vectors are made of smaller instructions, but every sum has the same order."""
+    told = said_by(TELL, PACKAGE.parent, tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
+    assert json.loads(told) == {name: numbers_of(name) for name in ENGINES}
