@@ -173,6 +173,16 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
     assert not page.settings.start.disabled and page.settings.start.label == "Start"
 
 
+def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(desk, tmp_path, monkeypatch):
+    page, _ = desk
+    monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
+    monkeypatch.setattr("workbench.runs.run.launch", lambda path: pytest.fail("started"))
+    page.settings.start.clicks += 1
+    assert "runs at a time need about" in page.settings.said.object or "nothing smaller of it fits" in page.settings.said.object
+    assert "WORKBENCH_MEMORY allows 1 MB" in page.settings.said.object and page.settings.said.visible
+    assert list(tmp_path.rglob("zarr.json")) == []
+
+
 def on_a_loop_of_its_own(coroutine) -> threading.Thread:
     """Runs it in a thread, which is returned: a browser that another test has open keeps a loop in this one."""
     with ThreadPoolExecutor(1) as pool:

@@ -292,7 +292,8 @@ def test_a_link_goes_round_for_every_field():
                "beta_total": 50.0, "top_concentration": 2.0, "cv-hdp.learn_alpha": False, "learn_gamma": False,
                "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
                "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
-               "cv-hdp.init": "hard", "partition": 4, "reorder": False, "moves_every": 5, "moves_after": 7}
+               "cv-hdp.init": "hard", "partition": 4, "precision": "single", "reorder": False, "moves_every": 5,
+               "moves_after": 7}
     assert unusual.keys() == form.widgets().keys()
     for name, value in unusual.items():
         form.widgets()[name].value = value

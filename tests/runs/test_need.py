@@ -15,7 +15,7 @@ from workbench.engines.engine import OptionError, Turn, make_options
 from workbench.runs import need
 from workbench.runs.fit import resume
 from workbench.runs.need import PROCESS, Planned, at_a_time, check_room, outlook_on_memory, predict_memory, unfinished
-from workbench.runs.room import MIB, Room
+from workbench.runs.room import Room
 from workbench.runs.run import Run
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store import FAILED, create_run
@@ -24,7 +24,9 @@ from workbench.runs.worker import carry_on
 VARIANTS = {
     "svb": [{"schedule": "sequential"}], "vb": [{"topics": "point"}], "cv-hdp": [{"learn_tau": True}],
     "svb-cgs": [{"schedule": "sequential"}, {"r": 0}, {"r": "inf"}, {"n_samples": 3}],
-    "cvb-cgs": [{"r": 2}, {"n_samples": 2}], "cvb0-cgs": [{"r": 0}, {"r": "inf", "n_samples": 2}],
+    "cvb": [{"precision": "single"}],
+    "cvb-cgs": [{"r": 2}, {"n_samples": 2}, {"precision": "single"}],
+    "cvb0-cgs": [{"r": 0}, {"r": "inf", "n_samples": 2}],
 }
 CHOICES = [(name, options) for name in ENGINES for options in ({}, *VARIANTS.get(name, []))]
 
@@ -70,25 +72,31 @@ def test_an_engine_that_tells_nothing_is_counted_without_its_state(wide):
     assert get_engine("cgs")._replace(memory=get_engine("cgs")._field_defaults["memory"]).memory(wide, None, None).state == 0
 
 
-FORKED = [
-    ("cgs", 200, {}, True), ("cgs", 200, {}, False), ("svb", 200, {}, True), ("vb", 120, {}, True), ("cvb", 48, {}, True),
-    ("cvb0", 48, {}, True), ("svb-cgs", 120, {}, True), ("cvb-cgs", 120, {}, True), ("cvb0-cgs", 120, {"r": 0}, True),
-    ("svb", 48, {"schedule": "sequential"}, True), ("cv-hdp", 48, {}, True), ("g-hdp", 150, {}, True),
+WITHOUT_RESPONSIBILITIES = [
+    ("cgs", 200, {}, True), ("cgs", 200, {}, False), ("svb", 200, {}, True), ("vb", 120, {}, True), ("svb-cgs", 120, {}, True),
+    ("g-hdp", 150, {}, True),
+]
+WITH_RESPONSIBILITIES = [
+    ("cvb", 48, {}, True), ("cvb0", 48, {}, True), ("cvb-cgs", 120, {}, True), ("cvb0-cgs", 120, {"r": 0}, True),
+    ("svb", 48, {"schedule": "sequential"}, True), ("cv-hdp", 48, {}, True),
 ]
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("runs", [
+    WITHOUT_RESPONSIBILITIES, pytest.param(WITH_RESPONSIBILITIES, marks=pytest.mark.long),
+], ids=["without responsibilities", "with responsibilities"])
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peaks are read from /proc")
-def test_what_is_told_is_what_a_run_takes(tmp_path):
+def test_what_is_told_is_what_a_run_takes(runs, tmp_path):
     """At most a tenth too little, so that a run that fits does not fail, nor more than two fifths too much."""
-    sizes = {"n_documents": 20_000, "n_words": 8000, "tokens_per_document": 12, "n_topics": 20}
+    sizes = {"n_documents": 20_000, "n_words": 8000, "tokens_per_document": 8, "n_topics": 20}
     answers = subprocess.run(
         [sys.executable, Path(__file__).with_name("peaks.py"), tmp_path], capture_output=True, text=True, check=True,
-        input="\n".join(map(json.dumps, [sizes, *FORKED])),
+        input="\n".join(map(json.dumps, [sizes, *runs])),
     ).stdout.splitlines()
-    found = {tuple(map(str, one[:4])): json.loads(line) for one, line in zip(FORKED, answers, strict=True)}
-    wrong = {which: (run["predicted"] / MIB, run["taken"] / MIB) for which, run in found.items()
-             if not 0.9 * run["taken"] <= run["predicted"] <= 1.4 * run["taken"]}
+    found = [json.loads(line) for line in answers]
+    assert [run["engine"] for run in found] == [engine for engine, *_ in runs]
+    wrong = [run for run in found if not 0.9 * run["taken"] <= run["predicted"] <= 1.4 * run["taken"]]
     assert not wrong
 
 
@@ -156,6 +164,15 @@ def test_a_run_that_does_not_fit_is_refused_with_what_would(large, one_gigabyte)
 def test_a_schedule_without_responsibilities_is_proposed(large, one_gigabyte):
     with pytest.raises(SpecError, match="take the option schedule=parallel"):
         check_room([planned(large, "svb", options={"schedule": "sequential"})])
+
+
+def test_single_precision_is_proposed_where_it_fits(large, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_MEMORY", "1G")
+    with pytest.raises(SpecError, match="take the option precision=single, "):
+        check_room([planned(large, "cvb0")])
+    with pytest.raises(SpecError) as refused:
+        check_room([planned(large, "cvb0", n_topics=300, options={"precision": "single"})])
+    assert "precision" not in str(refused.value)
 
 
 def test_an_option_that_another_one_forbids_is_not_proposed(large, one_gigabyte):

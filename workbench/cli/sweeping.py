@@ -58,6 +58,7 @@ def sweep(
 ) -> int:
     """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
     from workbench.runs.grid import lay_out
+    from workbench.runs.need import predict_memory
     from workbench.runs.outlook import outlook
     from workbench.runs.spec import SpecError, whole
     from workbench.runs.sweep import failures, open_cells, run_cells, rungs
@@ -90,7 +91,10 @@ def sweep(
             run_cells(opened, jobs, progress=not quiet)
     except KeyboardInterrupt:
         say("interrupted; what was committed is kept, and the same command goes on from there")
-    told = [summary(run, cell.spec.n_iterations) | {"grid": cell.at} for cell, run in zip(cells, runs, strict=True)]
+    told = [
+        summary(run, cell.spec.n_iterations) | {"memory": predict_memory(cell.planned).total, "grid": cell.at}
+        for cell, run in zip(cells, runs, strict=True)
+    ]
     print_cells(told, json)
     broken = failures(runs)
     for why in broken:

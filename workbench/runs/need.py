@@ -30,10 +30,10 @@ PROCESS = 250 * MIB
 """An interpreter with the packages and the compiled kernels of a run."""
 TEXT = 80
 """A title or a word, as Python holds it."""
-READING, MEASURING = 28, 3 * DOUBLE
-"""Bytes a pair, for a moment: of a corpus that is read and checked; of a perplexity."""
-WRITING, ENDING = 2, 3
-"""Copies of what they are about that a snapshot and the posterior means at the end take for a moment."""
+READING, MEASURING = 28, DOUBLE
+"""Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
+WRITING, ENDING, ENDING_IN_MEMORY = 2, 4, 2
+"""Copies, for a moment: of the counts of a snapshot; at the end of theta and phi, their counts read from a store or not."""
 LARGE = GIB
 """From where on a run says by itself what it will take."""
 SMALLER = ("cvb0", "svb", "cvb0-cgs", "svb-cgs", "cgs", "g-hdp")
@@ -53,7 +53,7 @@ class Prediction(NamedTuple):
 
     process: int   # interpreter, packages, compiled kernels
     corpora: int   # training and test corpus, with what is derived from them
-    engine: int    # state and indices; 0 where the peak is elsewhere
+    held: int      # state, indices, what else is there from step to step; 0 where the peak is while a corpus is read
     besides: int   # what is needed for a moment, at the peak
 
     @property
@@ -77,7 +77,7 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     moments = {
         (0, READING * train.n_pairs if stored else 0),
         (working, max(own.step, own.look + max(MEASURING * train.n_pairs, WRITING * snapshot))),
-        (2 * kept, ENDING * dense),
+        (2 * kept, (ENDING if stored else ENDING_IN_MEMORY) * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
 
