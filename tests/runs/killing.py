@@ -16,7 +16,7 @@ from workbench.runs import writer
 from workbench.runs.fit import fit
 
 path, n_kills = Path(sys.argv[1]), int(sys.argv[2])
-writer.FLUSH_EVERY, writer.CHECKPOINT_EVERY = 0.0, 0.02
+writer.FLUSH_EVERY, writer.FLUSH_WITHIN, writer.CHECKPOINT_EVERY = 0.0, 0.0, 0.02
 fit(LDA(2).simulate(5, 5, 5)[0], "svb-cgs", n_topics=2, n_iterations=2, progress=False)  # compiles
 random.seed(int(sys.argv[3]))
 flush = writer.RunWriter.flush

@@ -29,11 +29,11 @@ def put_corpus(store: Path, corpus: Corpus) -> Path:
     return path
 
 
-def _write(path: Path, **arrays) -> None:
-    """Writes an npz whole or not at all."""
+def _write(path: Path, save=np.savez, **arrays) -> None:
+    """Writes an npz whole or not at all; a corpus as it is: to compress it took longer than all else in making a run."""
     partial = partial_of(path)
     with open(partial, "wb") as file:
-        np.savez_compressed(file, **arrays)
+        save(file, **arrays)
     os.replace(partial, path)
 
 
@@ -65,7 +65,7 @@ def put_start(store: Path, counts_hash: str, start: Start) -> None:
     path = store / STARTS / f"{counts_hash}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, **{name: counts for name, counts in start._asdict().items() if counts is not None})
+        _write(path, np.savez_compressed, **{name: counts for name, counts in start._asdict().items() if counts is not None})
 
 
 def get_start(store: Path, counts_hash: str) -> Start:

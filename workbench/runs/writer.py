@@ -22,19 +22,20 @@ from workbench.runs.dataset import row_of
 from workbench.runs.loop import Position, Row, start
 from workbench.runs.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group, read_spec, settle
 
-FLUSH_EVERY = 0.25
+FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
 CHECKPOINT_EVERY = 5.0
 LOCK_PATIENCE = 1.0
-"""Seconds between two commits, between two checkpoints, and to wait for the lock."""
-CHECKPOINT_SHARE = 0.05
-"""Of the time of a run that checkpoints may take: those of a large state come less often."""
+"""Seconds between two commits, at least and at most; between two checkpoints; and to wait for the lock."""
+FLUSH_SHARE, CHECKPOINT_SHARE = 0.01, 0.05
+"""Of the time of a run that commits and checkpoints may take: on a busy disk, or of a large state, they come less often."""
 
 
 class RunWriter:
     """The one writer of a run; a sink of the loop. Use it as a context.
 
-    Rows are buffered and flushed every 250 ms; the commit counter is written last. Rows and snapshots up
-    to the commit counter that come again, after a resume, are compared with what is there, bit for bit.
+    Rows are buffered and flushed every 250 ms, or less often, up to every second, where that takes long; the commit
+    counter is written last. Rows and snapshots up to the commit counter that come again, after a resume, are compared
+    with what is there, bit for bit.
 
     Raises
     ------
@@ -83,9 +84,8 @@ class RunWriter:
         self._chunk_start, self._chunk = first, np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan)
         self._chunk[: self.n_rows - first] = self._known[first:]
         self._iterations = self._snapshot_iteration[: self._n_snapshots].tolist()
-        self._flushed = time.monotonic()
-        self._checkpoint_due = self._flushed + CHECKPOINT_EVERY
         self._began, self._began_at = time.monotonic(), None
+        self._flush_due, self._checkpoint_due = self._began + FLUSH_EVERY, self._began + CHECKPOINT_EVERY
         self.iteration = int(self._known[-1, 0]) if self.n_rows else 0
         self._clocks = [1 + self._layout.names.index(name) for name in ("elapsed", "cpu_time")]
         self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(2)
@@ -111,7 +111,7 @@ class RunWriter:
         self._chunk[at] = values
         self._chunk[at, self._clocks] = self._latest = np.maximum(self._latest, values[self._clocks])
         self.n_rows += 1
-        if at + 1 == ROWS_PER_CHUNK or time.monotonic() - self._flushed >= FLUSH_EVERY:
+        if at + 1 == ROWS_PER_CHUNK or time.monotonic() >= self._flush_due:
             self.flush()
 
     def _room(self) -> int:
@@ -186,11 +186,12 @@ class RunWriter:
 
     def flush(self) -> None:
         """Writes what is buffered, the commit counter last."""
-        used = self.n_rows - self._chunk_start
+        began, used = time.monotonic(), self.n_rows - self._chunk_start
         if used:
             self._numbers[self._chunk_start : self._chunk_start + ROWS_PER_CHUNK] = self._chunk
         self._committed[:] = np.array([self.n_rows, self._n_snapshots, self._n_topics][: self._committed.shape[0]])
-        self._flushed = time.monotonic()
+        ended = time.monotonic()
+        self._flush_due = ended + min(max(FLUSH_EVERY, (ended - began) / FLUSH_SHARE), FLUSH_WITHIN)
         if used == ROWS_PER_CHUNK:
             self._chunk_start, self._chunk = self.n_rows, np.full_like(self._chunk, np.nan)
 
