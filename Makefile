@@ -44,8 +44,8 @@ check: $(VENV)/.installed-test  ## check style and layers
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.installed-bench  ## measure the kernels beside their peers
-	$(BIN)/python benchmarks/sweeps.py
+bench: $(VENV)/.installed-bench  ## measure the engines beside their peers, into docs/benchmarks; goes on where it was stopped
+	$(BIN)/python benchmarks/run.py
 
 figures: $(VENV)/.installed-test browser  ## take the screenshots of docs/screenshots again
 	$(BIN)/python docs/screenshots/take.py

@@ -17,7 +17,7 @@ from targets import judged
 from time_to_perplexity import Progress, seconds_to, to_the_mark
 from toys import CORPORA, LDA_ENGINES, simulated
 
-from workbench.corpus import hold_out_tokens
+from workbench.corpus import Corpus, hold_out_tokens
 from workbench.engines.fold_in import mixture_probability
 
 RUN = Path(__file__).parents[2] / "benchmarks" / "run.py"
@@ -102,6 +102,15 @@ def test_a_peer_takes_empty_documents_and_unused_words(name):
 
 
 @of_peers
+@pytest.mark.parametrize("name", sorted({"scikit-learn", "gensim"} & set(INSTALLED)))
+def test_one_inner_step_is_not_what_a_peer_does_by_itself(name):
+    once, usual = (PEERS[name](simulated(), 3, inner=inner) for inner in (1, "usual"))
+    for peer in (once, usual):
+        peer.sweep()
+    assert np.abs(once.theta_phi()[1] - usual.theta_phi()[1]).max() > 1e-6  # the same seed, so far alike
+
+
+@of_peers
 @pytest.mark.skipif("lda" not in INSTALLED, reason="lda is not installed; the extra bench has it")
 def test_lda_goes_on_from_the_topics_of_cgs():
     corpus = simulated()
@@ -110,6 +119,27 @@ def test_lda_goes_on_from_the_topics_of_cgs():
     model = Lda(corpus, 3, topics=ours.topics).model
     np.testing.assert_array_equal(model.ndz_, ours.state.n_dk[:, :3])
     np.testing.assert_array_equal(model.nzw_.T, ours.state.n_wk[:, :3])
+
+
+class Wandering:
+    """A sampler whose words are equally likely in even sweeps and, but for the first, all but impossible in odd ones."""
+
+    samples, n_sweeps = True, 0
+
+    def sweep(self) -> None:
+        self.n_sweeps += 1
+
+    def theta_phi(self):
+        first = 0.001 if self.n_sweeps % 2 else 0.5
+        return np.ones((2, 1)), np.array([[1.0 - first], [first]])
+
+
+def test_online_is_the_perplexity_of_the_average_after_the_tenth_sweep():
+    test = Corpus.from_pairs([0, 1], [1, 1], [1, 1])
+    rows = Progress(Wandering(), test, 13).until(1.0)
+    assert [row["online"] for row in rows[:10]] == [row["perplexity"] for row in rows[:10]]
+    wanted = [1000.0, 1 / np.mean([0.001, 0.5]), 1 / np.mean([0.001, 0.5, 0.001])]
+    assert [row["online"] for row in rows[10:]] == pytest.approx(wanted, rel=1e-12)  # float64
 
 
 class Counting:

@@ -1,0 +1,64 @@
+"""An engine of ours as something that sweeps, with the theta and phi of where it got to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.engines import get_engine
+from workbench.engines.engine import Turn, make_options
+from workbench.kernels.lanes import padded
+from workbench.models import LDA
+
+MOST_RESPONSIBILITIES = 3e9
+"""Bytes of stored responsibilities beyond which a cell is left out."""
+STORES_RESPONSIBILITIES = ("cvb", "cvb0", "cvb-cgs", "cvb0-cgs")
+
+
+class LeftOut(Exception):
+    """Why something is not measured, for the table."""
+
+
+class Ours:
+    """One engine with its state, from a random start; alpha = beta = 0.1.
+
+    ``given`` are options of the engine.
+    """
+
+    def __init__(self, name: str, corpus, n_topics: int, seed: int = 0, n_threads: int = 1, given: dict | None = None):
+        self.corpus, self.n_threads, self.seed = corpus, n_threads, seed
+        self.engine, self.model = get_engine(name), LDA(n_topics)
+        self.options = make_options(self.engine, given or {})
+        self.samples = self.engine.samples(corpus, self.options)
+        self._refuse_what_is_too_large()
+        self.state, self.n_sweeps = self.engine.init(corpus, self.model, self.options, self.turn(0)), 0
+
+    def _refuse_what_is_too_large(self) -> None:
+        if self.engine.name in STORES_RESPONSIBILITIES:
+            least = 1 if self.engine.name in ("cvb", "cvb0") else 2  # the hybrids sample what occurs once
+            n_bytes = 8.0 * np.count_nonzero(self.corpus.counts >= least) * padded(self.model.n_topics)
+            if n_bytes > MOST_RESPONSIBILITIES:
+                raise LeftOut(f"its responsibilities take {n_bytes / 1e9:.1f} GB")
+
+    def turn(self, step: int) -> Turn:
+        return Turn(self.seed, step, self.n_threads)
+
+    def sweep(self, n_sweeps: int = 1) -> None:
+        for _ in range(n_sweeps):
+            self.n_sweeps += 1
+            turn = self.turn(self.n_sweeps)
+            self.state, _ = self.engine.step(self.corpus, self.model, self.options, self.state, turn)
+
+    @property
+    def topics(self) -> np.ndarray:
+        """(token,) topics of `cgs`, in canonical order."""
+        return self.state.topics
+
+    def theta_phi(self) -> tuple[np.ndarray, np.ndarray]:
+        """theta (document, topic) and phi (word, topic), posterior means given the counts."""
+        counts = self.engine.counts(self.corpus, self.model, self.options, self.state)
+        return normalised(counts["n_dk"] + self.model.alphas, counts["n_kw"].T + self.model.beta)
+
+
+def normalised(theta: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each document's topics and each topic's words as probabilities; (document, topic), (word, topic)."""
+    return np.ascontiguousarray(theta / theta.sum(axis=1, keepdims=True)), np.ascontiguousarray(phi / phi.sum(axis=0))

@@ -1,0 +1,157 @@
+"""What do measuring and storing cost?
+
+Measuring: the perplexity of the test tokens after an iteration (`scoring.score`), and all that is recorded of one
+(`loop.measure`: clocks, bound or log joint, topic sizes, training perplexity), beside the step of the same engine, in turns.
+Storing: the same run of `cgs` on KOS, K = 10, once in memory and once in a store with every iteration recorded, in turns; wall
+and CPU time of the whole `fit`, the making of the store, the copy of the corpus and the last checkpoint included.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+from corpora import corpus_called
+from ours import Ours
+from records import markdown
+from rounds import take_turns, timed
+
+from workbench.corpus import data_sets, hold_out_tokens
+from workbench.runs import fit as fitting
+from workbench.runs import loop, scoring
+
+NAME = "recording"
+TITLE = "Measuring and storing"
+ENGINES, PARTS = ("cgs", "svb", "cvb0", "svb-cgs"), ("test perplexity", "record")
+TOPICS, WARM_UP = (10, 40, 100, 500), 10
+N_ITERATIONS, N_RUNS, STORED_TOPICS = 300, 5, 10
+
+
+def kos() -> str:
+    """KOS, or the bundled corpus where it is missing."""
+    return "kos" if data_sets()["kos"].folder() else "docstrings"
+
+
+def cells(plan):
+    """(name, rough seconds, what measures it)."""
+    for n_topics in TOPICS[:1] if plan.quick else TOPICS:
+        yield f"measuring K={n_topics}", 15 + n_topics / 10, partial(measuring, n_topics, plan)
+    yield "storing", 10 if plan.quick else 70, partial(storing, plan)
+
+
+class Measured:
+    """An engine, and what is computed after each of its iterations, as contenders that share a state."""
+
+    def __init__(self, name: str, train, test, n_topics: int):
+        self.ours, self.train, self.test = Ours(name, train, n_topics), train, test
+        self.average = scoring.start_average(test)
+
+    def sweep(self, n: int = 1) -> None:
+        self.ours.sweep(n)
+
+    def score(self) -> None:
+        ours = self.ours
+        self.average, _ = scoring.score(
+            ours.engine, self.train, self.test, ours.model, ours.options, ours.state, self.average, True
+        )
+
+    def record(self) -> None:
+        ours = self.ours
+        position = loop.Position(ours.n_sweeps, ours.state, self.average, 0.0, 0.0, 0, ours.model)
+        loop.measure(ours.engine, self.train, ours.options, position, {}, {})
+
+
+class Repeated:
+    """A function without arguments as a contender."""
+
+    def __init__(self, work):
+        self.work = work
+
+    def sweep(self, n: int = 1) -> None:
+        for _ in range(n):
+            self.work()
+
+
+def measuring(n_topics: int, plan) -> list[dict]:
+    train, test = hold_out_tokens(corpus_called(kos()), 0.1, 0)
+    makers = {}
+    for name in ENGINES:
+        measured = Measured(name, train, test, n_topics)
+        makers[f"{name} step"] = (lambda one=measured: one), WARM_UP
+        for part, work in zip(PARTS, (measured.score, measured.record), strict=True):
+            makers[f"{name} {part}"] = partial(Repeated, work), 3
+    rows = take_turns(makers, plan.rounds, plan.seconds)
+    about = {"what": "measuring", "corpus": train.name, "n_topics": n_topics}
+    return [about | split_name(row) for row in rows]
+
+
+def split_name(row: dict) -> dict:
+    """The engine and what of it is timed, in columns of their own."""
+    engine, _, part = row["contender"].partition(" ")
+    return row | {"engine": engine, "part": part}
+
+
+def storing(plan) -> list[dict]:
+    train, test = hold_out_tokens(corpus_called(kos()), 0.1, 0)
+    n_iterations = 30 if plan.quick else N_ITERATIONS
+
+    def run(store):
+        fitting.fit(
+            train, "cgs", STORED_TOPICS, n_iterations=n_iterations, test=test, store=store, record_every=1, progress=False
+        )
+
+    run(None)  # compiles
+    rows = []
+    for round_ in range(2 if plan.quick else N_RUNS):
+        for part in ("in memory", "in a store"):
+            with tempfile.TemporaryDirectory() as folder:
+                cpu, wall = timed(lambda folder=folder, part=part: run(None if part == "in memory" else Path(folder)))
+            rows.append({"part": part, "round": round_, "cpu": cpu, "wall": wall})
+    about = {"what": "storing", "corpus": train.name, "n_topics": STORED_TOPICS, "engine": "cgs", "sweeps": n_iterations}
+    return [about | row for row in rows]
+
+
+def shares(rows: pd.DataFrame) -> pd.DataFrame:
+    """(K and engine) milliseconds of a step, and what measuring adds to it as shares; medians, shares within rounds."""
+    rows = rows[rows["what"] == "measuring"]
+    found = []
+    for (n_topics, engine), part in rows.groupby(["n_topics", "engine"], sort=False):
+        by_round = part.pivot_table(index="round", columns="part", values="cpu")
+        relative = by_round.div(by_round["step"], axis=0).median()
+        found.append({
+            "n_topics": n_topics, "engine": engine, "step": by_round["step"].median() * 1e3,
+            **{part: relative[part] for part in PARTS},
+        })
+    return pd.DataFrame(found)
+
+
+def cost_of_storing(rows: pd.DataFrame, what: str = "wall") -> float:
+    """What a store adds to a run, as a share of it; median over rounds."""
+    rows = rows[(rows["what"] == "storing") & rows["cpu"].notna()]
+    by_round = rows.pivot_table(index="round", columns="part", values=what)
+    return float((by_round["in a store"] / by_round["in memory"] - 1).median()) if len(rows) else float("nan")
+
+
+def told(rows: pd.DataFrame) -> str:
+    parts = [__doc__.split("\n\n", 1)[1].strip()]
+    found = shares(rows)
+    if len(found):
+        parts.append(f"{rows['corpus'].iloc[0]}, a tenth of the tokens held out; CPU time:")
+        table = [
+            [f"{row['engine']}, K={row['n_topics']}", f"{row['step']:.2f}", *(f"{row[part]:.1%}" for part in PARTS)]
+            for _, row in found.iterrows()
+        ]
+        parts.append(markdown(["", "ms a step", *PARTS], table))
+    stored = rows[rows["what"] == "storing"]
+    if len(stored):
+        median = stored.groupby("part")[["cpu", "wall"]].median()
+        memory, store = median.loc["in memory"], median.loc["in a store"]
+        parts.append(markdown(
+            [f"{stored['corpus'].iloc[0]}, K={STORED_TOPICS}, {stored['sweeps'].iloc[0]:.0f} iterations; seconds", "in memory",
+             "in a store", "added"],
+            [["wall", f"{memory['wall']:.2f}", f"{store['wall']:.2f}", f"{cost_of_storing(rows):+.1%}"],
+             ["CPU", f"{memory['cpu']:.2f}", f"{store['cpu']:.2f}", f"{cost_of_storing(rows, 'cpu'):+.1%}"]],
+        ))
+    return "\n\n".join(parts)
