@@ -195,3 +195,9 @@ def test_one_element_is_written_and_no_other():
         assert row[i] == 7.5 and sums[i] == i - 3
         assert np.array_equal(np.delete(row, i), np.delete(A[0], i))
         assert np.array_equal(np.delete(sums, i), np.delete(np.arange(2 * LANES), i))
+
+
+def test_an_array_with_gaps_is_refused():
+    """Flat indices would point between its elements."""
+    with pytest.raises(numba.TypingError, match="C-contiguous"):
+        by_a_part(np.zeros((LANES, 2))[:, 0], np.empty(LANES))

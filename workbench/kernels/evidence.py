@@ -56,7 +56,7 @@ def _add_rises(counts, x, row_sums):
     for row in range(len(counts)):
         sums, of_row = spread(0.0), spread(0.0)
         for k in range(0, len(x), LANES):
-            n = load(counts, row * len(x) + k)
+            n = load(counts, row * counts.shape[1] + k)
             sums += doubles(n)
             if count(n == 0) < LANES:
                 of_row += rises_of(n, load(x, k), load(log_gamma_x, k))
@@ -92,7 +92,7 @@ def predictive(pairs, document_tokens, n_dk, n_wk, n_k, alphas, beta) -> np.ndar
     """p(w | d) = sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) of each pair (spec A2).
 
     pairs : Corpus whose pairs are asked for; document_tokens (document,) the N_d behind n_dk; counts
-    padded, integer or real. Returns (pair,) float64.
+    padded, integer or real, in rows as wide as one likes. Returns (pair,) float64.
     """
     probability = np.empty(pairs.n_pairs)
     inverse_sizes = pad_topics(1.0 / (len(n_wk) * beta + n_k[: len(alphas)]))
@@ -109,23 +109,24 @@ def _predictive(indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse
     Indices are unsigned: of others it is asked each time whether they count from the end.
     """
     lanes, last, alpha_sum, row = np.uint64(len(alpha)), np.uint64(len(words)) - np.uint64(1), alpha.sum(), np.empty_like(alpha)
+    width_d, width_w = np.uint64(n_dk.shape[1]), np.uint64(n_wk.shape[1])
     for d in range(np.uint64(len(document_tokens))):
         first, end = np.uint64(indptr[d]), np.uint64(indptr[d + np.uint64(1)])
         if first == end:
             continue
         scale, row_sum = 1.0 / (alpha_sum + document_tokens[d]), 0.0
         for k in range(np.uint64(0), lanes, ONE_BLOCK):
-            weights = (load(alpha, k) + doubles(load(n_dk, d * lanes + k))) * load(inverse_sizes, k) * scale
+            weights = (load(alpha, k) + doubles(load(n_dk, d * width_d + k))) * load(inverse_sizes, k) * scale
             store(row, k, weights)
             row_sum += total(weights)
         smallest, weights = beta * row_sum, load(row, 0)
         if lanes == ONE_BLOCK:
             for pair in range(first, end):
-                fetch(n_wk, _row(words, min(pair + AHEAD, last), lanes))
-                probability[pair] = smallest + total(weights * doubles(load(n_wk, _row(words, pair, lanes))))
+                fetch(n_wk, _row(words, min(pair + AHEAD, last), width_w))
+                probability[pair] = smallest + total(weights * doubles(load(n_wk, _row(words, pair, width_w))))
             continue
         for pair in range(first, end):
-            at, next_at = _row(words, pair, lanes), _row(words, min(pair + AHEAD, last), lanes)
+            at, next_at = _row(words, pair, width_w), _row(words, min(pair + AHEAD, last), width_w)
             sums = weights * doubles(load(n_wk, at))
             fetch(n_wk, next_at)
             for k in range(ONE_BLOCK, lanes, ONE_BLOCK):
@@ -135,6 +136,6 @@ def _predictive(indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse
 
 
 @inlined
-def _row(words, pair, lanes):
+def _row(words, pair, width):
     """Where the row of the word of a pair begins."""
-    return np.uint64(words[pair]) * lanes
+    return np.uint64(words[pair]) * width

@@ -145,7 +145,7 @@ def update_pair(
     inverse = 1.0 / normaliser
     for k in range(0, n_padded, LANES):
         new = load(gamma, k) * inverse
-        change = float(count) * (new - load(kept, own + k))
+        change = float(count) * (new - doubles(load(kept, own + k)))
         store(kept, own + k, new)
         store(mean_dk, document + k, max(load(mean_dk, document + k) + change, 0.0))
         store(mean_wk, word + k, max(load(mean_wk, word + k) + change, 0.0))

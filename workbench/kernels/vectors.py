@@ -33,6 +33,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
@@ -148,6 +149,8 @@ for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}
 
 def _pointer(context, builder, array_type, array, index, llvm):
     """Where the elements of an array from a flat index on lie."""
+    if array_type.layout != "C":
+        raise TypingError(f"vectors need a C-contiguous array; got {array_type}, copy it first")
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), llvm.as_pointer())
 
