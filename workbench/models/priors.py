@@ -28,9 +28,11 @@ class Priors(NamedTuple):
     def theta(self, n_dk: np.ndarray) -> np.ndarray:
         """(document, topic) posterior means; they sum to 1 with the share of the rest."""
         raised = n_dk + self.alphas
-        return raised / (raised.sum(axis=1, keepdims=True) + self.rest)
+        raised /= raised.sum(axis=1, keepdims=True) + self.rest
+        return raised
 
     def phi(self, n_kw: np.ndarray) -> np.ndarray:
         """(topic, word) posterior means."""
         raised = n_kw + self.beta
-        return raised / raised.sum(axis=1, keepdims=True)
+        raised /= raised.sum(axis=1, keepdims=True)
+        return raised

@@ -94,7 +94,7 @@ def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray
     for name in counts:
         dataset[name].attrs = VARIABLES[name].attrs
     if len(iterations):
-        priors, last = priors_of(dataset), dataset.isel(snapshot=-1)
-        dataset["theta"] = (VARIABLES["theta"].dims, priors.theta(last["n_dk"].values), VARIABLES["theta"].attrs)
-        dataset["phi"] = (VARIABLES["phi"].dims, priors.phi(last["n_kw"].values), VARIABLES["phi"].attrs)
+        priors = priors_of(dataset)
+        for name, means, kept in (("theta", priors.theta, "n_dk"), ("phi", priors.phi, "n_kw")):
+            dataset[name] = (VARIABLES[name].dims, means(dataset[kept].isel(snapshot=-1).values), VARIABLES[name].attrs)
     return dataset

@@ -13,6 +13,7 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.models import LDA
 from workbench.runs.control import STOPPED, MemoryPulse, ending_cleanly
+from workbench.runs.freeing import give_back_freed
 from workbench.runs.lineage import start_from
 from workbench.runs.loop import iterate
 from workbench.runs.loop import start as first_position
@@ -124,6 +125,7 @@ def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bo
     """Takes one run to its end, in a store or in memory."""
     if store is not None:
         return resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress, corpora=(corpus, test))
+    give_back_freed()
     test = test if spec.test else None
     pulse, sink = MemoryPulse(), MemorySink(spec, corpus)
     with progress_bar(spec, shown=progress) as watch, ending_cleanly(pulse):

@@ -32,7 +32,7 @@ TEXT = 80
 """A title or a word, as Python holds it."""
 READING, MEASURING = 28, DOUBLE
 """Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
-WRITING, ENDING, ENDING_IN_MEMORY = 2, 4, 2
+WRITING, ENDING, ENDING_IN_MEMORY = 2, 2, 2
 """Copies, for a moment: of the counts of a snapshot; at the end of theta and phi, their counts read from a store or not."""
 LARGE = GIB
 """From where on a run says by itself what it will take."""

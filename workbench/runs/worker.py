@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from workbench.runs.archive import get_corpus
 from workbench.runs.control import RUNNING, STOPPED, StorePulse, ask, ending_cleanly, read_json, replace_json
+from workbench.runs.freeing import give_back_freed
 from workbench.runs.loop import Stopped, Watch, iterate
 from workbench.runs.need import Planned, check_room
 from workbench.runs.store import FAILED, FINISHED, WAITING
@@ -39,6 +40,7 @@ def carry_on(path: Path, watch: Watch | None = None, asked: bool = False, corpor
         When the run cannot be opened, does not fit into memory, is written by another process, or does not repeat itself.
     """
     path = Path(path)
+    give_back_freed()
     with RunWriter(path) as writer:
         spec = writer.spec
         if not asked:
