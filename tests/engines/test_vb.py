@@ -10,6 +10,7 @@ from workbench.engines import get_engine, svb, vb
 from workbench.engines.engine import Turn
 from workbench.kernels import document_vb, standard_vb
 from workbench.kernels.lanes import aligned_zeros, pad_topics
+from workbench.kernels.standard_vb import NOTHING_SAMPLED
 from workbench.models import LDA
 
 ENGINE, SVB = get_engine("vb"), get_engine("svb")
@@ -72,12 +73,12 @@ def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
 
     logs, weights = (aligned_zeros((corpus.n_words, 16), float) for _ in range(2))
     n_wk, n_k = padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
-    sizes = standard_vb.log_sizes(corpus.n_words * beta, n_k, None, False, n_topics)
-    standard_vb.weigh_rows(0, corpus.n_words, np.full(16, beta), n_wk, None, sizes, False, logs, weights)
+    sizes = standard_vb.log_sizes(corpus.n_words * beta, n_k, NOTHING_SAMPLED[2], False, n_topics)
+    standard_vb.weigh_rows(0, corpus.n_words, np.full(16, beta), n_wk, NOTHING_SAMPLED[1], sizes, False, logs, weights)
     fitted, document_logs, document_weights = (padded_rows(a - alpha, float) for _ in range(3))
     found, _ = document_vb.fit_documents(
-        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.word_major_places, pad_topics(alpha, 1.0),
-        None, logs, weights, n_topics, 1, 0.0, fitted, document_logs, document_weights, np.empty(corpus.n_pairs),
+        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, pad_topics(alpha, 1.0),
+        NOTHING_SAMPLED[0], logs, weights, n_topics, 1, 0.0, fitted, document_logs, document_weights, np.empty(corpus.n_pairs),
     )
     log_normalisers = found + np.sum(fitted * document_logs)
     log_sizes = twins.psi(a.sum(axis=1)) @ corpus.document_tokens  # which gamma does not depend on

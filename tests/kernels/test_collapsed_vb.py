@@ -9,6 +9,7 @@ from toys import random_gamma, random_topics, simulated
 from workbench.corpus import Corpus
 from workbench.kernels import collapsed_vb
 from workbench.kernels.lanes import padded
+from workbench.kernels.standard_vb import NOTHING_SAMPLED
 
 ROUNDING = 1e-11  # of sums over a sweep and one exponential; counts of up to 180 tokens
 
@@ -39,7 +40,7 @@ def test_one_pair_meets_its_twin(n_topics, n_chains, second_order):
     if n_chains:
         sampled, counts = sampled_of(corpus, n_topics, n_chains, r)
     else:
-        sampled, counts = (None, None, None), [twins.no_counts(corpus, n_topics)]
+        sampled, counts = NOTHING_SAMPLED, [twins.no_counts(corpus, n_topics)]
     new = gamma.copy()
     new[pair] = twins.collapsed_responsibility(corpus, gamma, pair, counts, alpha, beta, r, second_order)
     state = cvb_state(corpus, gamma, r, second_order)
@@ -63,7 +64,7 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior):
     for pair in range(corpus.n_pairs):
         d, w, n = twins.pairs_of(corpus)[pair]
         state = cvb_state(corpus, gamma)
-        given = (*state.moments, None, None, None, alpha, *words_of(corpus, prior), 4, state.gamma, pair, room_of(alpha))
+        given = (*state.moments, *NOTHING_SAMPLED, alpha, *words_of(corpus, prior), 4, state.gamma, pair, room_of(alpha))
         collapsed_vb.update_pair(d, w, n, *given)
         expected = twins.collapsed_responsibility(corpus, gamma, pair, [twins.no_counts(corpus, 4)], alpha, prior)
         # exponents of up to 1 / prior are rounded to 1e-16 / prior, and less what rounding leaves of an empty topic
@@ -76,7 +77,7 @@ def test_a_pair_whose_every_topic_is_out_of_reach_meets_its_twin_in_the_log_doma
     corpus = Corpus.from_pairs(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 1, 1]), n_documents=2, n_words=2)
     gamma, alpha, prior = np.array([[0.5, 0.5], [1 - share, share], [share, 1 - share]]), np.full(2, 1e-5), 1e-5
     state = cvb_state(corpus, gamma)
-    given = (*state.moments, None, None, None, alpha, *words_of(corpus, prior), 2, state.gamma, 0, room_of(alpha))
+    given = (*state.moments, *NOTHING_SAMPLED, alpha, *words_of(corpus, prior), 2, state.gamma, 0, room_of(alpha))
     collapsed_vb.update_pair(0, 0, 1, *given)
     expected = twins.collapsed_responsibility(corpus, gamma, 0, [twins.no_counts(corpus, 2)], alpha, prior)
     np.testing.assert_allclose(state.gamma[0, :2], expected, rtol=0, atol=1e-6)  # rounded exponents of 1e4

@@ -5,21 +5,22 @@ import numpy as np
 import pytest
 from engines.starts import padded_rows
 from scipy.special import gammaln, polygamma, psi
-from toys import random_gamma, simulated
+from toys import called, random_gamma, simulated
 
-from workbench.kernels import conditional_vb
+from workbench.kernels import conditional_vb, count_moments, special
 from workbench.kernels.count_moments import (
     NEARLY_NONE,
     add_tables_of_documents,
     count_documents,
     expected_log_beta,
     expected_log_joint,
-    given_positive,
-    log_rising,
-    tables,
     tables_of_words,
 )
-from workbench.kernels.special import digamma_tetragamma, log_gamma_trigamma
+
+digamma_tetragamma, log_gamma_trigamma = called(special.digamma_tetragamma), called(special.log_gamma_trigamma)
+given_positive, log_rising, tables = (
+    called(part) for part in (count_moments.given_positive, count_moments.log_rising, count_moments.tables)
+)
 
 ORACLE, TINY_CASES = 1e-9, 1e-7  # relative, spec 18; products lose digits where all probabilities are tiny
 ROUNDING = 1e-10  # relative: sums over a few hundred cells, and 1 - P0

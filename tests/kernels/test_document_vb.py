@@ -8,6 +8,7 @@ from toys import simulated
 
 from workbench.kernels import document_vb, standard_vb
 from workbench.kernels.lanes import aligned_zeros, pad_topics
+from workbench.kernels.standard_vb import NOTHING_SAMPLED
 
 
 def rows(array):
@@ -30,13 +31,13 @@ def test_where_all_weights_of_a_document_underflow_both_passes_go_by_logs():
     assert np.ptp(expected[:, 0]) > 0.5  # documents differ
 
     logs, weights, new_wk = (aligned_zeros((corpus.n_words, 16), np.float64) for _ in range(3))
-    sizes = standard_vb.log_sizes(corpus.n_words * beta, pad_topics(n_wk.sum(axis=0)), None, False, n_topics)
-    standard_vb.weigh_rows(0, corpus.n_words, np.full(16, beta), rows(n_wk), None, sizes, False, logs, weights)
+    sizes = standard_vb.log_sizes(corpus.n_words * beta, pad_topics(n_wk.sum(axis=0)), NOTHING_SAMPLED[2], False, n_topics)
+    standard_vb.weigh_rows(0, corpus.n_words, np.full(16, beta), rows(n_wk), NOTHING_SAMPLED[1], sizes, False, logs, weights)
     mean_dk, document_logs, document_weights = rows(used), rows(used), rows(used)
     ratios, by_word = np.full(corpus.n_pairs, np.nan), corpus.by_word
     found, n_visited = document_vb.fit_documents(
-        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.word_major_places, pad_topics(alpha, 1.0),
-        None, logs, weights, n_topics, 1, 0.0, mean_dk, document_logs, document_weights, ratios,
+        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, pad_topics(alpha, 1.0),
+        NOTHING_SAMPLED[0], logs, weights, n_topics, 1, 0.0, mean_dk, document_logs, document_weights, ratios,
     )
     expected_of_words, sizes = standard_vb.count_words(
         0, corpus.n_words, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, document_logs, document_weights,

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 from numba import njit
 from scipy.special import psi
+from toys import called
 
-from workbench.kernels.special import digamma, exp_digamma, exp_digamma_ratio, fast_exp, fast_log, shifted
+from workbench.kernels import special
 from workbench.kernels.vectors import load, store
+
+digamma, exp_digamma = called(special.digamma), called(special.exp_digamma)
+fast_exp, fast_log = called(special.fast_exp), called(special.fast_log)
+shifted, exp_digamma_ratio = called(special.shifted), called(special.exp_digamma_ratio)
 
 RANDOM = np.random.default_rng(0)
 

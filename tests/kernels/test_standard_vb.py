@@ -9,6 +9,7 @@ from toys import random_gamma, random_topics, simulated
 
 from workbench.kernels import standard_vb
 from workbench.kernels.lanes import pad_topics, padded
+from workbench.kernels.standard_vb import NOTHING_SAMPLED
 
 SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
 RANDOM = np.random.default_rng(4)
@@ -31,9 +32,9 @@ def test_weights_are_averaged_over_chains_in_the_log_domain(n_padded, n_chains, 
     log_sizes = RANDOM.uniform(0.0, 2.0, n_padded)
     sampled = RANDOM.integers(0, 9, (n_chains, 5, n_padded)).astype(np.int32)
     logs, weights = np.full((2, 5, n_padded), np.nan)
-    given = sampled if n_chains and not point else None
+    given = sampled[:0] if point else sampled
     standard_vb.weigh_rows(1, 4, prior, mean, given, log_sizes, point, logs, weights)
-    chains = np.zeros((1, 5, n_padded)) if given is None else sampled
+    chains = sampled if len(given) else np.zeros((1, 5, n_padded))
     expected = (np.log if point else psi)(prior + mean + chains).mean(axis=0) - log_sizes
     np.testing.assert_allclose(logs[1:4], expected[1:4], rtol=0, atol=SERIES_ERROR)
     np.testing.assert_allclose(weights[1:4], np.exp(expected)[1:4], rtol=SERIES_ERROR)
@@ -44,7 +45,7 @@ def test_weights_are_averaged_over_chains_in_the_log_domain(n_padded, n_chains, 
 def test_a_padding_topic_weighs_nothing_and_an_empty_one_as_much_as_it_must(n_chains):
     """With W beta = 3e-8 exp(psi) of an empty topic is far below the smallest double, its ratio to itself is 1."""
     mean = np.repeat([0.0, 5.0], 8)
-    sampled = RANDOM.integers(0, 9, (n_chains, 1, 16)).astype(np.int64) if n_chains else None
+    sampled = RANDOM.integers(0, 9, (n_chains, 1, 16)).astype(np.int64)
     logs, weights = np.empty((2, 1, 16))
     sizes = standard_vb.log_sizes(3e-8, mean, sampled, False, 13)
     standard_vb.weigh_rows(0, 1, np.full(16, 3e-8), mean[None], sampled, sizes, False, logs, weights)
@@ -58,7 +59,7 @@ def test_one_pair_of_the_sequential_schedule_meets_its_twin(n_topics, n_chains):
     gamma, pair = random_gamma(corpus, n_topics), int(np.argmax(corpus.counts))
     d, w, n = twins.pairs_of(corpus)[pair]
     mean = twins.expected_counts(corpus, gamma, 1)
-    sampled, counts = sampled_of(corpus, n_topics, n_chains) if n_chains else ((None, None, None), [mean.plus(mean)])
+    sampled, counts = sampled_of(corpus, n_topics, n_chains) if n_chains else (NOTHING_SAMPLED, [mean.plus(mean)])
     totals = [mean.plus(c) for c in counts] if n_chains else [mean]
     expected = twins.responsibility(totals, np.full(len(totals), 1 / len(totals)), d, w, alpha, beta)
     moved = padded_rows(mean.n_dk, float), padded_rows(mean.n_wk, float), pad_topics(mean.n_k)

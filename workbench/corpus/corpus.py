@@ -230,13 +230,6 @@ class Corpus:
         return self.tokens_before[pairs], self.counts[pairs]
 
     @cached_property
-    def word_major_places(self) -> np.ndarray:
-        """(pair,) int64: where each pair stands in word-major order."""
-        places = np.empty(self.n_pairs, np.int64)
-        places[self.by_word.pairs] = np.arange(self.n_pairs)
-        return _sealed(places)
-
-    @cached_property
     def content_hash(self) -> str:
         """sha256 (hex) of everything but the name; equal contents have equal hashes on every machine."""
         digest = hashlib.sha256()

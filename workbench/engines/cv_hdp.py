@@ -52,7 +52,7 @@ from workbench.kernels.count_moments import (
 )
 from workbench.kernels.lanes import aligned_zeros, padded
 from workbench.kernels.slices import each_slice, slice_bounds
-from workbench.kernels.standard_vb import weighted_entropy
+from workbench.kernels.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.models import HDP, Priors, topic_numbers
 
 RECOUNT_EVERY = 50
@@ -63,7 +63,7 @@ MOVES_AFTER = 20
 """Iterations before the first split or merge, unless another number is asked for."""
 SMALLEST_PRIOR = 1e-100
 """Geometric means may underflow; the square of this does not."""
-NOTHING_SAMPLED, NO_VARIANCES = (None, None, None), (None, None, None)
+NO_VARIANCES = (None, None, None)
 
 
 class State(NamedTuple):

@@ -28,13 +28,13 @@ from workbench.engines.hyperparameters import Counts, Evidence, Learning, learne
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
 from workbench.engines.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.engines.starting import begin, start_option
-from workbench.engines.svb import NOTHING_SAMPLED, count_before, samples
+from workbench.engines.svb import count_before, samples
 from workbench.kernels.collapsed_vb import add_moments, update_in_order
 from workbench.kernels.count_moments import expected_log_joint
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.polya import add_occupied
-from workbench.kernels.standard_vb import weighted_entropy
+from workbench.kernels.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.models import LDA
 
 RECOUNT_EVERY = 50
@@ -117,7 +117,7 @@ def recount_in_time(corpus, model, threshold, state, turn) -> None:
 
 
 def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[State, dict]:
-    """One pass over the pairs above the threshold, given sampled counts (chain, row, topic) or None thrice."""
+    """One pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
     if not len(state.gamma):
         return state, {"updates": 0, "change": 0.0}
     recount_in_time(corpus, model, threshold, state, turn)

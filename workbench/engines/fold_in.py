@@ -13,7 +13,7 @@ from workbench.kernels.document_vb import fit_documents
 from workbench.kernels.fold_in import MOST_PASSES, TOLERANCE, collapsed_theta, mixture, sampled_theta
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.slices import each_slice, slice_bounds
-from workbench.kernels.standard_vb import log_sizes, weigh_rows
+from workbench.kernels.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
 from workbench.kernels.uniforms import FOLD_IN
 
 BURN_IN, KEPT = 20, 50
@@ -27,15 +27,15 @@ def by_variational_bayes(priors, n_kw, documents, turn) -> np.ndarray:
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
     n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
     n_wk[:, live] = n_kw.T
-    sizes = log_sizes(len(n_wk) * priors.beta, pad_topics(n_kw.sum(axis=1)), None, False, priors.n_topics)
-    weigh_rows(0, len(n_wk), np.full(lanes, priors.beta), n_wk, None, sizes, False, logs, weights)
+    sizes = log_sizes(len(n_wk) * priors.beta, pad_topics(n_kw.sum(axis=1)), NOTHING_SAMPLED[2], False, priors.n_topics)
+    weigh_rows(0, len(n_wk), np.full(lanes, priors.beta), n_wk, NOTHING_SAMPLED[1], sizes, False, logs, weights)
     mean_dk, document_logs, own = (aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3))
     mean_dk[:, live] = documents.document_tokens[:, None] / priors.n_topics
-    alpha, places, ratios = pad_topics(priors.alphas, 1.0), np.arange(documents.n_pairs), np.empty(documents.n_pairs)
+    alpha, ratios = pad_topics(priors.alphas, 1.0), np.empty(documents.n_pairs)
 
     def work(first, last):
         fit_documents(
-            first, last, documents.indptr, documents.words, documents.counts, places, alpha, None, logs, weights,
+            first, last, documents.indptr, documents.words, documents.counts, alpha, NOTHING_SAMPLED[0], logs, weights,
             priors.n_topics, MOST_PASSES, TOLERANCE, mean_dk, document_logs, own, ratios,
         )
 

@@ -356,7 +356,7 @@ def visit_in_order(
     """
     words_beta, betas = len(mean_wk) * beta, np.full(len(mean_wk), beta)
     inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
-    cumulative, gamma = np.empty((2, len(mean_k)))
+    cumulative, gamma = np.empty(len(mean_k)), np.empty(len(mean_k))
     room = collapsed_vb.room_for(alpha, n_topics, len(mean_k))
     n_moved, largest = 0, 0.0
     for d in range(first, last):

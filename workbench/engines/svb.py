@@ -29,10 +29,15 @@ from workbench.kernels.document_vb import fit_documents
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.lanes import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.slices import each_slice, slice_bounds
-from workbench.kernels.standard_vb import count_words, log_sizes, update_in_order, weigh_rows, weighted_entropy
+from workbench.kernels.standard_vb import (
+    NOTHING_SAMPLED,
+    count_words,
+    log_sizes,
+    update_in_order,
+    weigh_rows,
+    weighted_entropy,
+)
 from workbench.models import LDA
-
-NOTHING_SAMPLED = (None, None, None)
 
 
 class State(NamedTuple):
@@ -84,7 +89,7 @@ def start_mean(corpus, model, options, threshold, turn, start=None) -> State:
 
 
 def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[State, dict]:
-    """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic) or None thrice."""
+    """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
     part = pairs_above(corpus, threshold)
     if part.n_pairs and options.schedule == "parallel":
         fitted = update_in_parallel(part, model, state[:3], sampled, turn)
@@ -138,7 +143,7 @@ def update_in_parallel(corpus, model, mean, sampled, turn, point=False, n_inner=
     topics, documents = (word_logs, word_weights, model.n_topics), (document_logs, document_weights)
     fitted = by_slices(
         lambda a, b: fit_documents(
-            a, b, corpus.indptr, corpus.words, corpus.counts, corpus.word_major_places, alpha, sampled_dk, *topics,
+            a, b, corpus.indptr, corpus.words, corpus.counts, alpha, sampled_dk, *topics,
             n_inner, inner_tolerance, mean_dk, *documents, ratios,
         ),
         "documents",
@@ -207,7 +212,7 @@ def samples(corpus, options) -> bool:
 
 def memory(corpus, model, options, threshold=0) -> Memory:
     """Counts and their weights; responsibilities only of the sequential schedule."""
-    rows, n_variational = row_bytes(corpus, model.n_topics), np.count_nonzero(corpus.counts > threshold)
+    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
     if not n_variational:
         return Memory(rows)
     if options.schedule == "parallel":
@@ -218,7 +223,7 @@ def memory(corpus, model, options, threshold=0) -> Memory:
 def in_parallel(corpus, rows: int, n_pairs: int) -> Memory:
     """What `update_in_parallel` takes: orders of the pairs, which are copied unless they are all; weights, logs and ratios."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
-    orders = n_pairs * (8 + 4 + 8) + (corpus.n_words + 1) * 8
+    orders = n_pairs * (8 + 4) + (corpus.n_words + 1) * 8
     return Memory(rows, copied + orders, step=2 * rows + n_pairs * DOUBLE)
 
 

@@ -28,9 +28,10 @@ from workbench.engines.hyperparameters import Learning, dirichlet, learner
 from workbench.engines.likelihoods import Dirichlet
 from workbench.engines.memory import Memory, row_bytes
 from workbench.engines.starting import begin, start_option
-from workbench.engines.svb import NOTHING_SAMPLED, evidence, in_parallel, samples, update_in_parallel
+from workbench.engines.svb import evidence, in_parallel, samples, update_in_parallel
 from workbench.kernels.evidence import log_documents, log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.standard_vb import NOTHING_SAMPLED
 from workbench.models import LDA
 
 

@@ -41,22 +41,21 @@ def log_weights(
     n_topics, old, log_gamma,
 ):
     """log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
-    prior_w = beta[w]
-    n_chains = 1 if sampled_dk is None else sampled_dk.shape[0]
+    prior_w, n_chains = beta[w], len(sampled_dk)
     for k in range(n_topics):
         g = old[k]
         e_dk, e_wk, e_k = less_one_copy(mean_dk[d, k], g), less_one_copy(mean_wk[w, k], g), less_one_copy(mean_k[k], g)
         total = 0.0
-        for s in range(n_chains):
+        for s in range(max(n_chains, 1)):
             a, b, c = alpha[k] + e_dk, prior_w + e_wk, beta_sum + e_k
-            if sampled_dk is not None:
+            if n_chains:
                 a, b, c = a + sampled_dk[s, d, k], b + sampled_wk[s, w, k], c + sampled_k[s, 0, k]
             total += math.log(a) + math.log(b) - math.log(c)
             if var_k is not None:
                 h = g * (1.0 - g)
                 total -= 0.5 * (less_one_copy(var_dk[d, k], h) / (a * a) + less_one_copy(var_wk[w, k], h) / (b * b))
                 total += 0.5 * less_one_copy(var_k[k], h) / (c * c)
-        log_gamma[k] = total / n_chains
+        log_gamma[k] = total / max(n_chains, 1)
 
 
 @kernel
@@ -66,9 +65,8 @@ def room_for(alpha, n_topics, n_padded):
     The zeros are a vector that the compiler does not know: the greater of a number and a known 0 takes it two instructions.
     """
     room = np.zeros((4, n_padded))
-    room[ALPHA] = 1.0
-    room[ALPHA, :n_topics] = alpha[:n_topics]
-    room[LIVE, :n_topics] = 1.0
+    for k in range(n_padded):
+        room[ALPHA, k], room[LIVE, k] = (alpha[k], 1.0) if k < n_topics else (1.0, 0.0)
     return room
 
 
@@ -88,7 +86,7 @@ def weigh(
     a = load_eight(room, ALPHA * n_padded + k) + max(load_eight(mean_dk, in_d) - g, nothing)
     b = prior_w + max(load_eight(mean_wk, in_w) - g, nothing)
     c = beta_sum + max(load_eight(mean_k, k) - g, nothing)
-    if sampled_dk is not None:
+    if len(sampled_dk):
         a = a + doubles(load_eight(sampled_dk, in_d))
         b = b + doubles(load_eight(sampled_wk, in_w))
         c = c + doubles(load_eight(sampled_k, k))
@@ -140,7 +138,7 @@ def renew(
     """`update_pair`; returns the largest changes in each of eight topics."""
     n_padded = len(mean_k)
     i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
-    by_logs = sampled_dk is not None and sampled_dk.shape[0] > 1
+    by_logs = len(sampled_dk) > 1
     if not by_logs:
         weights = load_eight(room, NOTHING * n_padded)
         for k in range(0, n_topics, BLOCK):
@@ -214,7 +212,6 @@ def update_pairs(
     return highest(largest)
 
 
-@kernel
 def update_in_order(
     first, last, indptr, words, counts, threshold, variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
     sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics,

@@ -108,10 +108,12 @@ def tables(mean, variance, zero, prior, digamma_above):
 def add_tables_of_documents(first, last, mean_dk, var_dk, zero_dk, prior, n_topics, tables_k):
     """Adds sum_d E[s_dk] of documents first..last to tables_k (topic,); prior (topic,) is a of eq. 12."""
     n_padded = mean_dk.shape[1]
-    rows = np.ones((3, n_padded))
-    rows[0, :n_topics], rows[2] = prior[:n_topics], 0.0
+    rows = np.empty((3, n_padded))
+    for k in range(n_padded):
+        rows[0, k], rows[1, k], rows[2, k] = prior[k] if k < n_topics else 1.0, 1.0, 0.0
     _add_tables(first, last, mean_dk, var_dk, zero_dk, rows, n_topics)
-    tables_k += rows[2, :n_topics]
+    for k in range(n_topics):
+        tables_k[k] += rows[2, k]
 
 
 @lean

@@ -11,75 +11,163 @@ doubles, a pair is normalised in the log domain.
 
 import numpy as np
 
-from workbench.kernels.jit import kernel
+from workbench.kernels.jit import kernel, lean
 from workbench.kernels.lanes import ALIGNMENT, LANES
 from workbench.kernels.special import fast_log
 from workbench.kernels.standard_vb import TINY, log_domain_gamma, weigh_row, weigh_rows
-from workbench.kernels.vectors import choose, count, fetch, inlined, load, spread, store, total
+from workbench.kernels.vectors import (
+    choose,
+    count,
+    fetch,
+    inlined,
+    lane,
+    load,
+    load_eight,
+    load_four,
+    spread,
+    store,
+    total,
+    totals,
+)
 
 LINE = ALIGNMENT // 8
 """Numbers in a cache line."""
-AHEAD = 4
-"""Pairs after the present one whose rows are asked for."""
+GROUP = 4
+"""Pairs whose sums over topics are taken together."""
+BLOCK = 8
+"""Topics of four pairs that are multiplied at once: of sixteen the sums would not fit into the registers of AVX2."""
+LARGEST_POWER = 3.0
+"""Of a pair that counts more the logarithm is taken by itself."""
+SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
+"""A product of normalisers beyond these begins anew."""
+
+
+@lean
+def longest(first, last, indptr):
+    """Pairs of the longest of documents first..last."""
+    most = indptr[first + 1] - indptr[first]
+    for d in range(first + 1, last):
+        most = max(most, indptr[d + 1] - indptr[d])
+    return most
 
 
 @inlined
-def normalisers_of(begin, end, words, document_weights, own, word_weights, normalisers):
-    """The sum over topics of document weight times word weight, of each pair of a document; `own` is where its row begins."""
-    n_padded = document_weights.shape[1]
-    of_document = load(document_weights, own)
-    for pair in range(begin, end):
-        row, later = words[pair] * n_padded, words[min(pair + AHEAD, end - 1)] * n_padded
-        for line in range(0, LANES, LINE):
-            fetch(word_weights, later + line)
-        sums = of_document * load(word_weights, row)
-        for k in range(LANES, n_padded, LANES):
-            for line in range(k, k + LANES, LINE):
-                fetch(word_weights, later + line)
-            sums += load(document_weights, own + k) * load(word_weights, row + k)
-        normalisers[pair - begin] = total(sums)
+def four_from(rows, i):
+    """Where the rows of four pairs begin; an unsigned index does not ask whether it counts from the end."""
+    i = np.uint64(i)
+    return rows[i], rows[i + np.uint64(1)], rows[i + np.uint64(2)], rows[i + np.uint64(3)]
 
 
-@kernel
-def fit_documents(
-    first, last, indptr, words, counts, places, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
-    mean_dk, document_logs, document_weights, kept_ratios,
-):
-    """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
+@inlined
+def divide(i, sums, tokens, normalisers, ratios):
+    """Stores the normalisers of four pairs and count / normaliser, 0 where tiny; returns these, and how many are tiny."""
+    copies, tiny = load_four(tokens, i), sums < TINY
+    found = choose(tiny, 0.0 * copies, copies / sums)
+    store(normalisers, i, sums)
+    store(ratios, i, found)
+    return lane(found, 0), lane(found, 1), lane(found, 2), lane(found, 3), count(tiny)
 
-    `mean_dk` holds the start and then the result, `document_logs` and `document_weights` what the last gamma came from,
-    `kept_ratios` count / normaliser of each pair at its place, 0 if it went by logs. Returns (sum n_dw log normaliser
-    - sum n_dk document_logs_dk, which the entropy needs, and pairs visited).
+
+@inlined
+def visit_narrow(n, rows, tokens, own, document_weights, word_weights, normalisers, ratios, new):
+    """`visit` for rows of sixteen topics, of which all that goes on from pair to pair stays in registers."""
+    a, sums, n_tiny = load(document_weights, own), spread(0.0), 0
+    for i in range(0, n, GROUP):
+        for soon in four_from(rows, i + GROUP):
+            fetch(word_weights, soon)
+            fetch(word_weights, soon + LINE)
+        r0, r1, r2, r3 = four_from(rows, i)
+        found = totals(
+            a * load(word_weights, r0), a * load(word_weights, r1), a * load(word_weights, r2), a * load(word_weights, r3)
+        )
+        q0, q1, q2, q3, tiny = divide(i, found, tokens, normalisers, ratios)
+        first = q0 * load(word_weights, r0) + q1 * load(word_weights, r1)
+        sums += first + (q2 * load(word_weights, r2) + q3 * load(word_weights, r3))
+        n_tiny += tiny
+    store(new, 0, sums)
+    return n_tiny
+
+
+@inlined
+def visit(n, rows, tokens, own, document_weights, word_weights, normalisers, ratios, new):
+    """new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik, for the pairs of a document, four at a time.
+
+    rows: where the row w_i of the word of each begins; seven places beyond the last hold some row, and no tokens.
+    Leaves Z and n / Z of each pair, 0 where Z is tiny; returns how many of them are tiny at most.
     """
+    n_padded, n_tiny = len(new), 0
+    new[:] = 0.0
+    for i in range(0, n, GROUP):
+        soon = four_from(rows, i + GROUP)
+        for k in range(0, n_padded, LINE):
+            for row in soon:
+                fetch(word_weights, row + k)
+        r0, r1, r2, r3 = four_from(rows, i)
+        a = load_eight(document_weights, own)
+        s0, s1 = a * load_eight(word_weights, r0), a * load_eight(word_weights, r1)
+        s2, s3 = a * load_eight(word_weights, r2), a * load_eight(word_weights, r3)
+        for k in range(BLOCK, n_padded, BLOCK):
+            a = load_eight(document_weights, own + k)
+            s0 += a * load_eight(word_weights, r0 + k)
+            s1 += a * load_eight(word_weights, r1 + k)
+            s2 += a * load_eight(word_weights, r2 + k)
+            s3 += a * load_eight(word_weights, r3 + k)
+        q0, q1, q2, q3, tiny = divide(i, totals(s0, s1, s2, s3), tokens, normalisers, ratios)
+        for k in range(0, n_padded, BLOCK):
+            first = q0 * load_eight(word_weights, r0 + k) + q1 * load_eight(word_weights, r1 + k)
+            sums = first + (q2 * load_eight(word_weights, r2 + k) + q3 * load_eight(word_weights, r3 + k))
+            store(new, k, load_eight(new, k) + sums)
+        n_tiny += tiny
+    return n_tiny
+
+
+@inlined
+def with_logs(n, tokens, normalisers, product, logs):
+    """Adds sum_i n_i log Z_i of the pairs of a document: small powers to the product, which has one log; returns both.
+
+    There are sixteen places beyond the last pair, with no tokens and normalisers of 1.
+    """
+    for i in range(0, n, LANES):
+        c, z = load(tokens, i), load(normalisers, i)
+        often = c > LARGEST_POWER
+        power = choose(often, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0)))
+        longer = product * power
+        if count(longer < SMALLEST_PRODUCT) + count(longer > LARGEST_PRODUCT) == 0:
+            product = longer
+        else:
+            product, logs = power, logs + fast_log(product)
+        if count(often) > 0:
+            logs += choose(often, c * fast_log(z), spread(0.0))
+    return product, logs
+
+
+@lean
+def fit_each(
+    first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
+    mean_dk, document_logs, document_weights, kept_ratios, tokens, normalisers, ratios, rows, gamma, new, unsized,
+):
+    """`fit_documents` with room for a document."""
     n_padded = len(alpha)
-    most = np.diff(indptr[first : last + 1]).max() + LANES
-    tokens, normalisers, ratios = np.empty(most), np.empty(most), np.empty(most)
-    gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
-    log_normalisers, expected, by_logs, n_visited = spread(0.0), spread(0.0), 0.0, 0
-    weigh_rows(first, last, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
+    product, logs, expected, by_logs, n_visited = spread(1.0), spread(0.0), spread(0.0), 0.0, 0
     for d in range(first, last):
         begin, end, own = indptr[d], indptr[d + 1], d * n_padded
         n, log_normaliser = end - begin, 0.0
         for i in range(n):
-            tokens[i] = counts[begin + i]
-            fetch(kept_ratios, places[begin + i])
-        tokens[n : n + LANES] = 0.0
+            pair = np.uint64(begin + i)
+            tokens[np.uint64(i)], rows[np.uint64(i)] = counts[pair], np.int64(words[pair]) * n_padded
+        store(tokens, n, spread(0.0))
+        store(rows, n, spread(0))
         for passed in range(most_passes):
             if passed > 0:
                 weigh_row(d, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
-            normalisers_of(begin, end, words, document_weights, own, word_weights, normalisers)
-            normalisers[n : n + LANES] = 1.0
-            n_tiny, log_normaliser, n_visited = 0, 0.0, n_visited + n
-            for i in range(0, n, LANES):
-                normaliser = load(normalisers, i)
-                tiny = normaliser < TINY
-                store(ratios, i, choose(tiny, spread(0.0), load(tokens, i) / normaliser))
-                n_tiny += count(tiny)
+            if n_padded == LANES:
+                n_tiny = visit_narrow(n, rows, tokens, own, document_weights, word_weights, normalisers, ratios, new)
+            else:
+                n_tiny = visit(n, rows, tokens, own, document_weights, word_weights, normalisers, ratios, new)
+            store(normalisers, n, spread(1.0))
+            log_normaliser, n_visited = 0.0, n_visited + n
             for k in range(0, n_padded, LANES):
-                sums = spread(0.0)
-                for i in range(n):
-                    sums += ratios[i] * load(word_weights, words[begin + i] * n_padded + k)
-                store(new, k, sums * load(document_weights, own + k))
+                store(new, k, load(new, k) * load(document_weights, own + k))
             if n_tiny > 0:
                 for i in range(n):
                     if normalisers[i] < TINY:
@@ -97,10 +185,30 @@ def fit_documents(
             if total(changes) < tolerance * n_topics:
                 break
         by_logs += log_normaliser
-        for i in range(0, n, LANES):
-            log_normalisers += load(tokens, i) * fast_log(load(normalisers, i))
+        product, logs = with_logs(n, tokens, normalisers, product, logs)
         for k in range(0, n_padded, LANES):
             expected += load(new, k) * load(document_logs, own + k)
         for i in range(n):
-            kept_ratios[places[begin + i]] = ratios[i]
-    return total(log_normalisers) + by_logs - total(expected), n_visited
+            kept_ratios[np.uint64(begin + i)] = ratios[np.uint64(i)]
+    return total(logs + fast_log(product)) + by_logs - total(expected), n_visited
+
+
+@kernel
+def fit_documents(
+    first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
+    mean_dk, document_logs, document_weights, kept_ratios,
+):
+    """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
+
+    `mean_dk` holds the start and then the result, `document_logs` and `document_weights` what the last gamma came from,
+    `kept_ratios` count / normaliser of each pair, 0 if it went by logs. Returns (sum n_dw log normaliser
+    - sum n_dk document_logs_dk, which the entropy needs, and pairs visited).
+    """
+    n_padded, most = len(alpha), longest(first, last, indptr) + LANES
+    tokens, normalisers, ratios, rows = np.empty(most), np.empty(most), np.empty(most), np.empty(most, np.int64)
+    gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
+    weigh_rows(first, last, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
+    return fit_each(
+        first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
+        mean_dk, document_logs, document_weights, kept_ratios, tokens, normalisers, ratios, rows, gamma, new, unsized,
+    )

@@ -11,6 +11,7 @@ prior mean alpha / A.
 
 import numpy as np
 
+from workbench.kernels.document_vb import longest
 from workbench.kernels.jit import kernel
 from workbench.kernels.uniforms import absorb, uniform
 
@@ -23,15 +24,20 @@ MOST_PASSES = 1000
 @kernel
 def collapsed_theta(first, last, indptr, words, counts, phi, alpha, n_topics, theta):
     """theta of documents first..last by CVB0, the counts following each pair; phi (word, topic)."""
-    most_pairs = np.diff(indptr[first : last + 1]).max()
+    most_pairs = longest(first, last, indptr)
     gamma, n_k, before = np.empty((most_pairs, n_topics)), np.empty(n_topics), np.empty(n_topics)
     for d in range(first, last):
         begin, n_pairs = indptr[d], indptr[d + 1] - indptr[d]
-        n_tokens = counts[begin : indptr[d + 1]].sum()
-        n_k[:] = n_tokens / n_topics
-        gamma[:n_pairs] = 0.0
+        n_tokens = np.int64(0)
+        for i in range(n_pairs):
+            n_tokens += counts[begin + i]
+            for k in range(n_topics):
+                gamma[i, k] = 0.0
+        for k in range(n_topics):
+            n_k[k] = n_tokens / n_topics
         for iteration in range(MOST_PASSES + 1):
-            before[:] = n_k
+            for k in range(n_topics):
+                before[k] = n_k[k]
             for i in range(n_pairs):
                 row, count, p = gamma[i], counts[begin + i], phi[words[begin + i]]
                 total = 0.0
@@ -43,11 +49,15 @@ def collapsed_theta(first, last, indptr, words, counts, phi, alpha, n_topics, th
                         n_k[k] += count * (new - row[k])
                     row[k] = new
             if iteration == 0:
-                n_k[:] = 0.0
-                for i in range(n_pairs):
-                    for k in range(n_topics):
+                for k in range(n_topics):
+                    n_k[k] = 0.0
+                    for i in range(n_pairs):
                         n_k[k] += counts[begin + i] * gamma[i, k]
-            elif np.abs(n_k - before).sum() < TOLERANCE * n_topics:
+                continue
+            change = 0.0
+            for k in range(n_topics):
+                change += abs(n_k[k] - before[k])
+            if change < TOLERANCE * n_topics:
                 break
         write_mean(alpha, n_k, n_tokens, n_topics, theta[d])
 
@@ -60,13 +70,16 @@ def sampled_theta(
 
     The uniform of a draw belongs to the token's number and the sweep's, so documents may be visited in any order.
     """
-    most_tokens = np.diff(tokens_before[indptr[first : last + 1]]).max()
+    most_tokens = np.int64(0)
+    for d in range(first, last):
+        most_tokens = max(most_tokens, tokens_before[indptr[d + 1]] - tokens_before[indptr[d]])
     topics = np.empty(most_tokens, np.uint16)
-    n_k, total_k, cumulative = np.empty((3, n_topics))
+    n_k, total_k, cumulative = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     for d in range(first, last):
         first_token = tokens_before[indptr[d]]
         n_tokens = tokens_before[indptr[d + 1]] - first_token
-        n_k[:], total_k[:] = 0.0, 0.0
+        for k in range(n_topics):
+            n_k[k], total_k[k] = 0.0, 0.0
         for sweep in range(1 + burn_in + n_kept):
             sweep_key = absorb(key, sweep)
             for pair in range(indptr[d], indptr[d + 1]):
@@ -88,14 +101,18 @@ def sampled_theta(
                     topics[token - first_token] = new
                     n_k[new] += 1.0
             if sweep > burn_in:
-                total_k += n_k
-        write_mean(alpha, total_k / n_kept, n_tokens, n_topics, theta[d])
+                for k in range(n_topics):
+                    total_k[k] += n_k[k] / n_kept
+        write_mean(alpha, total_k, n_tokens, n_topics, theta[d])
 
 
 @kernel
 def write_mean(alpha, n_k, n_tokens, n_topics, theta):
     """theta_k = (alpha_k + n_k) / (A + N) of one document."""
-    scale = 1.0 / (alpha[:n_topics].sum() + n_tokens)
+    size = 0.0
+    for k in range(n_topics):
+        size += alpha[k]
+    scale = 1.0 / (size + n_tokens)
     for k in range(n_topics):
         theta[k] = (alpha[k] + n_k[k]) * scale
 

@@ -44,8 +44,9 @@ def total_of(known):
 @kernel
 def last_block(values, filling):
     """The elements at the end that fill no block, filled up to one."""
-    block, n_left = np.full(LANES, filling, values.dtype), len(values) % LANES
-    block[:n_left] = values[len(values) - n_left :]
+    block, n_left = np.empty(LANES, values.dtype), len(values) % LANES
+    for i in range(LANES):
+        block[i] = values[len(values) - n_left + i] if i < n_left else filling
     return block
 
 
@@ -72,5 +73,6 @@ def take_in(counts, probability, mean, n_averaged, new_mean):
     m += (p - m) * share
     store(block, 0, m)
     n_left = len(mean) % LANES
-    new_mean[len(mean) - n_left :] = block[:n_left]
+    for i in range(n_left):
+        new_mean[len(mean) - n_left + i] = block[i]
     return total_of(with_power(alone, c, p)), total_of(with_power(of_mean, c, m))

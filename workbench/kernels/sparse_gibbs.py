@@ -94,8 +94,9 @@ def fill_lists(n_dk, entries, starts, ends, bits):
 @kernel
 def write_back(n_dk, entries, starts, ends, bits):
     """The counts of the lists to n_dk (document, topic)."""
-    n_dk[:] = 0
     for d in range(len(n_dk)):
+        for k in range(n_dk.shape[1]):
+            n_dk[d, k] = 0
         for e in range(starts[d], ends[d]):
             if entries[e] >> bits:
                 n_dk[d, entries[e] & ((1 << bits) - 1)] = entries[e] >> bits
@@ -104,13 +105,14 @@ def write_back(n_dk, entries, starts, ends, bits):
 @kernel
 def mean_held(n_dk, document_tokens):
     """How many topics the document of a token holds, mean over tokens."""
-    lanes, held = n_dk.shape[1], 0
+    lanes, held, n_tokens = n_dk.shape[1], 0, 0
     for d in range(len(n_dk)):
+        n_tokens += document_tokens[d]
         here = 0
         for at in range(d * lanes, (d + 1) * lanes, LANES):
             here += count(load(n_dk, at) > 0)
         held += here * document_tokens[d]
-    return held / max(document_tokens.sum(), 1)
+    return held / max(n_tokens, 1)
 
 
 @inlined

@@ -24,19 +24,23 @@ TINY = 1e-100
 """A normaliser below this is recomputed in the log domain."""
 OUT_OF_REACH = 1e9
 """Taken from the log weight of a padding topic."""
+NOTHING_SAMPLED = (np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int64))
+"""Sampled counts (chain, row, topic) of documents, of words and of all tokens, of no chain: of another type than those of
+chains they would be compiled anew."""
 
 
 @inlined
-def mean_digamma(prior, mean, sampled, row, first):
-    """<psi(prior + m + c^s)> of sixteen topics from the first on; mean (row, topic), sampled (chain, row, topic) or None."""
-    at = row * mean.shape[1] + first
-    before, m = load(prior, first), load(mean, at)
-    if sampled is None:
-        return digamma(before + m)
-    found = spread(0.0)
-    for s in range(sampled.shape[0]):
-        found += digamma(before + (m + doubles(load(sampled, s * mean.size + at))))
-    return found / sampled.shape[0]
+def mean_digamma(prior, mean, sampled, at):
+    """<psi(prior + m + c^s)> of sixteen topics from flat index `at` on; mean (row, topic), sampled (chain, row, topic)."""
+    n_chains, found = sampled.shape[0], spread(0.0)
+    for s in range(max(n_chains, 1)):
+        counts = load(mean, at)
+        if n_chains:
+            counts += doubles(load(sampled, s * mean.size + at))
+        found += digamma(prior + counts)
+    if n_chains > 1:
+        found = found / n_chains
+    return found
 
 
 @inlined
@@ -47,7 +51,7 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
         if point:
             expected = fast_log(load(prior, k) + load(mean, at))
         else:
-            expected = mean_digamma(prior, mean, sampled, row, k)
+            expected = mean_digamma(load(prior, k), mean, sampled, at)
         expected -= load(log_sizes, k)
         store(logs, at, expected)
         store(weights, at, fast_exp(expected))
@@ -63,9 +67,11 @@ def weigh_rows(first, last, prior, mean, sampled, log_sizes, point, logs, weight
 def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
     """<psi(W beta + m_k + c^s_k)>, or of a point log(W beta + m_k): (topic,), so much in the padding that it weighs nothing."""
     n_padded = len(mean_k)
-    logs, weights = np.empty((2, 1, n_padded))
-    weigh_rows(0, 1, np.full(n_padded, words_beta), mean_k[None], sampled_k, np.zeros(n_padded), point, logs, weights)
-    return pad_topics(logs[0, :n_topics], OUT_OF_REACH)
+    sizes = mean_k + sampled_k[:, 0] if len(sampled_k) and not point else mean_k[None]
+    logs, weights = np.empty((2, *sizes.shape))
+    priors, unsized = np.full(n_padded, words_beta), np.zeros(n_padded)
+    weigh_rows(0, len(sizes), priors, sizes, NOTHING_SAMPLED[1], unsized, point, logs, weights)
+    return pad_topics(logs.mean(axis=0)[:n_topics], OUT_OF_REACH)
 
 
 @kernel
@@ -79,7 +85,7 @@ def log_domain_gamma(document_logs, word_logs, n_topics, gamma):
 @kernel
 def count_words(
     first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
-    ratios, new_wk,
+    kept_ratios, new_wk,
 ):
     """n_wk = sum_d n_dw gamma_dwk for words first..last, from what `document_vb.fit_documents` left behind.
 
@@ -87,24 +93,28 @@ def count_words(
     """
     n_padded = new_wk.shape[1]
     sizes, gamma, expected = np.zeros(n_padded), np.empty(n_topics), spread(0.0)
+    start, n_by_logs = word_indptr[first], 0
+    ratios = np.empty(word_indptr[last] - start)
+    for i in range(len(ratios)):
+        ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]
+        ratios[np.uint64(i)] = ratio
+        n_by_logs += ratio == 0.0
     for w in range(first, last):
-        begin, end, n_by_logs = word_indptr[w], word_indptr[w + 1], 0
-        for i in range(begin, end):
-            n_by_logs += ratios[i] == 0.0
+        begin, end, own = word_indptr[w], word_indptr[w + 1], w * n_padded
         for k in range(0, n_padded, LANES):
             new = spread(0.0)
             for i in range(begin, end):
-                new += ratios[i] * load(document_weights, documents[i] * n_padded + k)
-            store(new_wk, w * n_padded + k, new * load(word_weights, w * n_padded + k))
+                new += ratios[np.uint64(i - start)] * load(document_weights, documents[np.uint64(i)] * n_padded + k)
+            store(new_wk, own + k, new * load(word_weights, own + k))
         if n_by_logs > 0:
             for i in range(begin, end):
-                if ratios[i] == 0.0:
+                if ratios[i - start] == 0.0:
                     log_domain_gamma(document_logs[documents[i]], word_logs[w], n_topics, gamma)
                     for k in range(n_topics):
                         new_wk[w, k] += counts[pairs[i]] * gamma[k]
         for k in range(0, n_padded, LANES):
-            new = load(new_wk, w * n_padded + k)
-            expected += new * load(word_logs, w * n_padded + k)
+            new = load(new_wk, own + k)
+            expected += new * load(word_logs, own + k)
             store(sizes, k, load(sizes, k) + new)
     return total(expected), sizes
 
@@ -119,13 +129,11 @@ def update_pair(
     """
     n_padded, words_beta = mean_dk.shape[1], mean_wk.shape[0] * beta
     document, word, own = d * n_padded, w * n_padded, row * n_padded
-    by_logs, sums = False, spread(0.0)
-    if sampled_dk is not None:
-        by_logs = sampled_dk.shape[0] > 1
-    if not by_logs:
+    n_chains, sums = sampled_dk.shape[0], spread(0.0)
+    if n_chains < 2:
         for k in range(0, n_padded, LANES):
             n_dk, n_wk, n_k = load(mean_dk, document + k), load(mean_wk, word + k), load(mean_k, k)
-            if sampled_dk is not None:
+            if n_chains:
                 n_dk += doubles(load(sampled_dk, document + k))
                 n_wk += doubles(load(sampled_wk, word + k))
                 n_k += doubles(load(sampled_k, k))
@@ -135,12 +143,13 @@ def update_pair(
             sums += new
     normaliser = total(sums)
     if normaliser < TINY:
-        prior, sizes = np.full(n_padded, beta), np.full(n_padded, words_beta)
         for k in range(0, n_padded, LANES):
-            logs = mean_digamma(alpha, mean_dk, sampled_dk, d, k) + mean_digamma(prior, mean_wk, sampled_wk, w, k)
-            store(gamma, k, logs - mean_digamma(sizes, mean_k.reshape(1, n_padded), sampled_k, 0, k))
+            logs = mean_digamma(load(alpha, k), mean_dk, sampled_dk, document + k)
+            logs += mean_digamma(spread(beta), mean_wk, sampled_wk, word + k)
+            store(gamma, k, logs - mean_digamma(spread(words_beta), mean_k, sampled_k, k))
         normalise_logs(n_topics, gamma)
-        gamma[n_topics:] = 0.0
+        for k in range(n_topics, n_padded):
+            gamma[k] = 0.0
         normaliser = 1.0
     inverse = 1.0 / normaliser
     for k in range(0, n_padded, LANES):

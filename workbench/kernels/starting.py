@@ -89,7 +89,8 @@ def start_responsibilities(
             else:
                 gamma_of_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, gamma)
             if len(kept):
-                kept[row] = gamma
+                for k in range(len(gamma)):
+                    kept[row, k] = gamma[k]
             row += 1
             for k in range(n_topics):
                 mean_dk[d, k] += counts[pair] * gamma[k]

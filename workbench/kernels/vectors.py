@@ -6,13 +6,14 @@ lanes, with a number on either side standing for sixteen of it. They are plain L
 instructions for or gets code for: one source, and since additions have one order here, the same bits everywhere.
 
     load(array, i)       sixteen elements from flat index i on of a C-contiguous array of any shape, as they are
-    load_eight(array, i) eight of them: where so many vectors live at once that the registers do not hold sixteen lanes each
+    load_eight(array, i), load_four   eight of them, where so many vectors live at once that registers do not hold sixteen; four
     take(array, v)       the elements at sixteen flat indices, a vector of int32
     store(array, i, v)   back, converted to the type of the array
     put(array, i, x), bump(array, i, x)   x in the place of one element, or added to it, where vectors are loaded soon after
     doubles(v), singles(v)   converted to float64, float32
     spread(x), numbers(like)   sixteen times x; 0, 1, … 15 in the type of another vector
     total(v)             the sum of the lanes, added in pairs
+    totals(a, b, c, d)   those of four vectors, a vector of four: the same bits for less work
     running(v)           the sums of the lanes up to each
     stairs(v)            the same in the order of `STAIR`, which costs least and never falls, and the sum of all in every lane
     lane(v, i)           one lane
@@ -31,11 +32,11 @@ import operator
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import intrinsic, lower_builtin, models, register_jitable, register_model
 
 from workbench.kernels.lanes import LANES
 
@@ -43,8 +44,13 @@ INT32, INT64 = ir.IntType(32), ir.IntType(64)
 FLOATS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
 KINDS = {**FLOATS, types.int32: INT32, types.int64: INT64, types.uint16: ir.IntType(16), types.boolean: ir.IntType(1)}
 
-inlined = njit(forceinline=True, nogil=True, error_model="numpy", _nrt=False)
-"""Decorator of a part of kernels that is compiled into each of them; it allocates nothing and counts no references."""
+inlined = register_jitable(
+    forceinline=True, nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
+"""Decorator of a part of kernels that is compiled into each of them; it allocates nothing and counts no references.
+
+An entrance from Python would be much of the work of compiling a small function, so it has none: call it from a kernel.
+"""
 
 
 class Vector(types.Type):
@@ -169,7 +175,7 @@ def _loaded(lanes):
     return load
 
 
-load, load_eight = _loaded(LANES), _loaded(8)
+load, load_eight, load_four = _loaded(LANES), _loaded(8), _loaded(4)
 
 
 @intrinsic
@@ -334,6 +340,30 @@ def total(typing_context, values):
         return builder.extract_element(sums, INT32(0))
 
     return values.kind(values), build
+
+
+@intrinsic
+def totals(typing_context, a, b, c, d):
+    four = Vector(a.kind, 4)
+
+    def build(context, builder, sig, arguments):
+        def halved(sums):
+            """The later half of the lanes added to the earlier, until four are left."""
+            while (n := sums.type.count) > four.lanes:
+                sums = builder.fadd(*(_shuffled(builder, sums, range(first, first + n // 2)) for first in (0, n // 2)))
+            return sums
+
+        def added(v, w, of_one, of_other):
+            """Lanes of two vectors side by side, by index, added to others."""
+            return builder.fadd(*(
+                builder.shuffle_vector(v, w, ir.Constant(ir.VectorType(INT32, 4), picks)) for picks in (of_one, of_other)
+            ))
+
+        a, b, c, d = map(halved, arguments)
+        a_c, b_d = (added(v, w, [0, 1, 4, 5], [2, 3, 6, 7]) for v, w in ((a, c), (b, d)))
+        return added(a_c, b_d, [0, 4, 2, 6], [1, 5, 3, 7])
+
+    return four(a, a, a, a), build
 
 
 @intrinsic
