@@ -177,7 +177,7 @@ def test_a_gibbs_sampler_of_the_hdp_finds_topics_while_it_is_watched(url, new_pa
     fill(page, "gamma: shape", 40)
     page.get_by_role("button", name="▾ Priors: 1 changed").wait_for()
     press(page, "Start")
-    page.get_by_text("1 run started.").wait_for()
+    page.get_by_text("1 run started,").wait_for()
     (name,) = {path.name for path in store.glob("texts-g-hdp-*")}
     try:
         assert read_spec(store / name).model == {"n_topics": 1} and read_spec(store / name).options["a_gamma"] == 40
@@ -219,7 +219,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
         fill(page, label, value)
     press(page, "seconds")
     press(page, "Start")
-    page.get_by_text("2 runs started.").wait_for()
+    page.get_by_text("2 runs started,").wait_for()
     made = {path.name: read_spec(path) for path in store.glob("texts-*")}
     usual = asdict(get_engine("svb-cgs").options()) | {"schedule": "sequential"}
     assert sorted(spec.seed for spec in made.values()) == [5, 6]
@@ -236,7 +236,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     for label in ("Samples", "Number of seeds"):
         fill(page, label, typed[label])
     press(page, "Start")
-    page.get_by_text("1 run started.").wait_for()
+    page.get_by_text("1 run started,").wait_for()
     (name,) = {path.name for path in store.glob("texts-*")} - set(made)
     assert read_spec(store / name).options == usual | {"r": "inf", "phases": "interleaved"}
 
@@ -310,7 +310,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url
         fill(page, label, value)
     before = set(store.iterdir())
     press(page, "Start")
-    page.get_by_text("1 run started.").wait_for()
+    page.get_by_text("1 run started,").wait_for()
     (path,) = set(store.iterdir()) - before
     assert read_spec(path).split == {"fraction": 0.1, "seed": 0, "per": "corpus", "top_words": 5, "singletons": "train"}
     assert get_corpus(store, read_spec(path).train).n_words == 5

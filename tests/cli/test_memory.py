@@ -41,7 +41,7 @@ def test_fewer_jobs_are_proposed_where_they_fit(command, six_documents, tmp_path
     status, _, err = command(*asked("compare", six_documents)[:-2], "--seeds", "2", "-j", "4", "--store", "runs")
     assert status == 2
     assert err.splitlines()[-1].startswith("workbench: 4 runs at a time need about 1,000 MB")
-    assert err.splitlines()[-1].endswith("WORKBENCH_MEMORY allows 600 MB; let 2 run at a time")
+    assert err.splitlines()[-1].endswith("WORKBENCH_MEMORY allows 600 MB; start at most 2 at a time")
     assert not (tmp_path / "runs").exists()
 
 

@@ -65,7 +65,7 @@ def test_defaults_are_those_of_the_model_and_the_comparison():
 def test_only_options_of_the_chosen_engines_are_shown_and_told():
     form = Settings()
     form.engines.value = ["cgs"]
-    assert {name for name, widget in form.options.items() if widget.visible} == {"partition"}
+    assert {name for name, widget in form.options.items() if widget.visible} == {"partition", "scan"}
     assert set(form.values()["options"]["cgs"]) == {field.name for field in fields(get_engine("cgs").options)}
     form.engines.value = ["svb"]
     assert {name for name, widget in form.options.items() if widget.visible} == {"schedule", "init"}
@@ -113,7 +113,7 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     seen = shown(form)
     assert seen[seen.index("Engines") + 2 : seen.index("Model and runs")] == [
         "svb-cgs", "r", "Samples", "Phases", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
-        "svb, svb-cgs", "Schedule",
+        "cvb0", "Precision", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
     ]
     assert seen[-1] == "▸ Priors: as usual"
 
@@ -292,8 +292,8 @@ def test_a_link_goes_round_for_every_field():
                "beta_total": 50.0, "top_concentration": 2.0, "cv-hdp.learn_alpha": False, "learn_gamma": False,
                "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
                "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
-               "cv-hdp.init": "hard", "partition": 4, "precision": "single", "reorder": False, "moves_every": 5,
-               "moves_after": 7}
+               "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "reorder": False,
+               "moves_every": 5, "moves_after": 7}
     assert unusual.keys() == form.widgets().keys()
     for name, value in unusual.items():
         form.widgets()[name].value = value

@@ -61,7 +61,7 @@ def probabilities_drawn_from(kernels, corpus, model, topics, pair):
     d, w, _ = twins.pairs_of(corpus)[pair]
     kernels.draw_pair(
         corpus.tokens_before[pair], 1, np.uint64(1), np.array(topics, np.uint16), n_dk[d], n_wk[w], n_k, None, None, None,
-        pad_topics(model.alphas), model.beta, words_beta, inverse, cumulative,
+        pad_topics(model.alphas), model.beta, words_beta, inverse, cumulative, np.zeros(gibbs.ENDS),
     )
     weights = np.diff(cumulative.reshape(-1, LANES), axis=0, prepend=0.0).ravel()
     assert not weights[model.n_topics :].any()
@@ -86,11 +86,12 @@ def test_the_conditional_is_the_ratio_of_joints_in_every_state(toy):
 def drawn(weights, uniforms):
     """The topic that the kernel draws with each uniform, given the weights (lanes,)."""
     cumulative, topics, sums = np.empty(len(weights)), np.empty(len(uniforms), np.int64), spread(0.0)
+    ends = np.zeros(LANES + 1)
     for i in range(0, len(weights), LANES):
         sums += load(weights, i)
         store(cumulative, i, sums)
     for i in range(len(uniforms)):
-        topics[i] = gibbs.draw_from(sums, cumulative, uniforms[i])
+        topics[i] = gibbs.draw_from(sums, cumulative, ends, uniforms[i])
     return topics
 
 
@@ -289,7 +290,7 @@ PLANTED_BUGS = {
     "one uniform for all tokens": [("uniform(key, token)), row, True", "uniform(key, 0)), row, True")],
 }
 BEYOND_A_BLOCK = {
-    "lanes before not taken off": [("choose(place > 0, lane(steps", "choose(place > 99, lane(steps")],
+    "lanes before not taken off": [(" - ends[COLUMN_BEFORE[place]]", "")],
     "blocks of a lane not searched": [("above += cumulative[np.uint64(i)] <= target", "above += False")],
 }
 

@@ -7,7 +7,9 @@ import pytest
 from same_bits import CLOCKS, same_bits
 
 import workbench as wb
-from workbench.models import VARIABLES
+from workbench.engines import get_engine
+from workbench.engines.scan import by_words
+from workbench.models import LDA, VARIABLES
 from workbench.runs import loop
 
 ENGINES = [("svb", {}), ("svb", {"schedule": "sequential"}), ("cgs", {}), ("svb-cgs", {}), ("svb-cgs", {"n_samples": 2})]
@@ -28,6 +30,24 @@ def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(thirty_documents, st
     resumed = wb.fit(train, n_iterations=30, store=store, **settings)
     assert len(wb.open_runs(store)) == 1
     same_bits(resumed, wb.fit(train, n_iterations=30, **settings))
+
+
+def test_a_run_does_not_go_on_with_other_documents(thirty_documents, store):
+    train, test = thirty_documents
+    run = wb.fit(train, "cgs", test=test, n_iterations=3, store=store, name="mine", progress=False)
+    other = wb.load_corpus("bars")
+    with pytest.raises(wb.runs.store.StoreError, match=r"^mine was made for other documents than those given"):
+        wb.resume("mine", n_iterations=5, store=store, progress=False, corpora=(other, None))
+    assert wb.resume("mine", n_iterations=5, store=store, progress=False).sizes["iteration"] == run.sizes["iteration"] + 2
+
+
+def test_the_kernels_of_both_orders_are_there_before_the_clock_runs():
+    """With many topics a sampler goes by documents while they hold many of them, and by words later."""
+    seen = []
+    engine = get_engine("cgs")._replace(step=lambda corpus, model, options, state, turn: (state, seen.append(
+        by_words(corpus, model, state.n_dk, options.scan))))
+    loop.load_kernels(engine, LDA(500), engine.options())
+    assert seen == [True, False]
 
 
 def test_an_identical_run_is_reopened_and_not_computed_again(thirty_documents, store, monkeypatch):

@@ -191,7 +191,7 @@ def test_where_nothing_fits_the_corpus_is_what_to_change(large, monkeypatch):
 def test_several_at_a_time_count_together(large, one_gigabyte):
     runs = [planned(large, "cgs", seed=seed) for seed in range(5)]
     check_room(runs, jobs=1)
-    with pytest.raises(SpecError, match=r"^3 runs at a time need about .*; let [12] run at a time$"):
+    with pytest.raises(SpecError, match=r"^3 runs at a time need about .*; start at most [12] at a time$"):
         check_room(runs, jobs=3)
 
 

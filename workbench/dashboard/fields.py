@@ -18,7 +18,7 @@ FILE = "a file or folder …"
 LABELS = {
     "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
     "seeds": "Number of seeds", "holdout": "Test share", "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
-    "partition": "Partition", "precision": "Precision",
+    "partition": "Partition", "precision": "Precision", "scan": "Order of tokens",
     "init": "First responsibilities", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
     "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
     "update": "Update", "reorder": "Reorder sticks", "moves_every": "Moves every", "moves_after": "Moves after",

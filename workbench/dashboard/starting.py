@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from workbench.runs.worker import SLOTS
 def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str]:
     """Creates and starts the runs that the form asks for.
 
-    Everything is checked before the first folder is made, so that nothing is started half.
+    Everything is checked before the first folder is made, so that nothing is started half. There are as many threads as the
+    largest partition has parts, if the machine has them.
 
     Returns
     -------
@@ -35,7 +37,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str]:
     settings["engines"] = [(engine, options.get(engine, {})) for engine in settings["engines"]]
     if settings["start"] is not None:
         settings["start"] = Path(store) / settings["start"]
-    specs, train, test = plan(corpus, **settings)
+    most_parts = max((given.get("partition", 1) for _, given in settings["engines"]), default=1)
+    specs, train, test = plan(corpus, n_threads=min(most_parts, os.cpu_count() or 1), **settings)
     planned = [Planned(spec, train, test) for spec in specs]
     coming = unfinished(store, planned)
     check_room(coming, SLOTS)

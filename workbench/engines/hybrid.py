@@ -32,7 +32,7 @@ from workbench.engines.scan import DOCUMENTS
 from workbench.engines.starting import start_option
 from workbench.kernels import collapsed_vb, standard_vb
 from workbench.kernels.evidence import log_joint, predictive
-from workbench.kernels.gibbs import draw_pair, inverse_sizes
+from workbench.kernels.gibbs import ENDS, draw_pair, inverse_sizes
 from workbench.kernels.jit import kernel
 from workbench.kernels.lanes import pad_topics
 from workbench.kernels.slices import each_slice, each_task, slice_bounds
@@ -304,7 +304,7 @@ def memory(corpus, model, options, *, part=svb) -> Memory:
     mean, sampled = part.memory(corpus, model, options, threshold), cgs.memory(corpus, model, options)
     state = mean.state + n_chains(corpus, options) * sampled.state
     if not np.any(corpus.counts > threshold):
-        return sampled._replace(state=state, look=look)
+        return sampled._replace(state=state, step=n_chains(corpus, options) * sampled.step, look=look)
     indices = partition_bytes(corpus, options.partition) + (mean.indices if part is svb else 0)
     return Memory(state, indices, mean.step, look)
 
@@ -356,7 +356,7 @@ def visit_in_order(
     """
     words_beta, betas = len(mean_wk) * beta, np.full(len(mean_wk), beta)
     inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
-    cumulative, gamma = np.empty(len(mean_k)), np.empty(len(mean_k))
+    cumulative, ends, gamma = np.empty(len(mean_k)), np.zeros(ENDS), np.empty(len(mean_k))
     room = collapsed_vb.room_for(alpha, n_topics, len(mean_k))
     n_moved, largest = 0, 0.0
     for d in range(first, last):
@@ -365,7 +365,7 @@ def visit_in_order(
             if counts[pair] <= threshold:
                 n_moved += draw_pair(
                     tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
-                    alpha, beta, words_beta, inverse, cumulative,
+                    alpha, beta, words_beta, inverse, cumulative, ends,
                 )
                 continue
             if collapsed:

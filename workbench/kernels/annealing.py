@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from workbench.kernels.gibbs import draw_from, draw_pair, inverse_sizes
+from workbench.kernels.gibbs import ENDS, draw_from, draw_pair, inverse_sizes
 from workbench.kernels.jit import kernel
 from workbench.kernels.lanes import LANES
 from workbench.kernels.uniforms import uniform
@@ -64,7 +64,7 @@ def draw_annealed(
     """
     words_beta = len(n_wk) * beta
     lanes = len(n_k)
-    sizes, cumulative = np.zeros(lanes), np.empty(lanes)
+    sizes, cumulative, ends = np.zeros(lanes), np.empty(lanes), np.zeros(ENDS)
     for k in range(n_topics):
         sizes[k] = (words_beta + (mean_k[k] + n_k[k])) ** -power
     for d in range(first, last):
@@ -85,7 +85,7 @@ def draw_annealed(
                     a = load(alpha, i) + (load(mean_dk, d * lanes + i) + doubles(load(n_dk, d * lanes + i)))
                     sums += a * (load(powers, w * lanes + i) * load(sizes, i))
                     store(cumulative, i, sums)
-                new = draw_from(sums, cumulative, uniform(key, token))
+                new = draw_from(sums, cumulative, ends, uniform(key, token))
                 topics[token] = new
                 n_dk[d, new] += 1
                 n_wk[w, new] += 1
@@ -129,7 +129,7 @@ def draw_and_weigh(
     """
     words_beta = len(n_wk) * beta
     inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
-    cumulative = np.empty(len(n_k))
+    cumulative, ends = np.empty(len(n_k)), np.zeros(ENDS)
     entropies = 0.0
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -139,7 +139,7 @@ def draw_and_weigh(
             for copy in range(counts[pair]):
                 draw_pair(
                     tokens_before[pair] + copy, 1, key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
-                    alpha, beta, words_beta, inverse, cumulative,
+                    alpha, beta, words_beta, inverse, cumulative, ends,
                 )
                 total, row = cumulative[-LANES:].sum(), marginals[sampled_before[pair] + copy]
                 for k in range(n_topics):

@@ -30,7 +30,6 @@ from workbench.kernels.uniforms import uniform
 from workbench.kernels.vectors import (
     STAIR,
     bump,
-    choose,
     counted,
     doubles,
     fetch,
@@ -51,18 +50,21 @@ AHEAD = 4
 """How many pairs before its turn the row of a word is asked for."""
 LARGEST_UNIFORM = 1.0 - 2.0**-53
 """A number times this is less than the number."""
-COLUMN_AT, COLUMN_BEFORE = STAIR.astype(np.uint64), np.roll(STAIR, 1).astype(np.uint64)
-"""The lane of a place in the order of a draw, and of the place before it."""
+COLUMN_AT, COLUMN_BEFORE = STAIR.astype(np.uint64), np.append(LANES, STAIR[:-1]).astype(np.uint64)
+"""The lane of a place in the order of a draw, and of the place before it; before the first lies the 0 in `ends`."""
+ENDS = LANES + 1
+"""Length of the scratch `ends`: where each lane ends in the order of a draw, and a 0, which it must hold from the start."""
 
 
 @inlined
-def draw_from(sums, cumulative, u):
-    """The topic that a uniform draws, from running sums down each lane (lanes,) and their last block."""
+def draw_from(sums, cumulative, ends, u):
+    """The topic that a uniform draws, from running sums down each lane (lanes,) and their last block; `ends` is scratch."""
     steps, top = stairs(sums)
+    store(ends, 0, steps)
     targets = u * top
     place = np.uint64(lane(counted(steps <= targets), 0))
     column = np.int64(COLUMN_AT[place])
-    target = lane(targets, 0) - choose(place > 0, lane(steps, np.int64(COLUMN_BEFORE[place])), 0.0)
+    target = lane(targets, 0) - ends[COLUMN_BEFORE[place]]
     end = len(cumulative) - LANES + column
     target, above = min(target, cumulative[np.uint64(end)] * LARGEST_UNIFORM), 0
     for i in range(column, end, LANES):
@@ -92,12 +94,13 @@ def inverse_sizes(n_k, mean_k, words_beta, added):
 
 @kernel
 def draw_pair(
-    first_token, n_copies, key, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k, alpha, beta, words_beta, inverse, cumulative
+    first_token, n_copies, key, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k, alpha, beta, words_beta, inverse, cumulative,
+    ends,
 ):
     """Draws the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
 
     `inverse` holds 1 / (W beta + n_k) and is kept up to date; `cumulative` (topic,) gets the running sums of weights down
-    each lane, and begins every draw anew.
+    each lane, and begins every draw anew; `ends` is scratch too.
     """
     n_moved = 0
     for token in range(first_token, first_token + n_copies):
@@ -111,7 +114,7 @@ def draw_pair(
             a = load(alpha, i) + block_beside(mean_dk, i, doubles(load(n_dk, i)))
             sums += a * load(inverse, i) * (beta + block_beside(mean_wk, i, doubles(load(n_wk, i))))
             store(cumulative, i, sums)
-        new = draw_from(sums, cumulative, uniform(key, token))
+        new = draw_from(sums, cumulative, ends, uniform(key, token))
         topics[token] = new
         n_dk[new] += 1
         n_wk[new] += 1
@@ -156,6 +159,7 @@ def draw_topics(
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
     same, more = inverse_sizes(n_k, mean_k, words_beta, 0), inverse_sizes(n_k, mean_k, words_beta, 1)
     share, raised, leaning, cumulative = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    ends = np.zeros(ENDS)
     n_moved = 0
     for d in range(first, last):
         for i in range(0, lanes, LANES):
@@ -201,7 +205,7 @@ def draw_topics(
                         weights *= fast_exp(min(max(exponents, SMALLEST_EXPONENT), LARGEST_EXPONENT))
                     sums += weights
                     store(cumulative, i, sums)
-                new, row_before, waits = draw_from(sums, cumulative, uniform(key, token)), row, True
+                new, row_before, waits = draw_from(sums, cumulative, ends, uniform(key, token)), row, True
                 topics[np.uint64(token)] = new
                 n_moved += new != old
         if waits:

@@ -18,7 +18,7 @@ SMALLEST, LARGEST = float(np.finfo(np.float64).smallest_normal), float(np.finfo(
 
 @inlined
 def logs(x):
-    """log x of probabilities and the like; -inf below the smallest normal number, NaN and inf as they are."""
+    """log x for x < 1e300, as probabilities are; -inf below the smallest normal number, NaN and inf as they are."""
     return choose(x < SMALLEST, spread(-math.inf), choose(x <= LARGEST, fast_log(x), x))
 
 

@@ -46,7 +46,7 @@ def run_figure(
         cost = duration(figure.cost(extent))
         print(f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores", file=sys.stderr)
     for stage in stages(figure, corpora, extent, store):
-        opened = open_cells(stage, store)
+        opened = open_cells(stage, store, jobs)
         cells, runs = [*cells, *stage], [*runs, *opened]
         if progress:
             print(f"{figure.name}: {outlook(stage, opened, jobs)}", file=sys.stderr)

@@ -79,7 +79,7 @@ def reproduce(
         corpus = load_corpus(figure.corpus)
         documents = some_documents(corpus, extent.n_documents)
         cells = lay_out_figure(figure, documents, extent)
-        runs = open_cells(cells, home)
+        runs = open_cells(cells, home, jobs)
         if progress:
             print(f"{name}, {documents!r}: {outlook(cells, runs, jobs)}", file=sys.stderr)
         run_cells(runs, jobs, progress)

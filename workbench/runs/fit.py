@@ -160,9 +160,10 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     if settings.get("start") is not None:
         settings["start"] = start_from(settings["start"], corpus, settings.get("n_topics", LDA.n_topics), store)
     spec = make_spec(corpus, engine, test=test, **settings)
-    check_room([Planned(spec, corpus, test)])
+    store = default_store() if store is None else Path(store)
+    check_room(unfinished(store, [Planned(spec, corpus, test)]))
     tell_of_idle_threads([spec])
-    run = Run(create_run(default_store() if store is None else Path(store), spec, corpus, test))
+    run = Run(create_run(store, spec, corpus, test))
     run.resume()
     return run
 

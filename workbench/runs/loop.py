@@ -156,8 +156,9 @@ class _Trail:
 
 def load_kernels(engine, model, options) -> None:
     """Compiles the kernels of a step, or takes them from the cache, so that no clock counts it."""
-    tiny = Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, 9, 2])  # counts on both sides of most thresholds
-    state, _ = engine.step(tiny, model, options, engine.init(tiny, model, options, Turn(0, 0)), Turn(0, 1))
+    for most in (9, 4 * model.n_topics):  # a document with few topics, and one with most: samplers go by words or by documents
+        tiny = Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most, 2])  # counts on both sides of most thresholds
+        state, _ = engine.step(tiny, model, options, engine.init(tiny, model, options, Turn(0, 0)), Turn(0, 1))
     if engine.learn and learnt(options):
         engine.learn(tiny, model, options, state, Turn(0, options.learn_after + (options.learn_every or 10)))
 

@@ -124,7 +124,8 @@ def _is_finished(path: Path, n_iterations: int) -> bool:
 
 
 def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored: bool = True) -> None:
-    """Refuses runs of which the largest ``jobs`` together do not fit; ``here``: in this process, which is there already.
+    """Refuses runs of which the largest ``jobs`` together do not fit; ``here``: in this process,
+    which is there already, and has their corpora.
 
     Raises
     ------
@@ -134,16 +135,16 @@ def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored
     if not planned:
         return
     found, there = at_a_time(planned, jobs, stored), room()
-    spared = PROCESS if here and not there.says.startswith("WORKBENCH") else 0
+    largest = max(planned, key=lambda run: predict_memory(run, stored).total)
+    spared = 0 if not here or there.says.startswith("WORKBENCH") else PROCESS + predict_memory(largest, stored).corpora
     free = there.there + spared
     if found <= free:
         return
-    largest = max(planned, key=lambda run: predict_memory(run, stored).total)
     n_fit = next((n for n in range(min(jobs, len(planned)) - 1, 0, -1) if at_a_time(planned, n, stored) <= free), 0)
     subject = f"{largest.spec.engine} with K={largest.spec.model['n_topics']} needs"
     if n_fit:
         subject = f"{min(jobs, len(planned))} runs at a time need"
-        ways = f"let {n_fit} run at a time"
+        ways = f"start at most {n_fit} at a time"
     else:
         ways = _joined([way for way, run in smaller(largest) if predict_memory(run, stored).total <= free])
         fewer = most_topics(largest, free, stored)

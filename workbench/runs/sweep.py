@@ -147,7 +147,7 @@ def longest_by_name(cells: list[Cell]) -> dict[str, Cell]:
     return longest
 
 
-def open_cells(cells: list[Cell], store: Path, jobs: int = 1) -> list[Run]:
+def open_cells(cells: list[Cell], store: Path, jobs: int) -> list[Run]:
     """The run of each cell, made or reopened, lasting to the longest of the cells that share it.
 
     Raises

@@ -15,12 +15,13 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from workbench.corpus import Corpus
 from workbench.runs.archive import get_corpus
 from workbench.runs.control import RUNNING, STOPPED, StorePulse, ask, ending_cleanly, read_json, replace_json
 from workbench.runs.freeing import give_back_freed
 from workbench.runs.loop import Stopped, Watch, iterate
 from workbench.runs.need import Planned, check_room
-from workbench.runs.store import FAILED, FINISHED, WAITING
+from workbench.runs.store import FAILED, FINISHED, WAITING, StoreError
 from workbench.runs.writer import RunWriter
 
 SLOTS = max(4, os.cpu_count() or 1)
@@ -46,7 +47,9 @@ def carry_on(path: Path, watch: Watch | None = None, asked: bool = False, corpor
         if not asked:
             ask(path, RUNNING)
         try:
-            train, test = corpora or (get_corpus(path.parent, name) if name else None for name in (spec.train, spec.test))
+            train, test = _checked(spec, *corpora) if corpora else (
+                get_corpus(path.parent, name) if name else None for name in (spec.train, spec.test)
+            )
             check_room([Planned(spec, train, test)], here=True)
             with StorePulse(path, writer.beat) as pulse, ending_cleanly(pulse), contextlib.suppress(Stopped):
                 iterate(spec, train, test, writer.position(train, test), writer, pulse, watch)
@@ -58,6 +61,14 @@ def carry_on(path: Path, watch: Watch | None = None, asked: bool = False, corpor
         finished = writer.iteration >= writer.spec.n_iterations
         writer.beat(FINISHED if finished else STOPPED)
         return finished
+
+
+def _checked(spec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
+    """Corpora that are at hand, if they are those of the run; no test corpus where the run has none."""
+    test = test if spec.test else None
+    if (train.content_hash, test and test.content_hash) != (spec.train, spec.test):
+        raise StoreError(f"{spec.name} was made for other documents than those given; leave out corpora, and it reads its own")
+    return train, test
 
 
 def launch(path: Path) -> None:
