@@ -24,7 +24,7 @@ and a drawn token is only added after the next one has been removed, so that no 
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.lanes import LANES
+from workbench.kernels.lanes import ALIGNMENT, LANES
 from workbench.kernels.special import fast_exp
 from workbench.kernels.uniforms import uniform
 from workbench.kernels.vectors import (
@@ -46,6 +46,8 @@ SMALLEST_EXPONENT, LARGEST_EXPONENT = -300.0, 300.0
 """Where second-order factors are cut off, so that some topic always has a weight within the range of doubles."""
 SMALLEST_SQUARE = 1e-300
 """Stands for the square of 0 in a padding topic."""
+LINE = ALIGNMENT // 8
+"""Numbers of float64 in a cache line."""
 AHEAD = 4
 """How many pairs before its turn the row of a word is asked for."""
 LARGEST_UNIFORM = 1.0 - 2.0**-53
@@ -146,6 +148,19 @@ def add_token(
     raised[k] = (alpha[k] + beside(mean_here, k, here[k] + 1)) * more[k]
 
 
+@inlined
+def ask_for_row(row, lanes, n_wk, mean_wk, var_wk):
+    """Asks for the counts of a word, and their mean part."""
+    for i in range(row, row + lanes, LANES):
+        fetch(n_wk, i)
+        if mean_wk is not None:
+            fetch(mean_wk, i)
+            fetch(mean_wk, i + LINE)
+        if var_wk is not None:
+            fetch(var_wk, i)
+            fetch(var_wk, i + LINE)
+
+
 @kernel
 def draw_topics(
     first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k,
@@ -177,8 +192,7 @@ def draw_topics(
             if counts[pair] > threshold:
                 continue
             if pair + AHEAD < len(words):
-                for i in range(0, lanes, LANES):
-                    fetch(n_wk, words[pair + AHEAD] * lanes + i)
+                ask_for_row(words[pair + AHEAD] * lanes, lanes, n_wk, mean_wk, var_wk)
             row = words[pair] * lanes
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 old = topics[np.uint64(token)]
