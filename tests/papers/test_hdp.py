@@ -285,7 +285,7 @@ def test_nothing_begins_from_a_sampler_that_did_not_come_to_its_end(tiny, tmp_pa
 
     figure, extent = tiny["three"], HdpExtent(1, (2,), 8)
     staged = stages(figure, {"kos": simulated()}, extent, tmp_path)
-    open_cells(next(staged), tmp_path)  # made, and not run
+    open_cells(next(staged), tmp_path, 1)  # made, and not run
     assert list(staged) == []
 
 
