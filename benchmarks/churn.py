@@ -19,8 +19,8 @@ import threading
 import time
 
 OPEN_FOR = 2.0
-LIFETIME = 3.0
-SETTLE = 5.0
+LIFETIME = 8.0
+SETTLE = 10.0
 """Seconds that a session is open, lives on when it is closed, and is given to go away."""
 
 
