@@ -97,7 +97,7 @@ def fit(
     runs = [Run(create_run(store_path(store), *each)) for each in planned]
     if detach:
         return leave_in_background(runs, json)
-    best = best_of(resume(run, progress=not quiet, corpora=(train, test if specs[0].test else None)) for run in runs)
+    best = best_of(resume(run, progress=not quiet, corpora=(train, test)) for run in runs)
     summaries = summaries_of(runs, planned)
     if restarts > 1:
         print_runs(summaries, json, best=best.attrs["name"])

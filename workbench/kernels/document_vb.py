@@ -12,7 +12,7 @@ doubles, a pair is normalised in the log domain.
 import numpy as np
 
 from workbench.kernels.jit import kernel, lean
-from workbench.kernels.lanes import ALIGNMENT, LANES
+from workbench.kernels.lanes import LANES, LINE
 from workbench.kernels.special import fast_log
 from workbench.kernels.standard_vb import TINY, log_domain_gamma, weigh_row, weigh_rows
 from workbench.kernels.vectors import (
@@ -30,8 +30,6 @@ from workbench.kernels.vectors import (
     totals,
 )
 
-LINE = ALIGNMENT // 8
-"""Numbers in a cache line."""
 GROUP = 4
 """Pairs whose sums over topics are taken together."""
 BLOCK = 8
@@ -96,7 +94,8 @@ def visit(n, rows, tokens, own, document_weights, word_weights, normalisers, rat
     Leaves Z and n / Z of each pair, 0 where Z is tiny; returns how many of them are tiny at most.
     """
     n_padded, n_tiny = len(new), 0
-    new[:] = 0.0
+    for k in range(0, n_padded, LANES):
+        store(new, k, spread(0.0))
     for i in range(0, n, GROUP):
         soon = four_from(rows, i + GROUP)
         for k in range(0, n_padded, LINE):

@@ -24,7 +24,7 @@ and a drawn token is only added after the next one has been removed, so that no 
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.lanes import ALIGNMENT, LANES
+from workbench.kernels.lanes import LANES, LINE
 from workbench.kernels.special import fast_exp
 from workbench.kernels.uniforms import uniform
 from workbench.kernels.vectors import (
@@ -46,8 +46,6 @@ SMALLEST_EXPONENT, LARGEST_EXPONENT = -300.0, 300.0
 """Where second-order factors are cut off, so that some topic always has a weight within the range of doubles."""
 SMALLEST_SQUARE = 1e-300
 """Stands for the square of 0 in a padding topic."""
-LINE = ALIGNMENT // 8
-"""Numbers of float64 in a cache line."""
 AHEAD = 4
 """How many pairs before its turn the row of a word is asked for."""
 LARGEST_UNIFORM = 1.0 - 2.0**-53

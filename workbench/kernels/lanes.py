@@ -9,6 +9,8 @@ import numpy as np
 
 LANES = 16
 ALIGNMENT = 64
+LINE = ALIGNMENT // 8
+"""Numbers of float64 in a cache line."""
 
 
 def padded(n_topics: int) -> int:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.kernels.gibbs import inverse_sizes
 from workbench.kernels.jit import kernel
 from workbench.kernels.lanes import LANES, aligned_zeros
 from workbench.kernels.uniforms import uniform
@@ -191,7 +192,7 @@ def draw_words(
     lanes, words_beta = len(n_k), len(n_wk) * beta
     topic_of, one, shift = np.int32((1 << bits) - 1), np.int32(1 << bits), np.int32(bits)
     ones, nothing = spread(one), spread(np.int32(0))
-    q, inverse, below = np.empty(lanes), 1.0 / (words_beta + n_k), np.empty(lanes)
+    q, inverse, below = np.empty(lanes), inverse_sizes(n_k, None, words_beta, 0), np.empty(lanes)
     sums = np.zeros((lanes // LANES + LANES - 1) // LANES * LANES)
     n_moved = 0
     for w in range(first, last):

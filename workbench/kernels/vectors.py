@@ -275,14 +275,21 @@ def lane(typing_context, values, index):
     return values.kind(values, types.intp), lambda context, builder, sig, arguments: builder.extract_element(*arguments)
 
 
+def _bits_of(number):
+    """The type that holds the bits of a float64, or of a vector of them, and what makes its constants."""
+    if not isinstance(number, Vector):
+        return INT64, INT64
+    kind = ir.VectorType(INT64, number.lanes)
+    return kind, lambda bits: ir.Constant(kind, [bits] * number.lanes)
+
+
 @intrinsic
 def power_of_two(typing_context, raised):
     """2^n of `raised`, a whole number n plus `SHIFTER`: the low bits of that sum are n; number or vector of float64."""
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
-        kind = ir.VectorType(INT64, raised.lanes) if isinstance(raised, Vector) else INT64
-        constant = (lambda number: ir.Constant(kind, [number] * raised.lanes)) if isinstance(raised, Vector) else kind
+        kind, constant = _bits_of(raised)
         bits = builder.shl(builder.bitcast(value, kind), constant(52))
         return builder.bitcast(builder.add(bits, constant(1023 << 52)), value.type)
 
@@ -299,8 +306,7 @@ def exponent(typing_context, positive):
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
-        kind = ir.VectorType(INT64, positive.lanes) if isinstance(positive, Vector) else INT64
-        constant = (lambda number: ir.Constant(kind, [number] * positive.lanes)) if isinstance(positive, Vector) else kind
+        kind, constant = _bits_of(positive)
         bits = builder.add(builder.bitcast(value, kind), constant((1023 << 52) - SQRT_HALF_BITS))
         raised = builder.bitcast(builder.or_(builder.lshr(bits, constant(52)), constant(TWO_TO_52_BITS)), value.type)
         offset = [2.0**52 + 1023.0] * positive.lanes if isinstance(positive, Vector) else 2.0**52 + 1023.0
