@@ -7,12 +7,12 @@ from engines.starts import cgs_state, cvb_hybrid_state, hybrid_state
 from scipy.special import logsumexp
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
-from workbench.engines import get_engine, hybrid, hybrid_bound
+from workbench.engines import cgs, get_engine, hybrid, hybrid_bound
 from workbench.engines.cgs import EVERY_COUNT
 from workbench.engines.engine import OptionError, Turn, make_options
-from workbench.kernels import annealing, gibbs, slices
+from workbench.kernels import annealing, slices
 from workbench.kernels.lanes import pad_topics
-from workbench.kernels.uniforms import ANNEALING
+from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
 
 EXACT = 1e-9  # printed values, spec E.5
@@ -150,9 +150,9 @@ def test_at_power_one_annealing_draws_as_the_sampling_kernel_does():
     powers = np.zeros(state.mean_wk.shape)
     annealing.power_words(0, corpus.n_words, annealed.n_wk, state.mean_wk, model.beta, 1.0, 5, powers)
     for step in range(20):
-        key = Turn(6, step).key(ANNEALING)
-        gibbs.draw_topics(*tokens, *plain, *state[:3], None, None, None, alpha, model.beta, 5, key)
-        annealing.draw_annealed(*tokens, *annealed, *state[:3], alpha, model.beta, 5, 1.0, powers, key)
+        turn = Turn(6, step)
+        cgs.sweep(corpus, model, 1, plain, (*state[:3], None, None, None), turn)
+        annealing.draw_annealed(*tokens, *annealed, *state[:3], alpha, model.beta, 5, 1.0, powers, turn.key(GIBBS))
         assert all(np.array_equal(a, b) for a, b in zip(plain, annealed, strict=True))
     np.testing.assert_allclose(powers[:, :5], (model.beta + state.mean_wk + annealed.n_wk)[:, :5])
 
@@ -168,7 +168,7 @@ def test_the_urn_draws_counts_with_the_moments_of_its_law():
     drawn = hybrid_bound._nothing_sampled(corpus, 16)
     annealing.draw_from_urn(
         0, 4000, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.int64(1), *drawn, state.mean_dk,
-        pad_topics(model.alphas), 3, Turn(2, 0).key(ANNEALING),
+        pad_topics(model.alphas), 3, Turn(2, 0).key(GIBBS),
     )
     counts, prior = drawn.n_dk[:, :3], model.alphas + 4 * gamma[0]
     share = prior / prior.sum()

@@ -194,7 +194,7 @@ def test_one_part_is_the_whole_corpus_in_canonical_order(corpus):
         seen.append((first, last, part, sizes[0] is n_k))
 
     n_k = np.zeros(16)
-    each_block(corpus, 1, (n_k,), work, Turn(0, 1, 4))
+    each_block(partition_of(corpus, 1), (n_k,), work, Turn(0, 1, 4))
     assert seen == [(first, last, 0, True) for first, last in slices.slice_bounds(corpus.indptr, 16)]
 
 

@@ -8,7 +8,8 @@ import pytest
 import twins
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
-from workbench.engines.cgs import EVERY_COUNT, NO_MEAN
+from workbench.engines import cgs
+from workbench.engines.cgs import EVERY_COUNT
 from workbench.engines.engine import Turn
 from workbench.kernels import gibbs
 from workbench.kernels.jit import kernel
@@ -31,11 +32,16 @@ def arrays_of(corpus, topics, n_topics, threshold=EVERY_COUNT):
     return arrays
 
 
-def sweep(draw_topics, corpus, model, arrays, key, mean=NO_MEAN, threshold=EVERY_COUNT):
+def sweep(draw_topics, corpus, model, arrays, key):
     return draw_topics(
-        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold,
-        *arrays, *mean, pad_topics(model.alphas), model.beta, model.n_topics, key,
+        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before,
+        *arrays, *(None,) * 5, pad_topics(model.alphas), model.beta, model.n_topics, key,
     )
+
+
+def sweep_beside(corpus, model, arrays, turn, mean, threshold=EVERY_COUNT):
+    """A sweep of the tokens up to the threshold beside a mean part, as `cgs` does one."""
+    return cgs.sweep(corpus, model, threshold, cgs.State(*arrays), mean, turn)
 
 
 def uniforms_of(key):
@@ -158,15 +164,18 @@ def test_kernel_and_twin_agree_beside_a_mean_part(n_topics):
     corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
     gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
     for r in (1, 2):
-        mean, key = mean_part(corpus, gamma, r), Turn(6, r).key(GIBBS)
+        mean, turn = mean_part(corpus, gamma, r), Turn(6, r)
         untouched = [array.copy() for array in mean]
         arrays = arrays_of(corpus, topics, n_topics, np.int64(r))
-        sweep(gibbs.draw_topics, corpus, model, arrays, key, (*mean, *NO_VARIANCE), np.int64(r))
+        n_moved = sweep_beside(corpus, model, arrays, turn, (*mean, *NO_VARIANCE), np.int64(r))
         expected = twins.gibbs_sweep(
-            corpus, topics, model.alphas, model.beta, uniforms_of(key), r,
+            corpus, topics, model.alphas, model.beta, uniforms_of(turn.key(GIBBS)), r,
             twins.expected_counts(corpus, gamma, r),
         )
         assert np.array_equal(arrays[0], expected)
+        assert n_moved == np.sum(expected != topics)
+        for array, counts in zip(arrays[1:], twins.sampled_counts(corpus, expected, n_topics, r), strict=True):
+            assert np.array_equal(array[..., :n_topics], counts)
         assert all(np.array_equal(a, b) for a, b in zip(mean, untouched, strict=True))
 
 
@@ -176,10 +185,10 @@ def test_kernel_and_twin_agree_beside_a_mean_part_with_variances(n_topics):
     corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
     gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
     mean, variance = mean_part(corpus, gamma, 1), mean_part(corpus, gamma * (1 - gamma), 1)
-    key, arrays = Turn(6, 1).key(GIBBS), arrays_of(corpus, topics, n_topics, np.int64(1))
-    sweep(gibbs.draw_topics, corpus, model, arrays, key, (*mean, *variance), np.int64(1))
+    turn, arrays = Turn(6, 1), arrays_of(corpus, topics, n_topics, np.int64(1))
+    sweep_beside(corpus, model, arrays, turn, (*mean, *variance), np.int64(1))
     expected = twins.gibbs_sweep(
-        corpus, topics, model.alphas, model.beta, uniforms_of(key), 1,
+        corpus, topics, model.alphas, model.beta, uniforms_of(turn.key(GIBBS)), 1,
         twins.expected_counts(corpus, gamma, 1), twins.count_variances(corpus, gamma, 1),
     )
     assert np.array_equal(arrays[0], expected)
@@ -187,14 +196,14 @@ def test_kernel_and_twin_agree_beside_a_mean_part_with_variances(n_topics):
 
 def test_a_mean_part_of_zero_and_a_variance_of_zero_change_no_bit():
     corpus, model = simulated(), LDA(5, 0.3, 0.2)
-    topics, key = random_topics(corpus, 5), Turn(6, 1).key(GIBBS)
+    topics, turn = random_topics(corpus, 5), Turn(6, 1)
     plain, beside = arrays_of(corpus, topics, 5), arrays_of(corpus, topics, 5)
-    sweep(gibbs.draw_topics, corpus, model, plain, key)
+    sweep(gibbs.draw_topics, corpus, model, plain, turn.key(GIBBS))
     zeros = [np.zeros(array.shape) for array in plain[1:]]
-    sweep(gibbs.draw_topics, corpus, model, beside, key, (*zeros, *NO_VARIANCE))
+    sweep_beside(corpus, model, beside, turn, (*zeros, *NO_VARIANCE))
     assert all(np.array_equal(a, b) for a, b in zip(plain, beside, strict=True))
     beside = arrays_of(corpus, topics, 5)
-    sweep(gibbs.draw_topics, corpus, model, beside, key, (*zeros, *zeros))
+    sweep_beside(corpus, model, beside, turn, (*zeros, *zeros))
     assert all(np.array_equal(a, b) for a, b in zip(plain, beside, strict=True))
 
 

@@ -17,6 +17,8 @@ from workbench.kernels.vectors import (
     inlined,
     lane,
     load,
+    load_eight,
+    load_four,
     numbers,
     power_of_two,
     put,
@@ -27,6 +29,7 @@ from workbench.kernels.vectors import (
     store,
     take,
     total,
+    totals,
 )
 
 A = np.random.default_rng(0).normal(size=(3, 2 * LANES))
@@ -90,6 +93,40 @@ def test_sums_across_lanes_have_one_order(dtype):
     assert np.array_equal(sums, expected)
     assert found == halves[0]
     assert np.array_equal(picks, a)
+
+
+@numba.njit
+def summed_together(a, wide, narrow, one_by_one):
+    w, x, y, z = load(a, 0), load(a, LANES), load(a, 2 * LANES), load(a, AT)
+    store(wide, 0, totals(w, x, y, z))
+    one_by_one[0], one_by_one[1], one_by_one[2], one_by_one[3] = total(w), total(x), total(y), total(z)
+    w8, x8, y8, z8 = load_eight(a, 0), load_eight(a, 8), load_eight(a, LANES), load_eight(a, AT)
+    store(narrow, 0, totals(w8, x8, y8, z8))
+    one_by_one[4], one_by_one[5], one_by_one[6], one_by_one[7] = total(w8), total(x8), total(y8), total(z8)
+
+
+def test_four_totals_at_once_have_the_bits_of_four():
+    """Numbers of very different size, so that another order of additions shows."""
+    random = np.random.default_rng(2)
+    for _ in range(50):
+        a = A * 10.0 ** random.uniform(-8, 8, A.shape)
+        wide, narrow, one_by_one = np.empty(4), np.empty(4), np.empty(8)
+        summed_together(a, wide, narrow, one_by_one)
+        assert np.array_equal([*wide, *narrow], one_by_one)
+
+
+@numba.njit
+def copied(a, four, eight, i):
+    store(four, 4, load_four(a, i))
+    store(eight, 8, load_eight(a, i))
+
+
+@pytest.mark.parametrize("i", [0, 5, AT])
+def test_four_and_eight_are_loaded_from_any_place(i):
+    four, eight = np.full(12, np.nan), np.full(24, np.nan)
+    copied(A, four, eight, i)
+    assert np.array_equal(four[4:8], A.ravel()[i : i + 4]) and np.isnan(np.delete(four, range(4, 8))).all()
+    assert np.array_equal(eight[8:16], A.ravel()[i : i + 8]) and np.isnan(np.delete(eight, range(8, 16))).all()
 
 
 @numba.njit
@@ -183,17 +220,19 @@ def test_stairs_never_fall_and_end_at_the_sum_of_all():
 
 
 @numba.njit
-def written(row, sums, i):
+def written(row, sums, reals, i):
     put(row, i, 7.5)
     bump(sums, i, np.int32(-3))
+    bump(reals, i, np.int32(-3))
 
 
 def test_one_element_is_written_and_no_other():
     for i in range(2 * LANES):
-        row, sums = A[0].copy(), np.arange(2 * LANES, dtype=np.int32)
-        written(row, sums, i)
-        assert row[i] == 7.5 and sums[i] == i - 3
-        assert np.array_equal(np.delete(row, i), np.delete(A[0], i))
+        row, sums, reals = A[0].copy(), np.arange(2 * LANES, dtype=np.int32), A[0].copy()
+        written(row, sums, reals, i)
+        assert row[i] == 7.5 and sums[i] == i - 3 and reals[i] == A[0, i] - 3
+        for array in (row, reals):
+            assert np.array_equal(np.delete(array, i), np.delete(A[0], i))
         assert np.array_equal(np.delete(sums, i), np.delete(np.arange(2 * LANES), i))
 
 

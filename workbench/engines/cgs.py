@@ -20,17 +20,15 @@ from workbench.engines.engine import Engine, OptionError
 from workbench.engines.fold_in import by_gibbs
 from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, polya_of
 from workbench.engines.memory import Memory, partition_bytes, row_bytes
-from workbench.engines.partition import each_block, idle_alone, partition_of, partition_option
+from workbench.engines.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.gibbs import count_topics, draw_topics
-from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.lanes import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.starting import topics_of_counts, uniform_topics
 from workbench.kernels.uniforms import GIBBS, TOPICS
 from workbench.models import LDA
 
-EVERY_COUNT = np.int64(2**62)
-"""The threshold under which every pair lies."""
 NO_MEAN = (None,) * 6
 """No expected counts beside the sampled ones, and no variances of them."""
 
@@ -105,14 +103,21 @@ def sweep_all(corpus, model, state, turn, chain=0, n_parts=1, scan="auto") -> tu
 def sweep(corpus, model, threshold, state, mean, turn, chain=0, n_parts=1) -> int:
     """One Gibbs sweep over the tokens under the threshold; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
     key, alpha = turn.key(GIBBS, chain), pad_topics(model.alphas)
-    columns = partition_of(corpus, n_parts).columns
+    partition = partition_of(corpus, n_parts, most=threshold)
+    mean_dk, mean_wk, *mean = mean
+    n_wk = state.n_wk if mean_wk is None else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
 
     def draw(first, last, part, sizes):
         return draw_topics(
-            first, last, *columns[part][:4], threshold, *state[:3], *sizes, *mean, alpha, model.beta, model.n_topics, key
+            first, last, *partition.columns[part][:4], state.topics, state.n_dk, n_wk, *sizes, mean_dk, *mean,
+            alpha, model.beta, model.n_topics, key,
         )
 
-    return sum(each_block(corpus, n_parts, (state.n_k,), draw, turn))
+    n_moved = sum(each_block(partition, (state.n_k,), draw, turn))
+    if mean_wk is not None:
+        n_wk -= mean_wk
+        state.n_wk[...] = np.rint(n_wk, out=n_wk)
+    return n_moved
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -150,7 +155,7 @@ def memory(corpus, model, options) -> Memory:
     """The topics and the counts of one chain; what a sweep takes besides is a row, or lists where it goes word after word."""
     state = corpus.n_tokens * np.dtype(np.uint16).itemsize + row_bytes(corpus, model.n_topics, np.int32)
     if options.partition > 1:
-        return Memory(state, partition_bytes(corpus, options.partition))
+        return Memory(state, partition_bytes(corpus, options.partition, corpus.n_pairs))
     return Memory(state, *word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto")))
 
 

@@ -218,7 +218,7 @@ def sweep(corpus, options, state, turn) -> tuple[float, np.ndarray]:
         update, given = conditional_vb.update_in_order, (state.gamma, *state[:6], *log_zeros)
     else:
         variances = NO_VARIANCES if options.update == "zeroth" else state[3:6]
-        update, given = collapsed_vb.update_in_order, (0, np.arange(corpus.n_pairs), state.gamma, *state[:3], *variances)
+        update, given = collapsed_vb.update_in_order, (np.arange(corpus.n_pairs), state.gamma, *state[:3], *variances)
         given = (*given, *NOTHING_SAMPLED)
 
     def work(first, last):

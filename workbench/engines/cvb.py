@@ -28,7 +28,7 @@ from workbench.engines.hyperparameters import Counts, Evidence, Learning, learne
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
 from workbench.engines.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.engines.starting import begin, start_option
-from workbench.engines.svb import count_before, samples
+from workbench.engines.svb import samples
 from workbench.kernels.collapsed_vb import add_moments, update_in_order
 from workbench.kernels.count_moments import expected_log_joint
 from workbench.kernels.evidence import log_joint, predictive
@@ -121,19 +121,20 @@ def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[Sta
     if not len(state.gamma):
         return state, {"updates": 0, "change": 0.0}
     recount_in_time(corpus, model, threshold, state, turn)
-    variational_before, columns = count_before(corpus, threshold), partition_of(corpus, options.partition).columns
-    rows, betas = [variational_before[each.pairs] for each in columns], np.full(corpus.n_words, model.beta)
+    partition = partition_of(corpus, options.partition, least=threshold + 1)
+    rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
+    betas = np.full(corpus.n_words, model.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
 
     def work(first, last, part, sizes):
         mean_k, var_k = (*sizes, None)[:2]
         return update_in_order(
-            first, last, *columns[part][:3], threshold, rows[part], state.gamma, mean_dk, mean_wk, mean_k,
+            first, last, *partition.columns[part][:3], rows[part], state.gamma, mean_dk, mean_wk, mean_k,
             var_dk, var_wk, var_k, *sampled, model.alphas, betas, corpus.n_words * model.beta, model.n_topics,
         )
 
     sizes = (mean_k,) if var_k is None else (mean_k, var_k)
-    changes = each_block(corpus, options.partition, sizes, work, turn)
+    changes = each_block(partition, sizes, work, turn)
     return state, {"updates": len(state.gamma), "change": max(changes)}
 
 
@@ -179,7 +180,7 @@ def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
     rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
     gamma = responsibility_bytes(n_variational, model.n_topics, STORED[options.precision])
     learning = 3 * rows if second_order and learnt(options) else 0
-    indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition)
+    indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition, n_variational)
     return Memory(gamma + rows * (2 if second_order else 1), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
 
 

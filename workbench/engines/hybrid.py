@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from workbench.engines import cgs, cvb, cvb0, svb
 from workbench.engines.engine import Engine, OptionError, option
 from workbench.engines.fold_in import by_gibbs
 from workbench.engines.hyperparameters import Evidence, Learning, learner, polya_of
-from workbench.engines.memory import Memory, partition_bytes, row_bytes
+from workbench.engines.memory import DOUBLE, Memory, partition_bytes, row_bytes
 from workbench.engines.partition import idle_alone, partition_option
 from workbench.engines.scan import DOCUMENTS
 from workbench.engines.starting import start_option
@@ -34,7 +35,7 @@ from workbench.kernels import collapsed_vb, standard_vb
 from workbench.kernels.evidence import log_joint, predictive
 from workbench.kernels.gibbs import ENDS, draw_pair, inverse_sizes
 from workbench.kernels.jit import kernel
-from workbench.kernels.lanes import pad_topics
+from workbench.kernels.lanes import pad_topics, padded
 from workbench.kernels.slices import each_slice, each_task, slice_bounds
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
@@ -175,9 +176,26 @@ def threshold_of(options) -> np.int64:
     return cgs.EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), cgs.EVERY_COUNT))
 
 
+class Sampled(NamedTuple):
+    n_pairs: int
+    n_tokens: int
+
+
+def sampled_of(corpus, threshold) -> Sampled:
+    """How much of a corpus is sampled; counted once."""
+    counted = _counted.setdefault(corpus, {})
+    if threshold not in counted:
+        counts = corpus.counts[corpus.counts <= threshold]
+        counted[threshold] = Sampled(len(counts), int(counts.sum(dtype=np.int64)))
+    return counted[threshold]
+
+
+_counted: WeakKeyDictionary = WeakKeyDictionary()
+
+
 def samples(corpus, options) -> bool:
     """Is any token of the corpus sampled?"""
-    return bool(np.any(corpus.counts <= threshold_of(options)))
+    return sampled_of(corpus, threshold_of(options)).n_pairs > 0
 
 
 def n_chains(corpus, options) -> int:
@@ -197,16 +215,16 @@ def init(corpus, model, options, turn, start=None, *, part=svb):
 def step(corpus, model, options, state, turn, *, part=svb):
     """Draw the sampled tokens of every chain, then update the variational pairs given all chains."""
     threshold = threshold_of(options)
-    n_sampled = int(corpus.counts[corpus.counts <= threshold].sum(dtype=np.int64)) * len(state.topics)
-    mixed = bool(np.any(corpus.counts > threshold))
+    sampled = sampled_of(corpus, threshold)
+    n_sampled, mixed = sampled.n_tokens * len(state.topics), sampled.n_pairs < corpus.n_pairs
     if options.phases == "interleaved" and mixed:
         n_moved, info = interleaved_pass(corpus, model, threshold, state, turn, part)
         scans = [DOCUMENTS]
     else:
         swept = sweep_chains(corpus, model, options, state, turn, mixed) if n_sampled else []
         n_moved, scans = sum(n for n, _ in swept), [scan for _, scan in swept]
-        sampled = (state.n_dk, state.n_wk, state.n_k[:, None])
-        mean, info = part.update(corpus, model, options, threshold, mean_part(state), sampled, turn)
+        drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
+        mean, info = part.update(corpus, model, options, threshold, mean_part(state), drawn, turn)
         state = type(state)(*mean, *state[-4:])
     info["updates"] = n_sampled + info["updates"] * len(state.topics)
     if not n_sampled:
@@ -290,7 +308,7 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 def evidence(corpus, model, options, state, of) -> Evidence:
     """What speaks of alpha, or of beta: the counts of the variational part beside those sampled in each chain."""
     sampled, part = cgs.evidence(state, of), svb if isinstance(state, SvbState) else cvb
-    if not np.any(corpus.counts > threshold_of(options)):
+    if sampled_of(corpus, threshold_of(options)).n_pairs == corpus.n_pairs:
         return sampled
     expected = part.evidence(corpus, threshold_of(options), model.n_topics, mean_part(state), of)
     if not samples(corpus, options):
@@ -299,14 +317,19 @@ def evidence(corpus, model, options, state, of) -> Evidence:
 
 
 def memory(corpus, model, options, *, part=svb) -> Memory:
-    """Both halves; whoever looks at a chain adds up its counts. Hybrids have no collapsed bound, which takes words in order."""
-    threshold, look = threshold_of(options), row_bytes(corpus, model.n_topics)
+    """Both halves, the pairs of each, and what a sweep of a chain, or a look at it, takes to add up its counts.
+
+    Hybrids have no collapsed bound, which takes words in order.
+    """
+    threshold, look, chains = threshold_of(options), row_bytes(corpus, model.n_topics), n_chains(corpus, options)
     mean, sampled = part.memory(corpus, model, options, threshold), cgs.memory(corpus, model, options)
-    state = mean.state + n_chains(corpus, options) * sampled.state
-    if not np.any(corpus.counts > threshold):
-        return sampled._replace(state=state, step=n_chains(corpus, options) * sampled.step, look=look)
-    indices = partition_bytes(corpus, options.partition) + (mean.indices if part is svb else 0)
-    return Memory(state, indices, mean.step, look)
+    state, n_sampled = mean.state + chains * sampled.state, sampled_of(corpus, threshold).n_pairs
+    if n_sampled == corpus.n_pairs:
+        return sampled._replace(state=state, step=chains * sampled.step, look=look)
+    of_pairs = partial(partition_bytes, corpus, options.partition)
+    indices = of_pairs(n_sampled) + (mean.indices if part is svb else of_pairs(corpus.n_pairs - n_sampled))
+    sweep = chains * corpus.n_words * padded(model.n_topics) * DOUBLE if n_sampled else 0
+    return Memory(state, indices, max(mean.step, sweep), look)
 
 
 def idle(options) -> str | None:

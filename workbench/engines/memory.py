@@ -31,9 +31,11 @@ def responsibility_bytes(n_pairs: int, n_topics: int, dtype=np.float64) -> int:
     return n_pairs * padded(n_topics) * np.dtype(dtype).itemsize
 
 
-def partition_bytes(corpus, n_parts: int) -> int:
-    """Of `partition.Partition`: the pairs once more, by parts; one part has those of the corpus itself."""
-    return corpus.n_pairs * (4 + 4 + 8 + 8) + n_parts * (corpus.n_documents + 1) * 8 if n_parts > 1 else 0
+def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
+    """Of `partition.Partition`: so many pairs once more, by parts; one part of all pairs has those of the corpus itself."""
+    if n_parts == 1 and n_pairs == corpus.n_pairs:
+        return 0
+    return n_pairs * (4 + 4 + 8 + 8) + n_parts * (corpus.n_documents + 1) * 8
 
 
 def word_major_bytes(corpus) -> int:

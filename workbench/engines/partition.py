@@ -24,18 +24,20 @@ from workbench.engines.engine import option
 from workbench.kernels.lanes import aligned_zeros
 from workbench.kernels.slices import each_slice, each_task, slice_bounds
 
+EVERY_COUNT = np.int64(2**62)
+"""The threshold under which every pair lies."""
 MOST_PARTS = 64
 """Blocks beyond this many at once no machine has threads for, and each would be small."""
 
 
 class Columns(NamedTuple):
-    """The pairs of a corpus with the words of one set, in canonical order; rows are documents."""
+    """Those of the pairs of a partition that have the words of one set, in canonical order; rows are documents."""
 
     indptr: np.ndarray         # (document + 1,) int64: the pairs of document d are indptr[d]:indptr[d + 1]
     words: np.ndarray          # (pair,) int32
     counts: np.ndarray         # (pair,) int32
     tokens_before: np.ndarray  # (pair,) int64: canonical number of the first token of each pair
-    pairs: np.ndarray | slice  # (pair,) int64: where the pairs stand in the corpus
+    pairs: np.ndarray | slice  # (pair,) int64: where the pairs stand among all of the partition
 
 
 class Partition(NamedTuple):
@@ -57,12 +59,14 @@ def idle_alone(what: str) -> str:
     return f"{what} one after another; with the option partition=4 blocks go side by side, approximately"
 
 
-def partition_of(corpus, n_parts: int) -> Partition:
-    """The partition of a corpus into P x P blocks, made once."""
+def partition_of(corpus, n_parts: int, least: int = 1, most: int = EVERY_COUNT) -> Partition:
+    """The partition into P x P blocks of the pairs of a corpus that count at least and at most so much; made once."""
     made = _made.setdefault(corpus, {})
-    if n_parts not in made:
-        made[n_parts] = _whole(corpus) if n_parts == 1 else _cut(corpus, n_parts)
-    return made[n_parts]
+    if (n_parts, least, most) not in made:
+        pairs = np.flatnonzero((corpus.counts >= least) & (corpus.counts <= most))
+        whole = n_parts == 1 and len(pairs) == corpus.n_pairs
+        made[n_parts, least, most] = _whole(corpus) if whole else _cut(corpus, n_parts, pairs)
+    return made[n_parts, least, most]
 
 
 _made: WeakKeyDictionary = WeakKeyDictionary()
@@ -75,14 +79,15 @@ def _whole(corpus) -> Partition:
     )
 
 
-def _cut(corpus, n_parts: int) -> Partition:
+def _cut(corpus, n_parts: int, pairs) -> Partition:
+    """Ranges and sets with about equal numbers of tokens of the whole corpus; in their columns the given pairs alone."""
     before = corpus.tokens_before[corpus.indptr]
     middles = (before[:-1] + before[1:]) / 2
     ends = np.searchsorted(middles, np.arange(1, n_parts) * (corpus.n_tokens / n_parts)).tolist()
-    set_of = shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)[corpus.words]
+    set_of = shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)[corpus.words[pairs]]
     return Partition(
         list(pairwise([0, *ends, corpus.n_documents])),
-        [_columns(corpus, np.flatnonzero(set_of == part)) for part in range(n_parts)],
+        [_columns(corpus, pairs, np.flatnonzero(set_of == part)) for part in range(n_parts)],
     )
 
 
@@ -95,20 +100,22 @@ def shared_out(tokens, n_parts: int) -> np.ndarray:
     return sets
 
 
-def _columns(corpus, pairs) -> Columns:
-    indptr = np.searchsorted(pairs, corpus.indptr)
-    return Columns(indptr, corpus.words[pairs], corpus.counts[pairs], corpus.tokens_before[pairs], pairs)
+def _columns(corpus, pairs, places) -> Columns:
+    own = pairs[places]
+    indptr = np.searchsorted(own, corpus.indptr)
+    return Columns(indptr, corpus.words[own], corpus.counts[own], corpus.tokens_before[own], places)
 
 
-def each_block(corpus, n_parts: int, sizes: tuple, work: Callable, turn) -> list:
+def each_block(partition: Partition, sizes: tuple, work: Callable, turn) -> list:
     """The results of ``work(first, last, part, sizes)``: documents first..last with the words of a part, all of them once.
 
     ``sizes`` are the arrays by topic that the work changes and that blocks share; each is given its block's, and they hold
     the sum of all changes when this returns.
     """
+    n_parts, results = len(partition.columns), []
     if n_parts == 1:
-        return each_slice(lambda *rows: work(*rows, 0, sizes), slice_bounds(corpus.indptr, len(sizes[0])), 1, turn.pulse)
-    partition, results = partition_of(corpus, n_parts), []
+        bounds = slice_bounds(partition.columns[0].indptr, len(sizes[0]))
+        return each_slice(lambda *rows: work(*rows, 0, sizes), bounds, 1, turn.pulse)
     copies = [aligned_zeros((n_parts, *each.shape), each.dtype) for each in sizes]
     for phase in range(n_parts):
         for shared, own in zip(sizes, copies, strict=True):

@@ -191,7 +191,7 @@ def update_pair(
 
 @lean
 def update_pairs(
-    first, last, indptr, words, counts, threshold, variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+    first, last, indptr, words, counts, rows, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
     sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, room,
 ):
     """`update_in_order` with room for a pair."""
@@ -203,22 +203,21 @@ def update_pairs(
                 fetch(mean_wk, k)
                 if var_k is not None:
                     fetch(var_wk, k)
-            if counts[pair] > threshold:
-                changed = renew(
-                    d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-                    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, variational_before[pair], room,
-                )
-                largest = max(largest, changed)
+            changed = renew(
+                d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+                sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, rows[pair], room,
+            )
+            largest = max(largest, changed)
     return highest(largest)
 
 
 def update_in_order(
-    first, last, indptr, words, counts, threshold, variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+    first, last, indptr, words, counts, rows, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
     sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics,
 ):
-    """`update_pair` for each variational pair of documents first..last; returns the largest change of any gamma."""
+    """`update_pair` for each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
     return update_pairs(
-        first, last, indptr, words, counts, threshold, variational_before, kept,
+        first, last, indptr, words, counts, rows, kept,
         mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
         sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, room_for(alpha, n_topics, len(mean_k)),
     )

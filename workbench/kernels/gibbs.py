@@ -8,8 +8,8 @@ real-valued mean part that stays as it is (`mean_*` None: no mean part), and the
 
     exp{ - V_dk / 2 (alpha_k + n_dk)^2 - V_wk / 2 (beta + n_wk)^2 + V_k / 2 (W beta + n_k)^2 }    spec A.8
 
-Only tokens of pairs with a count up to `threshold` are drawn; the others are passed over. A token's uniform depends on its
-canonical number alone, so a Gibbs sampler is the hybrid with an infinite threshold, bit for bit.
+A token's uniform depends on its canonical number alone, so a Gibbs sampler is the hybrid in which every pair is sampled, bit
+for bit.
 
 A row of topics is worked on in blocks of sixteen lanes. Running sums go down the lanes, block by block; a draw falls into
 a lane (in the order of `vectors.STAIR`) and then into a block, so with up to four topics it is the smallest k whose
@@ -24,7 +24,7 @@ and a drawn token is only added after the next one has been removed, so that no 
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.lanes import LANES, LINE
+from workbench.kernels.lanes import ALIGNMENT, LANES, LINE
 from workbench.kernels.special import fast_exp
 from workbench.kernels.uniforms import uniform
 from workbench.kernels.vectors import (
@@ -147,27 +147,25 @@ def add_token(
 
 
 @inlined
-def ask_for_row(row, lanes, n_wk, mean_wk, var_wk):
-    """Asks for the counts of a word, and their mean part."""
-    for i in range(row, row + lanes, LANES):
+def ask_for_row(row, lanes, n_wk, var_wk):
+    """Asks for the counts of a word, and the variances of their mean part."""
+    for i in range(row, row + lanes, ALIGNMENT // n_wk.itemsize):
         fetch(n_wk, i)
-        if mean_wk is not None:
-            fetch(mean_wk, i)
-            fetch(mean_wk, i + LINE)
-        if var_wk is not None:
+    if var_wk is not None:
+        for i in range(row, row + lanes, LINE):
             fetch(var_wk, i)
-            fetch(var_wk, i + LINE)
 
 
 @kernel
 def draw_topics(
-    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k,
-    mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, alpha, beta, n_topics, key,
+    first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k,
+    mean_dk, mean_k, var_dk, var_wk, var_k, alpha, beta, n_topics, key,
 ):
-    """Draws, in canonical order, every token of documents first..last whose pair counts at most `threshold`.
+    """Draws, in canonical order, every token of the given pairs of documents first..last.
 
     topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are
-    padded and changed in place; returns how many tokens changed topic.
+    padded and changed in place; returns how many tokens changed topic. The mean part of a word is within n_wk, which
+    is float64 then: a token mostly meets another word, and its row is read once.
     """
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
     same, more = inverse_sizes(n_k, mean_k, words_beta, 0), inverse_sizes(n_k, mean_k, words_beta, 1)
@@ -187,10 +185,8 @@ def draw_topics(
         var_here = None if var_dk is None else var_dk[d]
         new, row_before, waits = np.uint32(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] > threshold:
-                continue
             if pair + AHEAD < len(words):
-                ask_for_row(words[pair + AHEAD] * lanes, lanes, n_wk, mean_wk, var_wk)
+                ask_for_row(words[pair + AHEAD] * lanes, lanes, n_wk, var_wk)
             row = words[pair] * lanes
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 old = topics[np.uint64(token)]
@@ -210,7 +206,7 @@ def draw_topics(
                     )
                 sums = spread(0.0)
                 for i in range(0, lanes, LANES):
-                    b = beta + block_beside(mean_wk, row + i, doubles(load(n_wk, row + i)))
+                    b = beta + doubles(load(n_wk, row + i))
                     weights = load(share, i) * b
                     if var_k is not None:
                         exponents = 0.5 * (load(leaning, i) - load(var_wk, row + i) / (b * b))

@@ -460,7 +460,7 @@ def _changed(change):
             first = builder.and_(place, INT64(-GROUP))
             pointer = _pointer(context, builder, sig.args[0], array_value, first, group)
             old = builder.load(pointer, align=bits.width // 8)
-            new = change(builder, old, _spread(builder, builder.bitcast(value, bits), group), mask)
+            new = change(builder, old, _spread(builder, builder.bitcast(value, bits), group), mask, KINDS[array.dtype])
             builder.store(new, pointer, align=bits.width // 8)
             return context.get_dummy_value()
 
@@ -469,6 +469,16 @@ def _changed(change):
     return write
 
 
-put = _changed(lambda builder, old, new, mask: builder.or_(builder.and_(old, builder.not_(mask)), builder.and_(new, mask)))
-bump = _changed(lambda builder, old, step, mask: builder.add(old, builder.and_(step, mask)))
-"""Of whole numbers only."""
+def _put(builder, old, new, mask, kind):
+    return builder.or_(builder.and_(old, builder.not_(mask)), builder.and_(new, mask))
+
+
+def _bumped(builder, old, step, mask, kind):
+    step = builder.and_(step, mask)
+    if isinstance(kind, ir.IntType):
+        return builder.add(old, step)
+    numbers = ir.VectorType(kind, GROUP)
+    return builder.bitcast(builder.fadd(builder.bitcast(old, numbers), builder.bitcast(step, numbers)), old.type)
+
+
+put, bump = _changed(_put), _changed(_bumped)
