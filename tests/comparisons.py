@@ -58,3 +58,13 @@ def with_topics(n_topics: int) -> xr.Dataset:
     """One whole run of two iterations with the given number of topics."""
     train, test = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
     return wb.fit(train, "cgs", n_topics=n_topics, n_iterations=2, test=test, burn_in=0, progress=False)
+
+
+def with_phi(phi) -> xr.Dataset:
+    """A run with the given phi and as many tokens in each topic."""
+    phi = np.array(phi, float)
+    run = made_up("cgs", [1]).drop_vars("n_k").drop_vars("topic")
+    run["n_k"] = (("iteration", "topic"), np.ones((1, len(phi))))
+    run["phi"] = (("topic", "word"), phi)
+    run["n_kw"] = (("snapshot", "topic", "word"), phi[None])
+    return run.assign_coords(topic=np.arange(len(phi)), word=np.array([f"w{w}" for w in range(phi.shape[1])], dtype=object))

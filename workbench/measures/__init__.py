@@ -3,10 +3,13 @@
 from workbench.measures.against_topics import against_topics, finds_topics, lines_of_topics
 from workbench.measures.comparison import final, paired_differences, reached_by_all, summary, time_to
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
+from workbench.measures.documents import representative_documents, token_topics
 from workbench.measures.hyperparameters import Hyperparameter, hyperparameters, learnt_by
 from workbench.measures.lineage import Edge, lineage
+from workbench.measures.matching import match_topics, topic_distances, topic_flow
 from workbench.measures.moves import Move, moves, moves_told
 from workbench.measures.quantities import DERIVED, TOPIC_NUMBERS, bound_of, n_tokens, quantity, topic_counts
+from workbench.measures.saliency import saliency, salient_words
 from workbench.measures.selection import (
     PAPERS_ORDER,
     MeasureError,
@@ -18,12 +21,14 @@ from workbench.measures.selection import (
     replicate_of,
     spec_of,
 )
-from workbench.measures.topics import top_words, topic_sizes, topic_words, topics_by_size
+from workbench.measures.topic_map import topic_map
+from workbench.measures.topics import top_words, topic_sizes, topic_words, topics_by_size, used_topics
 
 __all__ = [
     "CLOCKS", "DERIVED", "PAPERS_ORDER", "TOPIC_NUMBERS", "Curve", "Edge", "Hyperparameter", "MeasureError", "Move",
     "against_topics", "bound_of", "data_of", "each_run", "final", "finds_topics", "hyperparameters", "in_papers_order",
-    "labels_of", "learnt_by", "lineage", "lines_of_topics", "mean_curves", "moves", "moves_told", "n_tokens", "one_run",
-    "paired_differences", "quantity", "reached_by_all", "replicate_of", "spec_of", "summary", "time_to", "top_words",
-    "topic_counts", "topic_sizes", "topic_words", "topics_by_size",
+    "labels_of", "learnt_by", "lineage", "lines_of_topics", "match_topics", "mean_curves", "moves", "moves_told", "n_tokens",
+    "one_run", "paired_differences", "quantity", "reached_by_all", "replicate_of", "representative_documents", "saliency",
+    "salient_words", "spec_of", "summary", "time_to", "token_topics", "top_words", "topic_counts", "topic_distances",
+    "topic_flow", "topic_map", "topic_sizes", "topic_words", "topics_by_size", "used_topics",
 ]

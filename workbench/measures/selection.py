@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable
 
 import numpy as np
@@ -63,6 +64,18 @@ def one_run(run) -> xr.Dataset:
     if len(runs) > 1:
         raise MeasureError(f"wanted one run; got {len(runs)}; choose one with workbench.open_run")
     return runs[0]
+
+
+def whole_number(what: str, value, low: int = 1) -> int:
+    """The value as an int of at least ``low``.
+
+    Raises
+    ------
+    MeasureError
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
+        raise MeasureError(f"the {what} must be a whole number of at least {low}; got {value!r}")
+    return int(value)
 
 
 def spec_of(run: xr.Dataset) -> RunSpec:

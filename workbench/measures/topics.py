@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 import xarray as xr
 
-from workbench.measures.selection import MeasureError, spec_of
+from workbench.measures.selection import MeasureError, spec_of, whole_number
 from workbench.models import HDP, topic_numbers
 
 
@@ -40,8 +40,7 @@ def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Datase
     Sievert & Shirley (2014), section 3.1.
     """
     _require(run, "phi", "n_kw")
-    if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
-        raise MeasureError(f"the number of top words must be a whole number of at least 1; got {n!r}")
+    n = whole_number("number of top words", n)
     if isinstance(relevance, bool) or not isinstance(relevance, numbers.Real) or not 0 <= relevance <= 1:
         raise MeasureError(f"relevance must be a number from 0 (lift) to 1 (probability); got {relevance!r}")
     phi = run["phi"].values
@@ -110,11 +109,28 @@ def topics_by_size(run: xr.Dataset) -> list[int]:
     return numbers[order].tolist()
 
 
+def used_topics(run: xr.Dataset) -> xr.Dataset:
+    """The run without the topics of an HDP that have no token; of LDA as it is. Topics keep their numbers.
+
+    Raises
+    ------
+    MeasureError
+        The Dataset holds no snapshot.
+    """
+    used = sorted(topics_by_size(run))
+    return run if len(used) == run.sizes["topic"] else run.sel(topic=used)
+
+
+def word_tokens(run: xr.Dataset) -> np.ndarray:
+    """(word,) float64 training tokens of each word, whole numbers: the responsibilities of a token add up to 1."""
+    return np.rint(run["n_kw"].isel(snapshot=-1).sum("topic").values)
+
+
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
     """(topic, word) what words are ranked by; phi itself where the weight is 1, so that ties are those of phi."""
     if weight == 1:
         return phi
-    tokens = np.rint(run["n_kw"].isel(snapshot=-1).sum("topic").values)  # each word's responsibilities add up to its tokens
+    tokens = word_tokens(run)
     with np.errstate(divide="ignore"):
         return np.log(phi) - (1 - weight) * np.where(tokens > 0, np.log(tokens / tokens.sum()), np.inf)
 
