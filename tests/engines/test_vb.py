@@ -80,7 +80,7 @@ def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
         0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, pad_topics(alpha, 1.0),
         NOTHING_SAMPLED[0], logs, weights, n_topics, 1, 0.0, fitted, document_logs, document_weights, np.empty(corpus.n_pairs),
     )
-    log_normalisers = found + np.sum(fitted * document_logs)
+    log_normalisers = found + np.sum(fitted * np.log(document_weights))
     log_sizes = twins.psi(a.sum(axis=1)) @ corpus.document_tokens  # which gamma does not depend on
     gamma = np.full((corpus.n_pairs, n_topics), 1 / n_topics)
     without_words = twins.uncollapsed_bound(corpus, gamma, a, b, alpha, beta) - twins.entropy(corpus, gamma)

@@ -1,5 +1,8 @@
 """Documents fitted to topics that stand still, where exp(psi) leaves the range of doubles; whole iterations are in test_vb."""
 
+import math
+
+import numba
 import numpy as np
 import pytest
 import twins
@@ -8,7 +11,9 @@ from toys import simulated
 
 from workbench.kernels import document_vb, standard_vb
 from workbench.kernels.lanes import aligned_zeros, pad_topics
+from workbench.kernels.special import fast_log
 from workbench.kernels.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.vectors import spread, total
 
 
 def rows(array):
@@ -45,7 +50,7 @@ def test_where_all_weights_of_a_document_underflow_both_passes_go_by_logs():
     )
     assert not ratios.any() and n_visited == corpus.n_pairs
     np.testing.assert_allclose(sizes, new_wk.sum(axis=0), rtol=1e-14)  # rounding
-    assert expected_of_words == pytest.approx(np.sum(new_wk * logs), rel=1e-14)
+    assert expected_of_words == pytest.approx(np.sum(new_wk[:, :n_topics] * np.log(weights[:, :n_topics])), rel=1e-14)
     log_normalisers = found + np.sum(mean_dk * document_logs)
     counts = twins.expected_counts(corpus, expected)
     rounding = 1e-6  # psi of 1e-4 is -1e4 with ten digits
@@ -53,3 +58,29 @@ def test_where_all_weights_of_a_document_underflow_both_passes_go_by_logs():
     np.testing.assert_allclose(new_wk[:, :n_topics], counts.n_wk, rtol=0, atol=rounding * corpus.n_tokens)
     told = sum(n * logsumexp(psi(alpha + used[d]) + log_phi[w]) for d, w, n in twins.pairs_of(corpus))
     assert log_normalisers == pytest.approx(told, rel=1e-9)
+
+
+@numba.njit(error_model="numpy")
+def summed_logs(indptr, tokens, normalisers):
+    """sum_d sum_i n_i log Z_i of documents that lie apart by sixteen places at least."""
+    product, logs = spread(1.0), spread(0.0)
+    for d in range(len(indptr)):
+        begin, n = indptr[d]
+        product, logs = document_vb.with_logs(n, tokens[begin:], normalisers[begin:], product, logs)
+    return total(logs + fast_log(product))
+
+
+@pytest.mark.parametrize("counts", [(1,), (2,), (3,), (4, 50), (1, 2, 3, 4, 1000)], ids=str)
+@pytest.mark.parametrize("least, most", [(-1, 0), (-60, -20), (-90, 90), (60, 90)])
+def test_the_logs_of_normalisers_are_those_taken_one_by_one(counts, least, most):
+    """Of products that would leave the range of doubles; right to the roundings of 2000 terms, of which none is cancelled."""
+    random = np.random.default_rng(3)
+    lengths = [1, 16, 17, 0, 40, 31, 200]
+    begins = np.cumsum([0, *(n + 16 for n in lengths)])
+    tokens, normalisers = np.zeros(begins[-1]), np.ones(begins[-1])
+    for begin, n in zip(begins[:-1], lengths, strict=True):
+        tokens[begin : begin + n] = random.choice(counts, n)
+        normalisers[begin : begin + n] = 10.0 ** random.uniform(least, most, n)
+    terms = [n * math.log(z) for n, z in zip(tokens, normalisers, strict=True)]
+    found = summed_logs(np.column_stack([begins[:-1], lengths]), tokens, normalisers)
+    assert found == pytest.approx(math.fsum(terms), rel=0, abs=1e-14 * math.fsum(map(abs, terms)))

@@ -36,7 +36,6 @@ def test_weights_are_averaged_over_chains_in_the_log_domain(n_padded, n_chains, 
     standard_vb.weigh_rows(1, 4, prior, mean, given, log_sizes, point, logs, weights)
     chains = sampled if len(given) else np.zeros((1, 5, n_padded))
     expected = (np.log if point else psi)(prior + mean + chains).mean(axis=0) - log_sizes
-    np.testing.assert_allclose(logs[1:4], expected[1:4], rtol=0, atol=SERIES_ERROR)
     np.testing.assert_allclose(weights[1:4], np.exp(expected)[1:4], rtol=SERIES_ERROR)
     assert np.isnan(weights[[0, 4]]).all()
 
@@ -83,7 +82,8 @@ def test_the_log_domain_meets_its_twin_however_small_the_prior(prior):
     sizes = psi(corpus.n_words * prior + mean.n_k)
     for d, w, _ in twins.pairs_of(corpus)[::7]:
         found, word_logs = np.empty(6), psi(prior + mean.n_wk[w]) - sizes
-        log_normaliser = standard_vb.log_domain_gamma(psi(alpha + mean.n_dk[d]), word_logs, 6, found)
+        logs, faint = (psi(alpha + mean.n_dk[d])[None], word_logs[None]), np.zeros((1, 6))
+        log_normaliser = standard_vb.log_domain_gamma(0, logs[0], faint, 0, logs[1], faint, 6, found)
         assert log_normaliser == pytest.approx(logsumexp(psi(alpha + mean.n_dk[d]) + word_logs), rel=1e-14)
         expected = twins.responsibility([mean], [1.0], d, w, alpha, prior)
         np.testing.assert_allclose(found, expected, rtol=max(6 * SERIES_ERROR, 1e-15 / prior), atol=1e-300)

@@ -120,6 +120,32 @@ class Fitted(NamedTuple):
     n_visited: int   # pairs, each as often as it was visited
 
 
+class Room(NamedTuple):
+    """What a parallel update of a corpus needs again in the next: its slices, and arrays that hold nothing in between."""
+
+    documents: list            # ranges of them
+    words: list
+    document_logs: np.ndarray  # (document, topic) float64, padded; takes memory only where weights are faint
+    document_weights: np.ndarray
+    word_logs: np.ndarray      # (word, topic) likewise
+    word_weights: np.ndarray
+    ratios: np.ndarray         # (pair,) float64
+
+
+ROOMS = WeakKeyDictionary()
+"""The room of each corpus while no update is under way, since new arrays cost more than many a small sweep."""
+
+
+def room_for(corpus, lanes) -> Room:
+    """Taken out of `ROOMS`, so that two updates at once have one each."""
+    room = ROOMS.pop(corpus, None)
+    if room is None or room.word_logs.shape[1] != lanes:
+        slices = [slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr)]
+        rows = [aligned_empty((n, lanes), np.float64) for n in (corpus.n_documents, corpus.n_words) for _ in range(2)]
+        room = Room(*slices, *rows, np.empty(corpus.n_pairs))
+    return room
+
+
 def update_in_parallel(corpus, model, mean, sampled, turn, point=False, n_inner=1, inner_tolerance=0.0) -> Fitted:
     """Documents fitted to the topics, then topics counted, both from the same weights; the counts `mean` change in place.
 
@@ -128,33 +154,30 @@ def update_in_parallel(corpus, model, mean, sampled, turn, point=False, n_inner=
     mean_dk, mean_wk, mean_k = mean
     sampled_dk, sampled_wk, sampled_k = sampled
     lanes, by_word = len(mean_k), corpus.by_word
-    bounds = {name: slice_bounds(indptr, lanes) for name, indptr in (("documents", corpus.indptr), ("words", by_word.indptr))}
+    room = room_for(corpus, lanes)
 
-    def by_slices(work, rows):
-        return each_slice(work, bounds[rows], turn.n_threads, turn.pulse)
+    def by_slices(work, slices):
+        return each_slice(work, slices, turn.n_threads, turn.pulse)
 
-    sizes = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, model.n_topics)
-    word_logs, word_weights = aligned_empty(mean_wk.shape, np.float64), aligned_empty(mean_wk.shape, np.float64)
-    betas = np.full(lanes, model.beta)
-    by_slices(lambda a, b: weigh_rows(a, b, betas, mean_wk, sampled_wk, sizes, point, word_logs, word_weights), "words")
-
-    document_logs, document_weights = aligned_empty(mean_dk.shape, np.float64), aligned_empty(mean_dk.shape, np.float64)
-    alpha, ratios = pad_topics(model.alphas, 1.0), np.empty(corpus.n_pairs)
-    topics, documents = (word_logs, word_weights, model.n_topics), (document_logs, document_weights)
+    sizes, betas = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, model.n_topics), np.full(lanes, model.beta)
+    topics, documents = (room.word_logs, room.word_weights, model.n_topics), (room.document_logs, room.document_weights)
+    by_slices(lambda a, b: weigh_rows(a, b, betas, mean_wk, sampled_wk, sizes, point, *topics[:2]), room.words)
+    alpha = pad_topics(model.alphas, 1.0)
     fitted = by_slices(
         lambda a, b: fit_documents(
             a, b, corpus.indptr, corpus.words, corpus.counts, alpha, sampled_dk, *topics,
-            n_inner, inner_tolerance, mean_dk, *documents, ratios,
+            n_inner, inner_tolerance, mean_dk, *documents, room.ratios,
         ),
-        "documents",
+        room.documents,
     )
     counted = by_slices(
         lambda a, b: count_words(
-            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *documents, *topics, ratios, mean_wk
+            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *documents, *topics, room.ratios, mean_wk
         ),
-        "words",
+        room.words,
     )
     mean_k[:] = sum(sizes for _, sizes in counted)
+    ROOMS[corpus] = room
     entropy = sum(entropy for entropy, _ in fitted) - sum(expected for expected, _ in counted)
     return Fitted(entropy, sum(n_visited for _, n_visited in fitted))
 
@@ -221,10 +244,10 @@ def memory(corpus, model, options, threshold=0) -> Memory:
 
 
 def in_parallel(corpus, rows: int, n_pairs: int) -> Memory:
-    """What `update_in_parallel` takes: orders of the pairs, which are copied unless they are all; weights, logs and ratios."""
+    """What `update_in_parallel` takes: its room, at the most logs of weights, and orders of the pairs, copied unless all."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
     orders = n_pairs * (8 + 4) + (corpus.n_words + 1) * 8
-    return Memory(rows, copied + orders, step=2 * rows + n_pairs * DOUBLE)
+    return Memory(rows, copied + orders + rows + n_pairs * DOUBLE, step=rows)
 
 
 def idle(options) -> str | None:

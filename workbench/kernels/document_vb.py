@@ -14,7 +14,7 @@ import numpy as np
 from workbench.kernels.jit import kernel, lean
 from workbench.kernels.lanes import LANES, LINE
 from workbench.kernels.special import fast_log
-from workbench.kernels.standard_vb import TINY, log_domain_gamma, weigh_row, weigh_rows
+from workbench.kernels.standard_vb import FAINT, TINY, log_domain_gamma, log_weight, weigh_row, weigh_rows
 from workbench.kernels.vectors import (
     choose,
     count,
@@ -171,10 +171,13 @@ def fit_each(
                 for i in range(n):
                     if normalisers[i] < TINY:
                         log_normaliser += tokens[i] * log_domain_gamma(
-                            document_logs[d], word_logs[words[begin + i]], n_topics, gamma
+                            d, document_logs, document_weights, words[begin + i], word_logs, word_weights, n_topics, gamma
                         )
                         for k in range(n_topics):
-                            new[k] += tokens[i] * gamma[k]
+                            more = tokens[i] * gamma[k]
+                            new[k] += more
+                            lost = log_weight(d, k, document_logs, document_weights, n_topics)
+                            log_normaliser -= more * (lost - fast_log(max(document_weights[d, k], FAINT)))
                         normalisers[i] = 1.0
             changes = spread(0.0)
             for k in range(0, n_padded, LANES):
@@ -186,7 +189,7 @@ def fit_each(
         by_logs += log_normaliser
         product, logs = with_logs(n, tokens, normalisers, product, logs)
         for k in range(0, n_padded, LANES):
-            expected += load(new, k) * load(document_logs, own + k)
+            expected += load(new, k) * fast_log(max(load(document_weights, own + k), FAINT))
         for i in range(n):
             kept_ratios[np.uint64(begin + i)] = ratios[np.uint64(i)]
     return total(logs + fast_log(product)) + by_logs - total(expected), n_visited
@@ -199,9 +202,9 @@ def fit_documents(
 ):
     """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
 
-    `mean_dk` holds the start and then the result, `document_logs` and `document_weights` what the last gamma came from,
-    `kept_ratios` count / normaliser of each pair, 0 if it went by logs. Returns (sum n_dw log normaliser
-    - sum n_dk document_logs_dk, which the entropy needs, and pairs visited).
+    `mean_dk` holds the start and then the result, `document_weights` what the last gamma came from, and `document_logs` their
+    logs where one is faint; `kept_ratios` count / normaliser of each pair, 0 if it went by logs. Returns (sum n_dw log
+    normaliser - sum n_dk log weight_dk, which the entropy needs, and pairs visited).
     """
     n_padded, most = len(alpha), longest(first, last, indptr) + LANES
     tokens, normalisers, ratios, rows = np.empty(most), np.empty(most), np.empty(most), np.empty(most, np.int64)

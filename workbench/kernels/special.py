@@ -25,6 +25,7 @@ SERIES_1, SERIES_3 = 1 / 24, -37 / 5760
 SERIES_5, SERIES_7 = 10313 / 2903040, -5509121 / 1393459200
 HALF_LOG_TWO_PI = 0.91893853320467274178
 LOG2_E = 1.4426950408889634
+LN2 = math.log(2.0)
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 SMALLEST_EXPONENT = -708.0
 
@@ -42,6 +43,20 @@ def exp_within(x):
     second = (1.0 / 24 + r * (1.0 / 120)) + s * (1.0 / 720 + r * (1.0 / 5040))
     first = r + s * (0.5 + r * (1.0 / 6))
     return (1.0 + (first + q * (second + q * (third + q * fourth)))) * power_of_two(raised)
+
+
+@inlined
+def exp_nearly(x):
+    """exp(x) for x < 700 to 1e-12 relative, 0 below -708; the Taylor polynomial of degree 10, for values not known better."""
+    within = max(x, SMALLEST_EXPONENT)
+    raised = within * LOG2_E + SHIFTER
+    r = within - (raised - SHIFTER) * LN2
+    s = r * r
+    third = (1.0 / 40320 + r * (1.0 / 362880)) + s * (1.0 / 3628800)
+    second = (1.0 / 24 + r * (1.0 / 120)) + s * (1.0 / 720 + r * (1.0 / 5040))
+    first = (1.0 + r) + s * (0.5 + r * (1.0 / 6))
+    value = (first + (s * s) * (second + (s * s) * third)) * power_of_two(raised)
+    return choose(x > SMALLEST_EXPONENT, value, 0.0 * value)
 
 
 @inlined
@@ -81,7 +96,7 @@ def shifted(x):
 def exp_digamma(x):
     """exp(psi(x)) for x > 0."""
     series, reciprocals = shifted(x)
-    return series * fast_exp(0.0 - reciprocals)
+    return series * exp_nearly(0.0 - reciprocals)
 
 
 @inlined
@@ -91,7 +106,7 @@ def exp_digamma_ratio(x, y, z):
     series_y, reciprocals_y = shifted(y)
     series_z, reciprocals_z = shifted(z)
     scale = series_x * series_y / series_z
-    return scale * fast_exp(min(reciprocals_z - (reciprocals_x + reciprocals_y), 700.0))
+    return scale * exp_nearly(min(reciprocals_z - (reciprocals_x + reciprocals_y), 700.0))
 
 
 @inlined

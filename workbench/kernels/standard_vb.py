@@ -17,11 +17,13 @@ import numpy as np
 
 from workbench.kernels.jit import kernel, lean
 from workbench.kernels.lanes import LANES, pad_topics
-from workbench.kernels.special import digamma, exp_digamma_ratio, fast_exp, fast_log, normalise_logs
-from workbench.kernels.vectors import choose, doubles, inlined, load, numbers, spread, store, total
+from workbench.kernels.special import digamma, exp_digamma_ratio, exp_nearly, fast_log, normalise_logs, shifted
+from workbench.kernels.vectors import choose, count, doubles, inlined, load, numbers, spread, store, total
 
 TINY = 1e-100
 """A normaliser below this is recomputed in the log domain."""
+FAINT = 1e-150
+"""The logarithm of a weight below this is not taken from the weight."""
 OUT_OF_REACH = 1e9
 """Taken from the log weight of a padding topic."""
 NOTHING_SAMPLED = (np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int64))
@@ -43,18 +45,51 @@ def mean_digamma(prior, mean, sampled, at):
     return found
 
 
-@inlined
-def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
-    """logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row, a log in place of psi for a point; weights = exp(logs)."""
+@lean
+def log_row(row, prior, mean, sampled, log_sizes, point, logs):
+    """logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row; a log in place of psi for a point."""
     for k in range(0, mean.shape[1], LANES):
         at = row * mean.shape[1] + k
         if point:
             expected = fast_log(load(prior, k) + load(mean, at))
         else:
             expected = mean_digamma(load(prior, k), mean, sampled, at)
-        expected -= load(log_sizes, k)
-        store(logs, at, expected)
-        store(weights, at, fast_exp(expected))
+        store(logs, at, expected - load(log_sizes, k))
+
+
+@inlined
+def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
+    """weights = exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of a row, log in place of psi for a point.
+
+    Their logs are stored too where one of them is faint: see `log_weight`.
+    """
+    n_chains, n_faint = sampled.shape[0], 0
+    if n_chains > 1:
+        log_row(row, prior, mean, sampled, log_sizes, point, logs)
+    for k in range(0, mean.shape[1], LANES):
+        at, log_size = row * mean.shape[1] + k, load(log_sizes, k)
+        factor, exponent = load(prior, k) + load(mean, at), 0.0 - log_size
+        if n_chains > 1:
+            factor, exponent = spread(1.0), load(logs, at)
+        elif not point:
+            if n_chains == 1:
+                factor += doubles(load(sampled, at))
+            factor, reciprocals = shifted(factor)
+            exponent -= reciprocals
+        new = factor * exp_nearly(exponent)
+        store(weights, at, new)
+        n_faint += count((new < FAINT) & (log_size < OUT_OF_REACH))
+    if n_faint > 0 and n_chains < 2:
+        log_row(row, prior, mean, sampled, log_sizes, point, logs)
+
+
+@lean
+def log_weight(row, k, logs, weights, n_topics):
+    """The logarithm of a weight: the one that was stored, where a weight of the row is faint."""
+    lowest = weights[row, 0]
+    for other in range(1, n_topics):
+        lowest = min(lowest, weights[row, other])
+    return logs[row, k] if lowest < FAINT else fast_log(weights[row, k])
 
 
 @kernel
@@ -68,17 +103,18 @@ def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
     """<psi(W beta + m_k + c^s_k)>, or of a point log(W beta + m_k): (topic,), so much in the padding that it weighs nothing."""
     n_padded = len(mean_k)
     sizes = mean_k + sampled_k[:, 0] if len(sampled_k) and not point else mean_k[None]
-    logs, weights = np.empty((2, *sizes.shape))
-    priors, unsized = np.full(n_padded, words_beta), np.zeros(n_padded)
-    weigh_rows(0, len(sizes), priors, sizes, NOTHING_SAMPLED[1], unsized, point, logs, weights)
+    logs, priors, unsized = np.empty(sizes.shape), np.full(n_padded, words_beta), np.zeros(n_padded)
+    for chain in range(len(sizes)):
+        log_row(chain, priors, sizes, NOTHING_SAMPLED[1], unsized, point, logs)
     return pad_topics(logs.mean(axis=0)[:n_topics], OUT_OF_REACH)
 
 
 @kernel
-def log_domain_gamma(document_logs, word_logs, n_topics, gamma):
+def log_domain_gamma(d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma):
     """gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
     for k in range(n_topics):
-        gamma[k] = document_logs[k] + word_logs[k]
+        of_document = log_weight(d, k, document_logs, document_weights, n_topics)
+        gamma[k] = of_document + log_weight(w, k, word_logs, word_weights, n_topics)
     return normalise_logs(n_topics, gamma)
 
 
@@ -89,10 +125,10 @@ def count_words(
 ):
     """n_wk = sum_d n_dw gamma_dwk for words first..last, from what `document_vb.fit_documents` left behind.
 
-    Returns sum_wk n_wk word_logs_wk, which the entropy needs, and sum_w n_wk, (topic,).
+    Returns sum_wk n_wk log weight_wk, which the entropy needs, and sum_w n_wk, (topic,).
     """
     n_padded = new_wk.shape[1]
-    sizes, gamma, expected = np.zeros(n_padded), np.empty(n_topics), spread(0.0)
+    sizes, gamma, expected, by_logs = np.zeros(n_padded), np.empty(n_topics), spread(0.0), 0.0
     start, n_by_logs = word_indptr[first], 0
     ratios = np.empty(word_indptr[last] - start)
     for i in range(len(ratios)):
@@ -105,18 +141,23 @@ def count_words(
             new = spread(0.0)
             for i in range(begin, end):
                 new += ratios[np.uint64(i - start)] * load(document_weights, documents[np.uint64(i)] * n_padded + k)
-            store(new_wk, own + k, new * load(word_weights, own + k))
+            weight = load(word_weights, own + k)
+            new *= weight
+            store(new_wk, own + k, new)
+            store(sizes, k, load(sizes, k) + new)
+            expected += new * fast_log(max(weight, FAINT))
         if n_by_logs > 0:
             for i in range(begin, end):
                 if ratios[i - start] == 0.0:
-                    log_domain_gamma(document_logs[documents[i]], word_logs[w], n_topics, gamma)
+                    log_domain_gamma(
+                        documents[i], document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
+                    )
                     for k in range(n_topics):
-                        new_wk[w, k] += counts[pairs[i]] * gamma[k]
-        for k in range(0, n_padded, LANES):
-            new = load(new_wk, own + k)
-            expected += new * load(word_logs, own + k)
-            store(sizes, k, load(sizes, k) + new)
-    return total(expected), sizes
+                        new = counts[pairs[i]] * gamma[k]
+                        new_wk[w, k] += new
+                        sizes[k] += new
+                        by_logs += new * log_weight(w, k, word_logs, word_weights, n_topics)
+    return total(expected) + by_logs, sizes
 
 
 @kernel
