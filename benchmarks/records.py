@@ -15,6 +15,8 @@ import pandas as pd
 HERE = Path(__file__).parent
 ALWAYS = ("cell", "contender", "cpu", "left_out")
 """Columns that are there whatever was measured."""
+TEXT = {"commit": str}
+"""Columns that are no numbers, whatever they look like: commit 1e85258 is not infinite."""
 
 
 class Records:
@@ -25,7 +27,7 @@ class Records:
 
     def __init__(self, path: Path):
         self.path = path
-        self.rows = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=ALWAYS)
+        self.rows = pd.read_csv(path, dtype=TEXT) if path.exists() else pd.DataFrame(columns=ALWAYS)
 
     def has(self, cell: str) -> bool:
         return bool((self.rows["cell"] == cell).any())

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from ours import LeftOut, Ours
 from peers import PEERS, Lda
-from records import Records
+from records import Records, conditions
 from rounds import ratio, take_turns
 from targets import judged
 from time_to_perplexity import Progress, seconds_to, to_the_mark
@@ -203,3 +203,10 @@ def test_what_was_measured_is_kept_and_replaced_cell_by_cell(tmp_path):
     kept = Records(path)
     assert kept.has("one") and kept.has("two") and not kept.has("three")
     assert sorted(kept.rows["cpu"]) == [2.0, 3.0] and set(kept.rows) >= {"measured", "commit", "load"}
+
+
+def test_a_commit_that_looks_like_a_number_is_none(tmp_path, monkeypatch):
+    for commit in ("1e85258", "0012345"):
+        monkeypatch.setattr("records.commit", lambda commit=commit: commit)
+        Records(tmp_path / "kept.csv").put(commit, [{"contender": "a", "cpu": 1.0}])
+    assert "commit 1e85258, 0012345, load" in conditions(Records(tmp_path / "kept.csv").rows)

@@ -64,6 +64,17 @@ def test_runs_show_pause_stop_and_remove(command, six_documents):
     assert "no runs in runs; `workbench compare docstrings` makes some" in command("runs")[2]
 
 
+def test_show_tells_that_other_kernels_took_a_run_on(command, six_documents, monkeypatch):
+    command("fit", six_documents, "-k", 2, "-n", 5, "--name", "mine")
+    (began,) = json.loads(command("show", "mine", "--json")[1])["made_by"]
+    assert began[0] == 0 and "made by kernels" not in command("show", "mine")[2]
+    for module in ("store", "made_by"):
+        monkeypatch.setattr(f"workbench.runs.{module}.KERNELS", "others")
+    assert command("resume", "mine", "-n", 7)[2].count("run 'mine' was made by other kernels than those that go on now") == 1
+    assert f"made by kernels {began[1]}, others after iteration 5" in command("show", "mine")[2]
+    assert json.loads(command("show", "mine", "--json")[1])["made_by"] == [began, [5, "others"]]
+
+
 def test_the_store_is_the_one_of_the_flag_or_the_environment(command, six_documents, monkeypatch, tmp_path):
     command("fit", six_documents, "-k", 2, "-n", 2, "--name", "a", "--store", tmp_path / "one")
     monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path / "two"))

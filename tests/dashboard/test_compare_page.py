@@ -78,6 +78,22 @@ def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(desk, reading_o
     assert asked == ["live", "held"]
 
 
+def test_going_on_says_which_runs_other_kernels_made(desk, reading_of, monkeypatch):
+    """Not of a run that is held: the kernels that made it wait in their process."""
+    page, holds = desk
+    names = {"old": True, "new": False, "held": True}
+    holds(*(reading_of(name, state="paused" if name == "held" else "stopped") for name in names))
+    monkeypatch.setattr("workbench.dashboard.steering.Run", lambda path: SimpleNamespace(
+        resume=lambda: None, stop=lambda: None, reader=SimpleNamespace(by_other_kernels=lambda: names[path.name])
+    ))
+    page.table.chosen = list(names)
+    page.steering.press("resume")
+    assert "3 runs asked to go on; run &#x27;old&#x27; was made by other kernels than those that go on now: from here" in \
+        page.steering.said.object
+    page.steering.press("stop")
+    assert page.steering.said.object.count("other kernels") == 0
+
+
 def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_of, monkeypatch):
     page, holds = desk
     removed = []

@@ -16,6 +16,7 @@ from workbench.dashboard.starting import start_runs, told
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
 from workbench.runs.archive import get_corpus
+from workbench.runs.fit import resume
 from workbench.runs.run import open_runs
 
 
@@ -227,7 +228,7 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     form.engines.value = ["svb", "cgs", "svb-cgs", "cv-hdp", "g-hdp"]
     form.options["learn_alpha"].value, form.options["learn_gamma"].value = "maximised", False
     values = form.values() | {"corpus": str(text), "seeds": 2, "n_iterations": 3, "n_topics": 2}
-    started, finished, memory = start_runs(tmp_path / "runs", values)
+    started, finished, memory, others = start_runs(tmp_path / "runs", values)
     assert (len(started), finished) == (10, [])
     specs = {run.spec.engine: run.spec for run in started}
     assert {engine: spec.options["learn_alpha"] for engine, spec in specs.items()} == {
@@ -237,7 +238,19 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     names = {run.name for run in started}
     assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
     assert told(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
-    assert memory.startswith("about ") and "of memory" in memory
+    assert memory.startswith("about ") and "of memory" in memory and others == ""
+
+
+def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.runs.run.launch", lambda path: None)
+    text = tmp_path / "texts.csv"
+    text.write_text("text\n" + "apples pears plums apples\nred green blue red\n" * 20)
+    values = Settings().values() | {"corpus": str(text), "engines": ["cgs"], "n_iterations": 3, "n_topics": 2}
+    (run,), *_ = start_runs(tmp_path / "runs", values)
+    resume(run, progress=False)
+    monkeypatch.setattr("workbench.runs.store.KERNELS", "others")
+    sentence = told(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
+    assert sentence.startswith("1 run started, about ") and f"; run '{run.name}' was made by other kernels than" in sentence
 
 
 @pytest.mark.parametrize("changes, n_words, split", [

@@ -201,9 +201,11 @@ def test_lineage_and_an_early_end_are_told(undrawn, tmp_path):
     start = {"name": "parent", "hash": "0123456789" * 6, "iteration": 50, "counts": "c"}
     warm = made_up("cgs", [30, 20], start=start)
     warm.attrs |= {"stopped_early": "ended after iteration 2: bound changed little", "restarts": '[{"seed": 0}, {"seed": 1}]'}
+    warm.attrs["taken_on"] = "made by kernels 1a2b, 3c4d after iteration 1"
     text = Page(wb.write_report([warm, made_up("svb", [30, 20])], tmp_path / "report.html").read_text()).text
     for told in (
         "cgs warm", "from parent (01234567), iteration 50", "ended after iteration 2: bound changed little", "--start parent",
+        "made by kernels 1a2b, 3c4d after iteration 1",
         "1 of 2 runs ended early by their own rule", "best of 2 restarts", "were started from the counts of another run",
     ):
         assert told in text, told

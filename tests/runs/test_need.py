@@ -157,7 +157,7 @@ def test_a_run_that_does_not_fit_is_refused_with_what_would(large, one_gigabyte)
     assert "svb instead" in sentence
     most = int(sentence.rsplit("at most ", 1)[1].split()[0])
     check_room([planned(large, n_topics=most)])
-    with pytest.raises(SpecError):
+    with pytest.raises(SpecError, match=f"at most {most} topics$"):
         check_room([planned(large, n_topics=most + 1)])
 
 

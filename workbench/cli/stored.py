@@ -53,11 +53,12 @@ def _home(store: Path | None) -> Path:
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings of a run and where it is."""
     from workbench.corpus import split_in_words
+    from workbench.runs.made_by import taken_on
 
     found = _find(run, store)
     status, spec = found.status(), found.spec
     if json:
-        print_json(summary(found) | {"status": status, "spec": spec.settings()})
+        print_json(summary(found) | {"status": status, "spec": spec.settings(), "made_by": found.reader.makers()})
         return
     left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
     split = split_in_words(spec.split) if spec.split else "no split recorded"
@@ -67,6 +68,8 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
         ("model", ", ".join(f"{name} {value}" for name, value in spec.model.items())),
         ("seed", str(spec.seed)), ("hash", spec.hash), ("path", str(found.path)),
     ]
+    if others := taken_on(found.reader.makers()):
+        rows.append(("kernels", others))
     if status["message"]:
         rows.append(("message", status["message"]))
     print_table(("", ""), rows, left=(0, 1))

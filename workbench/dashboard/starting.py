@@ -8,13 +8,14 @@ from pathlib import Path
 
 from workbench.corpus import Corpus, is_named, load_corpus
 from workbench.runs.compare import plan
+from workbench.runs.made_by import taken_on_now
 from workbench.runs.need import Planned, check_room, outlook_on_memory, unfinished
 from workbench.runs.run import Run
 from workbench.runs.store import FINISHED, create_run
 from workbench.runs.worker import SLOTS
 
 
-def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str]:
+def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, str]:
     """Creates and starts the runs that the form asks for.
 
     Everything is checked before the first folder is made, so that nothing is started half. There are as many threads as the
@@ -26,6 +27,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str]:
         ``finished`` were there already, with all the iterations asked for.
     memory : str
         What those started will take of it, in words.
+    others : str
+        That other kernels made the beginning of some, if so.
 
     Raises
     ------
@@ -45,12 +48,13 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str]:
     runs = [Run(create_run(Path(store), *each)) for each in planned]
     finished = [run for run in runs if run.state == FINISHED]
     started = [run for run in runs if run not in finished]
+    others = taken_on_now([run.name for run in started if run.reader.by_other_kernels()])
     for run in started:
         run.resume()
-    return started, finished, outlook_on_memory(coming, SLOTS) if coming else ""
+    return started, finished, outlook_on_memory(coming, SLOTS) if coming else "", others
 
 
-def told(started: list[Run], finished: list[Run], memory: str) -> str:
+def told(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
     """What came of a start, as a sentence."""
     parts = []
     if started:
@@ -58,6 +62,7 @@ def told(started: list[Run], finished: list[Run], memory: str) -> str:
     if finished:
         there = "1 run was" if len(finished) == 1 else f"{len(finished)} runs were"
         parts.append(f"{there} there already, finished; change the seed or raise the iterations for more")
+    parts += [others] if others else []
     return "; ".join(parts) + "."
 
 

@@ -9,6 +9,7 @@ from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import button, message, text
 from workbench.dashboard.table import RunTable
 from workbench.runs.control import PAUSED, RUNNING, STOPPED
+from workbench.runs.made_by import taken_on_now
 from workbench.runs.run import Run
 from workbench.runs.store import FAILED, FINISHED, LOST, WAITING
 
@@ -60,14 +61,18 @@ class Steering:
             self._say(f"Removing deletes {_counted(names)} from the store; press again to do it.", "bad")
             return
         self._sure = ()
-        paths = [self._states[name][1] for name in names]
+        targets = [self._states[name] for name in names]
 
-        def work() -> None:
-            for path in paths:
+        def work() -> str:
+            began = [path for state, path in targets if action == "resume" and state != PAUSED]
+            others = taken_on_now([path.name for path in began if Run(path).reader.by_other_kernels()])
+            for _, path in targets:
                 getattr(Run(path), action)()
+            return others
 
-        def then(result, error) -> None:
-            self._say(*((sentence_of(error), "bad") if error else (f"{_counted(names)} {DONE[action]}.", "muted")))
+        def then(others, error) -> None:
+            done = f"{_counted(names)} {DONE[action]}{others and f'; {others}'}."
+            self._say(*((sentence_of(error), "bad") if error else (done, "muted")))
             self._nudge()
 
         in_background(self._document, work, then)

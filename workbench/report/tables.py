@@ -100,7 +100,7 @@ def run_rows(found: list[Gathered]) -> list[dict]:
         rows.append(row | {
             "label": last["label"].values[at], "seed": each.spec.seed, "name": each.dataset.attrs["name"],
             "lineage": lineage(each), "command": command_of(each.spec),
-            "early": each.dataset.attrs.get("stopped_early", ""),
+            "early": each.dataset.attrs.get("stopped_early", ""), "taken_on": each.dataset.attrs.get("taken_on", ""),
         })
     return rows
 

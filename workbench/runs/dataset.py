@@ -12,18 +12,25 @@ import xarray as xr
 import workbench
 from workbench.corpus import Corpus
 from workbench.models import VARIABLES, Priors
+from workbench.runs.made_by import KERNELS, taken_on
 from workbench.runs.spec import RunSpec
 
 
 def versions() -> dict[str, str]:
-    """What a run was made with, without a word about where."""
+    """What a run was made with, without a word about where; ``kernels`` is a hash of their sources."""
     packages = {name: version(name) for name in ("numpy", "numba", "xarray", "zarr")}
-    return {"workbench": workbench.__version__, "python": ".".join(platform.python_version_tuple()[:2]), **packages}
+    return {"workbench": workbench.__version__, "python": ".".join(platform.python_version_tuple()[:2]), **packages} | {
+        "kernels": KERNELS
+    }
 
 
-def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None = None) -> dict:
-    """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it."""
+def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None = None, made: list | tuple = ()) -> dict:
+    """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other kernels did.
+
+    made : see `workbench.runs.made_by.makers`.
+    """
     early = {"stopped_early": spec.rule.told(settled)} if settled and spec.rule else {}
+    others = {"taken_on": taken_on(made)} if taken_on(made) else {}
     return {
         "title": f"{spec.label()} on {spec.corpus}, K={spec.model['n_topics']}",
         "name": spec.name,
@@ -33,7 +40,7 @@ def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None =
         "spec_hash": spec.hash,
         "corpus_hash": spec.train,
         "versions": json.dumps(made_with, sort_keys=True),
-    } | early
+    } | early | others
 
 
 def row_of(row, names, vectors, n_topics: int) -> np.ndarray:

@@ -20,7 +20,7 @@ from workbench.runs.loop import start as first_position
 from workbench.runs.memory import MemorySink
 from workbench.runs.need import LARGE, Planned, at_a_time, check_room, outlook_on_memory, unfinished
 from workbench.runs.progress import progress_bar
-from workbench.runs.run import Run, default_store, extend, find_run
+from workbench.runs.run import Run, default_store, extend, find_run, tell_of_other_kernels
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
 from workbench.runs.store import FINISHED, create_run
 from workbench.runs.worker import carry_on
@@ -180,6 +180,7 @@ def resume(
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
+        tell_of_other_kernels([run])
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as watch:
             finished = carry_on(run.path, watch, corpora=corpora)
         if not finished:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from difflib import get_close_matches
@@ -11,6 +12,7 @@ from pathlib import Path
 import xarray as xr
 
 from workbench.runs.control import PAUSED, RUNNING, STOPPED, ask, read_json
+from workbench.runs.made_by import taken_on_now
 from workbench.runs.places import default_store, is_run
 from workbench.runs.spec import RunSpec, whole
 from workbench.runs.store import (
@@ -112,6 +114,7 @@ class Run:
             self.wait(timeout=ENDING)  # its worker may be on the way out
         status = self.status()
         if status["state"] in ENDED and status["iteration"] < status["n_iterations"]:
+            tell_of_other_kernels([self])
             launch(self.path)
 
     def remove(self) -> None:
@@ -128,6 +131,12 @@ class Run:
     def __repr__(self) -> str:
         status = self.status()
         return f"Run({self.name!r}, {status['state']}, iteration {status['iteration']} of {status['n_iterations']})"
+
+
+def tell_of_other_kernels(runs: list[Run]) -> None:
+    """Says on stderr that runs are about to be taken on by other kernels than those that made them."""
+    if sentence := taken_on_now([run.name for run in runs if run.reader.by_other_kernels()]):
+        print(sentence, file=sys.stderr)
 
 
 def extend(path: Path, n_iterations: int | None) -> None:

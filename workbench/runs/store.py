@@ -9,7 +9,7 @@
                     n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot
                     snapshot_iteration (snapshot)  0: thinned out
                     committed (3,)                 rows, snapshots, topics that are valid; written LAST
-                  checkpoint.npz  control.json  status.json  end.json  lock  worker.log
+                  checkpoint.npz  control.json  status.json  end.json  kernels.json  lock  worker.log
 
 Arrays are preallocated (chunks that were never written take no room), so nothing is resized but the topics,
 where a run finds more than it began with: their arrays grow before the first row that needs them is committed.
@@ -37,6 +37,7 @@ from workbench.runs.archive import get_corpus, put_corpus, put_start
 from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, START_PATIENCE, STOPPED, partial_of, read_json, replace_json
 from workbench.runs.dataset import attributes, label_counts, label_rows, versions, width
 from workbench.runs.loop import columns, vectors
+from workbench.runs.made_by import KERNELS, makers
 from workbench.runs.places import DATA, is_run
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
@@ -308,6 +309,15 @@ class RunReader:
         """The spec, lasting to the present end; cheap."""
         return read_spec(self.path, self._group)
 
+    def makers(self) -> list[list]:
+        """What `made_by.makers` says of the run."""
+        return makers(self.path, self._made_with)
+
+    def by_other_kernels(self) -> bool:
+        """Did other kernels than those of this process make what was committed last?"""
+        made = self.makers()
+        return bool(made) and made[-1][1] != KERNELS and self._committed().n_rows > 0
+
     def status(self) -> dict:
         """What `read_status` says; cheap enough to be asked every second."""
         return read_status(self.path, self._group)
@@ -331,4 +341,4 @@ class RunReader:
 
     def _attributes(self) -> dict:
         settled = read_ending(self.path, self._group).settled
-        return attributes(self.spec(), self._made_with, self.status()["state"], settled)
+        return attributes(self.spec(), self._made_with, self.status()["state"], settled, self.makers())

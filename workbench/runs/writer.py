@@ -20,6 +20,7 @@ from workbench.runs.checkpoint import read_checkpoint, write_checkpoint
 from workbench.runs.control import PAUSED, RUNNING, partial_of, replace_json
 from workbench.runs.dataset import row_of
 from workbench.runs.loop import Position, Row, start
+from workbench.runs.made_by import take_on
 from workbench.runs.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group, read_spec, settle
 
 FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
@@ -76,6 +77,7 @@ class RunWriter:
         group = open_group(self.path, "r+")
         self.spec = read_spec(self.path)
         self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
+        self._made_with, self._goes_on = group.attrs["versions"], False
         self._numbers, self._counts = group["numbers"], {name: group[name] for name in self._layout.kept}
         self._snapshot_iteration, self._committed = group["snapshot_iteration"], group["committed"]
         self.n_rows, self._n_snapshots, self._n_topics = Committed.of(self._committed, self._room())
@@ -107,6 +109,9 @@ class RunWriter:
         if len(self._known) and row.iteration <= self._known[-1, 0]:
             self._compare(row.iteration, values)
             return
+        if not self._goes_on:
+            take_on(self.path, self._made_with, int(self._known[-1, 0]) if len(self._known) else 0)
+            self._goes_on = True
         at = self.n_rows - self._chunk_start
         self._chunk[at] = values
         self._chunk[at, self._clocks] = self._latest = np.maximum(self._latest, values[self._clocks])

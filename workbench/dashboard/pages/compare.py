@@ -127,8 +127,8 @@ class ComparePage:
             if error is not None:
                 self.settings.ready(sentence_of(error), "bad")
                 return
-            started, finished, memory = result
-            self.settings.ready(told(started, finished, memory), "good" if started else "muted")
+            started = result[0]
+            self.settings.ready(told(*result), "good" if started else "muted")
             if self._picked is not None:
                 self._pick([*(run.name for run in started), *self._picked][:N_SLOTS])
             self._readings.nudge()
