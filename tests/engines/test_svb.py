@@ -209,6 +209,33 @@ def test_doubled_counts_cost_no_more_updates():
         assert infos[0] == infos[1] == {"updates": corpus.n_pairs}
 
 
+@pytest.mark.parametrize("other_topics", [5, 40])
+def test_two_runs_on_one_corpus_at_once_do_not_touch_each_other(other_topics):
+    corpus, model, other = simulated(), LDA(5, 0.3, 0.2), LDA(other_topics, 0.1, 0.1)
+    gamma, theirs = random_gamma(corpus, 5), svb_state(corpus, random_gamma(corpus, other_topics, 1), "parallel")
+
+    def meanwhile():
+        ENGINE.step(corpus, other, svb.Options(), theirs, Turn(0, 1))
+
+    alone = step(simulated(), model, "parallel", svb_state(corpus, gamma, "parallel"), 3)
+    state = svb_state(corpus, gamma, "parallel")
+    for i in range(3):
+        state, _ = ENGINE.step(corpus, model, svb.Options(), state, Turn(0, i + 1, 1, meanwhile))
+    for found, expected in zip(state, alone, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_runs_with_few_and_with_many_topics_take_turns_on_one_corpus():
+    corpus, models = simulated(40), {n: LDA(n, 0.3, 0.2) for n in (5, 40)}
+    for n_topics in (5, 40, 5):
+        here, alone = (
+            step(each, models[n_topics], "parallel", svb_state(each, random_gamma(each, n_topics), "parallel"))
+            for each in (corpus, simulated(40))
+        )
+        for found, expected in zip(here, alone, strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
 def test_equal_responsibilities_are_a_fixed_point_of_equal_priors():
     """The trap that a random start avoids (spec A.12)."""
     corpus, model = simulated(), LDA(3, 0.3, 0.2)

@@ -10,7 +10,7 @@ from workbench.kernels import special
 from workbench.kernels.vectors import load, store
 
 digamma, exp_digamma = called(special.digamma), called(special.exp_digamma)
-fast_exp, fast_log = called(special.fast_exp), called(special.fast_log)
+fast_exp, fast_log, exp_nearly = called(special.fast_exp), called(special.fast_log), called(special.exp_nearly)
 shifted, exp_digamma_ratio = called(special.shifted), called(special.exp_digamma_ratio)
 
 RANDOM = np.random.default_rng(0)
@@ -31,7 +31,7 @@ def in_lanes(function, x):
     return out
 
 
-@pytest.mark.parametrize("function", [fast_exp, fast_log, exp_digamma, digamma])
+@pytest.mark.parametrize("function", [fast_exp, exp_nearly, fast_log, exp_digamma, digamma])
 def test_a_lane_has_the_bits_of_a_number(function):
     x = RANDOM.permutation(ARGUMENTS[:1600])
     np.testing.assert_array_equal(in_lanes(function, x), values(function, x))
@@ -83,6 +83,13 @@ def test_fast_exp_is_exp_to_the_last_bits():
     assert fast_exp(0.0) == 1.0
     assert fast_exp(-708.5) == 0.0
     assert fast_exp(-np.inf) == 0.0
+
+
+def test_the_shorter_exponential_is_right_to_twelve_digits():
+    x = np.linspace(-707.9, 699, 200_001)
+    np.testing.assert_allclose(values(exp_nearly, x), np.exp(x), rtol=1e-12)
+    assert exp_nearly(0.0) == 1.0
+    assert exp_nearly(-708.5) == exp_nearly(-1e9) == exp_nearly(-np.inf) == 0.0
 
 
 def test_fast_log_is_log_to_the_last_bits():

@@ -40,6 +40,23 @@ def test_weights_are_averaged_over_chains_in_the_log_domain(n_padded, n_chains, 
     assert np.isnan(weights[[0, 4]]).all()
 
 
+@pytest.mark.parametrize("point", [False, True])
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+def test_logs_are_stored_where_a_weight_is_faint_and_are_those_of_the_weights_elsewhere(n_chains, point):
+    """Topics 13 to 15 are padding, which weighs nothing and is not faint."""
+    prior, mean = np.full(16, 1e-160 if point else 1e-4), RANDOM.gamma(9.0, 1.0, (3, 16))
+    mean[1, 6] = 0.0  # psi of 1e-4 is about -1e4
+    log_sizes = pad_topics(RANDOM.uniform(0.0, 2.0, 13), standard_vb.OUT_OF_REACH)
+    sampled = np.zeros((0 if point else n_chains, 3, 16), np.int32)
+    logs, weights = np.full((2, 3, 16), np.nan)
+    standard_vb.weigh_rows(0, 3, prior, mean, sampled, log_sizes, point, logs, weights)
+    assert np.isfinite(logs).all(axis=1).tolist() == [len(sampled) > 1, True, len(sampled) > 1]
+    assert not weights[:, 13:].any()
+    found = [[standard_vb.log_weight(row, k, logs, weights, 13) for k in range(13)] for row in range(3)]
+    expected = (np.log if point else psi)(prior + mean) - log_sizes
+    np.testing.assert_allclose(found, expected[:, :13], rtol=1e-11, atol=SERIES_ERROR)  # 1e-11: spec A.11, psi of 1e-4
+
+
 @pytest.mark.parametrize("n_chains", [0, 1, 3])
 def test_a_padding_topic_weighs_nothing_and_an_empty_one_as_much_as_it_must(n_chains):
     """With W beta = 3e-8 exp(psi) of an empty topic is far below the smallest double, its ratio to itself is 1."""

@@ -98,14 +98,11 @@ def visit(n, rows, tokens, own, document_weights, word_weights, normalisers, rat
         store(new, k, spread(0.0))
     for i in range(0, n, GROUP):
         soon = four_from(rows, i + GROUP)
-        for k in range(0, n_padded, LINE):
+        r0, r1, r2, r3 = four_from(rows, i)
+        s0 = s1 = s2 = s3 = 0.0 * load_eight(document_weights, own)
+        for k in range(0, n_padded, BLOCK):
             for row in soon:
                 fetch(word_weights, row + k)
-        r0, r1, r2, r3 = four_from(rows, i)
-        a = load_eight(document_weights, own)
-        s0, s1 = a * load_eight(word_weights, r0), a * load_eight(word_weights, r1)
-        s2, s3 = a * load_eight(word_weights, r2), a * load_eight(word_weights, r3)
-        for k in range(BLOCK, n_padded, BLOCK):
             a = load_eight(document_weights, own + k)
             s0 += a * load_eight(word_weights, r0 + k)
             s1 += a * load_eight(word_weights, r1 + k)

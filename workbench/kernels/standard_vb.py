@@ -16,9 +16,9 @@ is normalised in the log domain instead.
 import numpy as np
 
 from workbench.kernels.jit import kernel, lean
-from workbench.kernels.lanes import LANES, pad_topics
+from workbench.kernels.lanes import LANES, LINE, pad_topics
 from workbench.kernels.special import digamma, exp_digamma_ratio, exp_nearly, fast_log, normalise_logs, shifted
-from workbench.kernels.vectors import choose, count, doubles, inlined, load, numbers, spread, store, total
+from workbench.kernels.vectors import choose, count, doubles, fetch, inlined, load, numbers, spread, store, total
 
 TINY = 1e-100
 """A normaliser below this is recomputed in the log domain."""
@@ -26,6 +26,8 @@ FAINT = 1e-150
 """The logarithm of a weight below this is not taken from the weight."""
 OUT_OF_REACH = 1e9
 """Taken from the log weight of a padding topic."""
+AHEAD = 8
+"""Pairs from a row of a document that is used to the one that is asked for."""
 NOTHING_SAMPLED = (np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int64))
 """Sampled counts (chain, row, topic) of documents, of words and of all tokens, of no chain: of another type than those of
 chains they would be compiled anew."""
@@ -129,7 +131,7 @@ def count_words(
     """
     n_padded = new_wk.shape[1]
     sizes, gamma, expected, by_logs = np.zeros(n_padded), np.empty(n_topics), spread(0.0), 0.0
-    start, n_by_logs = word_indptr[first], 0
+    start, last_pair, n_by_logs = word_indptr[first], len(documents) - 1, 0
     ratios = np.empty(word_indptr[last] - start)
     for i in range(len(ratios)):
         ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]
@@ -140,6 +142,9 @@ def count_words(
         for k in range(0, n_padded, LANES):
             new = spread(0.0)
             for i in range(begin, end):
+                soon = documents[np.uint64(min(i + AHEAD, last_pair))] * n_padded + k
+                fetch(document_weights, soon)
+                fetch(document_weights, soon + LINE)
                 new += ratios[np.uint64(i - start)] * load(document_weights, documents[np.uint64(i)] * n_padded + k)
             weight = load(word_weights, own + k)
             new *= weight
