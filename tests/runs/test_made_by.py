@@ -11,7 +11,8 @@ from workbench.kernels.jit import sources_hash
 from workbench.runs.dataset import versions
 from workbench.runs.made_by import KERNELS, makers, take_on, taken_on, taken_on_now
 from workbench.runs.run import Run
-from workbench.runs.store import DATA
+from workbench.runs.spec import make_spec
+from workbench.runs.store import DATA, create_run
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SENTENCE = (
@@ -101,6 +102,13 @@ def test_a_run_without_a_row_belongs_to_those_who_make_its_first(tmp_path):
     began = {"kernels": "older"}
     take_on(tmp_path, began, 0)
     assert makers(tmp_path, began) == [[0, KERNELS]] and taken_on(makers(tmp_path, began)) == ""
+
+
+def test_a_run_that_has_no_row_yet_begins_without_a_word(thirty_documents, store, capsys):
+    train, _ = thirty_documents
+    run = made_by_others(Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None)))
+    assert "taken_on" not in wb.resume(run, progress=False).attrs and capsys.readouterr().err == ""
+    assert Run(run.path).reader.makers() == [[0, KERNELS]]
 
 
 def test_makers_that_left_nothing_are_forgotten(tmp_path, monkeypatch):
