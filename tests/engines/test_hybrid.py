@@ -12,6 +12,7 @@ from workbench.engines import cgs, get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
 from workbench.engines.hybrid import SvbOptions as Options
 from workbench.engines.hybrid import chain_of, threshold_of
+from workbench.engines.partition import partition_of
 from workbench.models import LDA
 
 ENGINE = get_engine("svb-cgs")
@@ -75,6 +76,17 @@ def test_the_bound_at_given_responsibilities_is_the_printed_one(oracles, toy):
     assert twins.entropy(corpus, gamma, 1) == pytest.approx(printed["H_vb"], abs=EXACT)
     assert found.log_sum == pytest.approx(printed["logZ"], abs=EXACT)
     np.testing.assert_allclose(marginals, np.array(printed["qcg_marginals"])[:, 0], atol=EXACT)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2])
+def test_the_bytes_of_the_pairs_and_of_a_sweep_are_told(n_parts):
+    """Columns of the sampled and of the variational pairs; counts of words (word, topic padded) float64, of each chain."""
+    corpus, model, n_chains = simulated(60, 50, 40), LDA(20, 0.1, 0.1), 20
+    options = make_options(get_engine("cvb-cgs"), {"partition": n_parts, "n_samples": n_chains})
+    told = get_engine("cvb-cgs").memory(corpus, model, options)
+    columns = partition_of(corpus, n_parts, most=1).columns + partition_of(corpus, n_parts, least=2).columns
+    assert told.indices == sum(array.nbytes for each in columns for array in each)
+    assert told.step == n_chains * corpus.n_words * 32 * 8
 
 
 def test_the_bound_rises_to_the_printed_optimum_under_exact_sampling(oracles, toy):

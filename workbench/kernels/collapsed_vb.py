@@ -24,7 +24,7 @@ TINY = 1e-100
 BLOCK = 8
 """Topics that are computed at once: with sixteen, the vectors of one formula do not fit into the registers of AVX2."""
 AHEAD = 3
-"""How many pairs before a word is due its counts are asked for."""
+"""How many pairs ahead counts of a word are asked for, and gamma, which a partition does not read in sequence."""
 ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
 """Rows of `room_for`."""
 
@@ -198,11 +198,13 @@ def update_pairs(
     largest, end = load_eight(room, NOTHING * len(mean_k)), indptr[last] - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            soon = words[min(pair + AHEAD, end)] * len(mean_k)
-            for k in range(soon, soon + n_topics, BLOCK):
-                fetch(mean_wk, k)
+            later = min(pair + AHEAD, end)
+            of_word, of_gamma = words[later] * len(mean_k), rows[later] * len(mean_k)
+            for k in range(0, n_topics, BLOCK):
+                fetch(mean_wk, of_word + k)
+                fetch(kept, of_gamma + k)
                 if var_k is not None:
-                    fetch(var_wk, k)
+                    fetch(var_wk, of_word + k)
             changed = renew(
                 d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
                 sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, rows[pair], room,
