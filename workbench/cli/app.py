@@ -9,7 +9,7 @@ import traceback
 import typer
 from typer.exceptions import TyperException
 
-from workbench.cli import about, end_with, exchange, fitting, inferring, reproducing, stored, sweeping
+from workbench.cli import about, end_with, exchange, fitting, inferring, noting, reproducing, stored, sweeping
 from workbench.cli.completing import complete_values
 from workbench.cli.printing import wrong_input
 
@@ -28,7 +28,7 @@ app = typer.Typer(
     name="workbench", help="Bayesian topic models, compared live.", no_args_is_help=True, pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]}, cls=_Commands,
 )
-for module in (fitting, sweeping, inferring, stored, exchange, reproducing, about):
+for module in (fitting, sweeping, inferring, stored, noting, exchange, reproducing, about):
     module.add_to(app)
 complete_values(app)
 

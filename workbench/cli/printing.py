@@ -22,10 +22,11 @@ def wrong_input() -> tuple[type[Exception], ...]:
     from workbench.measures import MeasureError
     from workbench.models import ModelError
     from workbench.report.files import ReportError
+    from workbench.runs.notes import NoteError
     from workbench.runs.spec import SpecError
     from workbench.runs.store import StoreError
 
-    return CorpusError, ModelError, OptionError, SpecError, StoreError, MeasureError, ReportError
+    return CorpusError, ModelError, OptionError, SpecError, StoreError, MeasureError, NoteError, ReportError
 
 
 def print_json(values: dict) -> None:
@@ -87,6 +88,11 @@ def print_files(paths: list[Path], as_json: bool) -> None:
 def number(value: float | None, unit: str = "") -> str:
     """One decimal, or a dash."""
     return "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
+
+
+def told_of_topics(labels: dict[int, str]) -> str:
+    """The labels of topics on one line, each after its number."""
+    return "; ".join(f"{topic} {label}" for topic, label in labels.items())
 
 
 def print_table(heads, rows, left=(0,)) -> None:

@@ -9,7 +9,17 @@ import typer
 
 from workbench.cli.completing import figure_formats
 from workbench.cli.fitting import Json, Store
-from workbench.cli.printing import number, print_files, print_json, print_runs, print_table, say, store_path, summary
+from workbench.cli.printing import (
+    number,
+    print_files,
+    print_json,
+    print_runs,
+    print_table,
+    say,
+    store_path,
+    summary,
+    told_of_topics,
+)
 
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
 RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
@@ -21,7 +31,10 @@ def _find(run: str, store: Path | None):
     return Run(find_run(run, store))
 
 
-def runs(store: Store = None, json: Json = False) -> None:
+def runs(
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only runs with this tag, or all of several.")] = None,
+    store: Store = None, json: Json = False,
+) -> None:
     """List the runs of a store."""
     from workbench.runs.run import Run
     from workbench.runs.store import StoreError, run_paths
@@ -30,12 +43,27 @@ def runs(store: Store = None, json: Json = False) -> None:
     found, paths = [], run_paths(home)
     for path in paths:
         try:
-            found.append(summary(Run(path)))
+            run, wanted = Run(path), tag or []
+            if set(wanted) <= set(_notes(run).tags):
+                found.append(summary(run))
         except StoreError as error:  # one damaged run does not hide the others
             say(f"{path.name} cannot be read: {error}")
     print_runs(found, json)
     if not paths and not json:
         say(f"no runs in {home}; `workbench compare docstrings` makes some")
+    elif tag and not found and not json:
+        say(f"no run in {home} has the tag {' and '.join(tag)}; `workbench note RUN --tag {tag[0]}` gives it")
+
+
+def _notes(run):
+    """What is written about the run; where it cannot be read, it is said and there is none."""
+    from workbench.runs.notes import NoteError, Notes
+
+    try:
+        return run.notes
+    except NoteError as error:
+        say(str(error))
+        return Notes()
 
 
 def _home(store: Path | None) -> Path:
@@ -50,15 +78,30 @@ def _home(store: Path | None) -> Path:
     return home
 
 
+def labels_now(run, notes) -> dict[int, str]:
+    """The labels of the run's topics by their numbers; without the corpus, which names the words, that is said instead."""
+    from workbench.runs.notes import labels_of_topics
+    from workbench.runs.spec import SpecError
+
+    try:
+        return labels_of_topics(notes, run.dataset()) if notes.labels else {}
+    except SpecError as error:
+        say(str(error))
+        return {}
+
+
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings of a run and where it is."""
     from workbench.corpus import split_in_words
     from workbench.runs.made_by import taken_on
 
     found = _find(run, store)
-    status, spec = found.status(), found.spec
+    status, spec, notes = found.status(), found.spec, _notes(found)
+    labels = labels_now(found, notes)
     if json:
-        print_json(summary(found) | {"status": status, "spec": spec.settings(), "made_by": found.reader.makers()})
+        written = {"note": notes.note, "tags": notes.tags, "labels": labels}
+        place = {"status": status, "spec": spec.settings(), "made_by": found.reader.makers()}
+        print_json(summary(found) | written | place)
         return
     left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
     split = split_in_words(spec.split) if spec.split else "no split recorded"
@@ -70,6 +113,8 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     ]
     if others := taken_on(found.reader.makers()):
         rows.append(("kernels", others))
+    written = ("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", told_of_topics(labels))
+    rows += [row for row in written if row[1]]
     if status["message"]:
         rows.append(("message", status["message"]))
     print_table(("", ""), rows, left=(0, 1))

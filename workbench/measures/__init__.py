@@ -1,8 +1,10 @@
 """Numbers about runs: Datasets in, small labelled tables out."""
 
 from workbench.measures.against_topics import against_topics, finds_topics, lines_of_topics
+from workbench.measures.coherence import coherence
 from workbench.measures.comparison import final, paired_differences, reached_by_all, summary, time_to
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
+from workbench.measures.diversity import diversity
 from workbench.measures.documents import representative_documents, token_topics
 from workbench.measures.hyperparameters import Hyperparameter, hyperparameters, learnt_by
 from workbench.measures.lineage import Edge, lineage
@@ -26,9 +28,10 @@ from workbench.measures.topics import top_words, topic_sizes, topic_words, topic
 
 __all__ = [
     "CLOCKS", "DERIVED", "PAPERS_ORDER", "TOPIC_NUMBERS", "Curve", "Edge", "Hyperparameter", "MeasureError", "Move",
-    "against_topics", "bound_of", "data_of", "each_run", "final", "finds_topics", "hyperparameters", "in_papers_order",
-    "labels_of", "learnt_by", "lineage", "lines_of_topics", "match_topics", "mean_curves", "moves", "moves_told", "n_tokens",
-    "one_run", "paired_differences", "quantity", "reached_by_all", "replicate_of", "representative_documents", "saliency",
-    "salient_words", "spec_of", "summary", "time_to", "token_topics", "top_words", "topic_counts", "topic_distances",
-    "topic_flow", "topic_map", "topic_sizes", "topic_words", "topics_by_size", "used_topics",
+    "against_topics", "bound_of", "coherence", "data_of", "diversity", "each_run", "final", "finds_topics",
+    "hyperparameters", "in_papers_order", "labels_of", "learnt_by", "lineage", "lines_of_topics", "match_topics",
+    "mean_curves", "moves", "moves_told", "n_tokens", "one_run", "paired_differences", "quantity", "reached_by_all",
+    "replicate_of", "representative_documents", "saliency", "salient_words", "spec_of", "summary", "time_to", "token_topics",
+    "top_words", "topic_counts", "topic_distances", "topic_flow", "topic_map", "topic_sizes", "topic_words",
+    "topics_by_size", "used_topics",
 ]

@@ -32,7 +32,7 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
 
     ============  ====================================================================================================
     csv           ``progress.csv``: a row an iteration. ``n_k.csv`` and whatever else the run has a topic: iteration,
-                  topic, value. ``topics.csv``: topic, rank, word, probability, count. ``document_topics.csv``:
+                  topic, value. ``topics.csv``: topic, (label,) rank, word, probability, count. ``document_topics.csv``:
                   document (from 0), title, topic, probability, count. ``tau.csv``: word, tau, where it is learnt.
                   ``spec.json``: every setting.
     npz           ``run.npz``: every array of the run's Dataset under its name, text as text, ``spec`` and ``attributes``
@@ -106,8 +106,9 @@ def _csv(each: Gathered) -> dict[str, bytes]:
         n_kw, n_dk = (run[name].isel(snapshot=-1).values for name in ("n_kw", "n_dk"))
         order = np.argsort(-run["phi"].values, axis=1, kind="stable")
         at, rank = np.indices(order.shape).reshape(2, -1)
+        labels = {"label": run["topic_label"].values[at]} if "topic_label" in run else {}
         files["topics.csv"] = _table(pd.DataFrame({
-            "topic": run["topic"].values[at], "rank": rank + 1, "word": run["word"].values[order].ravel(),
+            "topic": run["topic"].values[at], **labels, "rank": rank + 1, "word": run["word"].values[order].ravel(),
             "probability": np.take_along_axis(run["phi"].values, order, 1).ravel(),
             "count": np.take_along_axis(n_kw, order, 1).ravel(),
         }))

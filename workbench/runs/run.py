@@ -6,6 +6,7 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import xarray as xr
 
 from workbench.runs.control import PAUSED, RUNNING, STOPPED, ask, read_json
 from workbench.runs.made_by import taken_on_now
+from workbench.runs.notes import Notes, annotate, label_topic, read_notes
 from workbench.runs.places import default_store, is_run
 from workbench.runs.spec import RunSpec, whole
 from workbench.runs.store import (
@@ -91,6 +93,19 @@ class Run:
     def progress(self) -> xr.Dataset:
         """The per-iteration part of the Dataset: cheap enough to be read every second."""
         return self._reader.progress()
+
+    @property
+    def notes(self) -> Notes:
+        """What people have written about it: ``note``, ``tags`` and ``labels`` of topics; see `workbench.runs.notes`."""
+        return read_notes(self.path)
+
+    def annotate(self, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
+        """Replaces the note, the tags, or both, of which None is left as it is; "" and [] delete."""
+        return annotate(self.path, note, tags)
+
+    def label(self, topic: int, text: str) -> Notes:
+        """Calls a topic so, in every Dataset of the run from now on (``topic_label``); "" takes the label away."""
+        return label_topic(self.path, self.dataset(), topic, text)
 
     @property
     def reader(self) -> RunReader:

@@ -9,7 +9,7 @@
                     n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot
                     snapshot_iteration (snapshot)  0: thinned out
                     committed (3,)                 rows, snapshots, topics that are valid; written LAST
-                  checkpoint.npz  control.json  status.json  end.json  kernels.json  lock  worker.log
+                  checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
 
 Arrays are preallocated (chunks that were never written take no room), so nothing is resized but the topics,
 where a run finds more than it began with: their arrays grow before the first row that needs them is committed.
@@ -24,6 +24,7 @@ import contextlib
 import math
 import shutil
 import time
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, START_PATIENCE, 
 from workbench.runs.dataset import attributes, label_counts, label_rows, versions, width
 from workbench.runs.loop import columns, vectors
 from workbench.runs.made_by import KERNELS, makers
+from workbench.runs.notes import NoteError, with_labels
 from workbench.runs.places import DATA, is_run
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
@@ -337,7 +339,12 @@ class RunReader:
         counts = xr.open_zarr(str(self.path / DATA), consolidated=False, chunks=None)[list(self._layout.kept)]
         counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics))
         train = train or get_corpus(self.path.parent, self.spec().train)
-        return label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train)
+        found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train)
+        try:
+            return with_labels(found, self.path)
+        except NoteError as error:  # what people wrote never hides what was computed
+            warnings.warn(str(error), stacklevel=2)
+            return found
 
     def _attributes(self) -> dict:
         settled = read_ending(self.path, self._group).settled

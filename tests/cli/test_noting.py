@@ -1,0 +1,88 @@
+"""Notes, tags and labels from the command line."""
+
+import csv
+import json
+
+import pytest
+
+import workbench as wb
+from workbench.runs.archive import get_corpus
+
+
+@pytest.fixture
+def two_runs(command, six_documents):
+    """Runs a and b of two topics."""
+    for name in ("a", "b"):
+        command("fit", six_documents, "-k", 2, "-n", 2, "-q", "--name", name)
+
+
+def test_a_note_and_tags_are_written_shown_and_taken_away(command, two_runs):
+    status, out, err = command("note", "a", "a first try", "--tag", "good", "--tag", "to show")
+    assert status == 0 and out == "" and "a first try" in err and "good, to show" in err
+    told = json.loads(command("note", "a", "--untag", "good", "--json")[1])
+    assert told == {"name": "a", "note": "a first try", "tags": ["to show"], "labels": {}}
+    assert "a first try" in command("show", "a")[2] and "to show" in command("show", "a")[2]
+    assert json.loads(command("note", "a", "", "--json")[1])["note"] == ""
+
+
+def test_without_a_text_what_is_written_is_shown_and_nothing_changes(command, two_runs):
+    assert "nothing is written about a; `workbench note a" in command("note", "a")[2]
+    assert not (wb.Run("runs/a").path / "notes.json").exists()
+
+
+def test_runs_are_listed_by_tag(command, two_runs):
+    command("note", "a", "--tag", "good", "--tag", "new")
+    command("note", "b", "--tag", "new")
+
+    def listed(*tags):
+        return [told["name"] for told in json.loads(command("runs", *tags, "--json")[1])["runs"]]
+
+    assert listed("--tag", "good") == ["a"] and listed("--tag", "new") == ["a", "b"] == listed()
+    assert listed("--tag", "new", "--tag", "good") == ["a"] and listed("--tag", "old") == []
+    assert "has the tag old; `workbench note RUN --tag old` gives it" in command("runs", "--tag", "old")[2]
+
+
+def test_a_label_is_shown_and_exported(command, two_runs):
+    status, _, err = command("label", "a", 1, "small animals")
+    assert status == 0 and "1 small animals" in err
+    assert "1 small animals" in command("show", "a")[2]
+    assert json.loads(command("show", "a", "--json")[1])["labels"] == {"1": "small animals"}
+    for name in ("a", "b"):
+        command("export", name, "--format", "csv,npz", "--out", name)
+    with open("a/topics.csv") as file:
+        assert {(row["topic"], row["label"]) for row in csv.DictReader(file)} == {("0", ""), ("1", "small animals")}
+    with open("b/topics.csv") as file:
+        assert next(csv.reader(file)) == ["topic", "rank", "word", "probability", "count"]
+
+
+def test_a_file_that_cannot_be_read_hides_no_run(command, two_runs):
+    (wb.Run("runs/a").path / "notes.json").write_text("{")
+    status, out, err = command("runs", "--json")
+    assert status == 0 and len(json.loads(out)["runs"]) == 2 and "the notes of run 'a' cannot be read" in err
+    assert command("show", "a")[0] == 0
+    status, out, err = command("note", "a", "new")
+    assert status == 2 and out == "" and "mend or delete" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("note", "a", "--untag", "good"), "a has no tag 'good'; it has none"),
+        (("note", "a", "--tag", "a,b"), "a tag holds no comma"),
+        (("label", "a", 2, "x"), "there is no topic 2 in run 'a'; it has 0 to 1"),
+        (("label", "a", "first", "x"), "Invalid value for 'TOPIC'"),
+        (("note", "c", "x"), "no run 'c'"),
+    ],
+)
+def test_wrong_input_gets_one_line(command, two_runs, arguments, told):
+    status, out, err = command(*arguments)
+    assert status == 2 and out == "" and told in err and err.strip().count("\n") == 0
+
+
+def test_without_its_corpus_a_run_is_still_shown(command, two_runs):
+    command("label", "a", 0, "animals")
+    for file in (wb.Run("runs/a").path.parent / ".corpora").iterdir():
+        file.unlink()
+    get_corpus.cache_clear()
+    status, _, err = command("show", "a")
+    assert status == 0 and "the corpus of this run is not in the store" in err

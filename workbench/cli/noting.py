@@ -1,0 +1,62 @@
+"""Commands for what people write about runs: note, label."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from workbench.cli.fitting import Json, Store
+from workbench.cli.printing import print_json, print_table, say, told_of_topics
+from workbench.cli.stored import RunName, labels_now
+
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")]
+Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to take away; may be given several times.")]
+
+
+def note(
+    run: RunName,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help='What to note; "" deletes the note.')] = None,
+    tag: Tags = None, untag: Untag = None, store: Store = None, json: Json = False,
+) -> None:
+    """Write a note about a run, or tags; without either, show what is written."""
+    from workbench.runs.notes import NoteError
+    from workbench.runs.run import Run, find_run
+
+    found = Run(find_run(run, store))
+    tags = None
+    if tag or untag:
+        before = found.notes.tags
+        if unknown := [each for each in untag or () if each not in before]:
+            raise NoteError(f"{found.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}")
+        tags = [each for each in (*before, *(tag or ())) if each not in (untag or ())]
+    _tell(found, found.annotate(text, tags) if text is not None or tags is not None else found.notes, json)
+
+
+def label(
+    run: RunName, topic: Annotated[int, typer.Argument(metavar="TOPIC", help="The run's own number of the topic.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='What to call it; "" takes the label away.')],
+    store: Store = None, json: Json = False,
+) -> None:
+    """Call a topic of a run by a name of yours."""
+    from workbench.runs.run import Run, find_run
+
+    found = Run(find_run(run, store))
+    _tell(found, found.label(topic, text), json)
+
+
+def _tell(run, notes, json: bool) -> None:
+    labels = labels_now(run, notes)
+    if json:
+        print_json({"name": run.name, "note": notes.note, "tags": notes.tags, "labels": labels})
+        return
+    rows = [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", told_of_topics(labels))]
+    if rows := [row for row in rows if row[1]]:
+        print_table(("", ""), [("run", run.name), *rows], left=(0, 1))
+    else:
+        say(f'nothing is written about {run.name}; `workbench note {run.name} "…" --tag …` writes something')
+
+
+def add_to(app: typer.Typer) -> None:
+    for command in (note, label):
+        app.command()(command)

@@ -1,0 +1,114 @@
+"""Do the top words of a topic go together in documents? u_mass, NPMI and c_v."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from scipy.sparse import csr_array
+
+from workbench.corpus import Corpus
+from workbench.measures.selection import MeasureError, whole_number
+from workbench.measures.topics import top_words, used_topics
+
+EPSILON = 1e-12
+"""Added to the probability that two words share a document, so that of 0 there is a logarithm (Röder et al. 2015)."""
+MEANINGS = {
+    "u_mass": "mean of log((D(v, w) + 1) / D(w)) over pairs of top words",
+    "npmi": "mean normalised pointwise mutual information over pairs of top words",
+    "c_v": "mean cosine between each top word's vector of NPMI and their sum",
+}
+
+
+def coherence(run: xr.Dataset, corpus: Corpus, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
+    """How well the n top words of each topic of the last snapshot go together in the documents of a corpus.
+
+    A bag of words has no order, so two words are together when a document has both: the window is the document. (c_v and
+    NPMI are often told for windows of 110 and 10 words of running text; such numbers are others.) D counts documents, p
+    is D over the documents with a token.
+
+    ::
+
+        u_mass = mean over l < m of log( (D(w_m, w_l) + 1) / D(w_l) )             w_1 the first of the topic
+        npmi   = mean over l < m of log( (p(w_m, w_l) + e) / (p(w_m) p(w_l)) ) / -log( p(w_m, w_l) + e )       e = 1e-12
+        c_v    = mean over m of cos( v_m, sum_l v_l )                              v_m the NPMI of w_m with every top word
+
+    u_mass is at most about 0, the others run to 1; higher is better in each. Words that share every document go together
+    as chance would have it: NPMI 0. A word that no document has is left out of its topic, whose numbers are NaN where fewer
+    than two words are left.
+
+    Parameters
+    ----------
+    run : Dataset
+        Of a run, with its counts; topics of an HDP without a token are left out.
+    corpus : Corpus
+        The run's own training tokens, or any other documents; words are matched by their spelling.
+    n : int
+        Words of each topic, at least 2; 10, as in the papers.
+    relevance : float
+        How the words are ranked, see `top_words`; 1, by probability, as in the papers.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dim ``topic``: ``u_mass`` (nats), ``npmi``, ``c_v`` and ``n_words``, those that the corpus has. Attributes
+        ``mean_u_mass``, ``mean_npmi`` and ``mean_c_v`` over topics that have a number; ``n_documents`` with a token.
+
+    Raises
+    ------
+    MeasureError
+        The Dataset holds no phi, no corpus, or n below 2.
+
+    Mimno et al. (2011), eq. 1, a sum there; Bouma (2009) and Lau, Newman & Baldwin (2014); Röder, Both & Hinneburg
+    (2015), whose window is one of text. One process; a matrix of documents by top words, so 20,000 documents take a second.
+    """
+    if not isinstance(corpus, Corpus):
+        raise MeasureError(f"wanted a Corpus to look for the words in (workbench.load_corpus); got {type(corpus).__name__}")
+    n = whole_number("number of top words", n, 2)
+    words = top_words(used_topics(run), n, relevance)["word"]
+    every, place = np.unique(words.values.astype(str), return_inverse=True)
+    together, n_documents = _together(every.tolist(), corpus)
+    rows = []
+    for own in place.reshape(words.shape):
+        own = own[together[own, own] > 0]
+        rows.append((*_of_topic(together[np.ix_(own, own)], n_documents), len(own)))
+    columns = dict(zip((*MEANINGS, "n_words"), np.array(rows).T, strict=True))
+    about = {name: {"long_name": meaning, "units": "nats" if name == "u_mass" else ""} for name, meaning in MEANINGS.items()}
+    data = {name: ("topic", columns[name], about[name]) for name in MEANINGS}
+    data["n_words"] = ("topic", columns["n_words"].astype(int), {"long_name": "top words that the corpus has", "units": ""})
+    means = {f"mean_{name}": _mean(columns[name]) for name in MEANINGS}
+    return xr.Dataset(data, {"topic": words["topic"].values}, means | {"n_documents": n_documents, "n_top_words": n})
+
+
+def _together(words: list[str], corpus: Corpus) -> tuple[np.ndarray, int]:
+    """(word, word) documents that have both, on the diagonal those that have one; and how many have a token."""
+    wanted = {word: at for at, word in enumerate(words)}
+    column = np.array([wanted.get(word, -1) for word in corpus.vocabulary], np.int64)[corpus.words]
+    kept = column >= 0
+    cells = corpus.documents[kept], column[kept]
+    found = csr_array((np.ones(len(cells[0])), cells), (corpus.n_documents, len(words)))  # words that are spelt alike add up
+    found.data[:] = 1.0
+    return (found.T @ found).toarray(), int(np.count_nonzero(corpus.document_tokens))
+
+
+def _of_topic(together: np.ndarray, n_documents: int) -> tuple[float, float, float]:
+    """u_mass, npmi and c_v of the words of one topic in order, each of which some document has."""
+    if len(together) < 2:
+        return np.nan, np.nan, np.nan
+    alone, pairs = np.diag(together), np.tril_indices(len(together), -1)
+    u_mass = np.log((together[pairs] + 1) / alone[pairs[1]]).mean()
+    of_pairs = _npmi(together / n_documents, alone / n_documents)
+    total = of_pairs.sum(axis=0)
+    lengths = np.linalg.norm(of_pairs, axis=1) * np.linalg.norm(total)
+    cosines = np.divide(of_pairs @ total, lengths, out=np.zeros(len(total)), where=lengths > 0)
+    return float(u_mass), float(of_pairs[pairs].mean()), float(cosines.mean())
+
+
+def _npmi(together: np.ndarray, alone: np.ndarray) -> np.ndarray:
+    """(word, word) of probabilities; 0 where both words are in every document."""
+    log = np.log(together + EPSILON)
+    return np.divide(log - np.log(np.outer(alone, alone)), -log, out=np.zeros_like(log), where=together < 1)
+
+
+def _mean(values: np.ndarray) -> float:
+    """Of the numbers there are; NaN where there is none."""
+    return float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else float("nan")

@@ -1,0 +1,41 @@
+"""Are the topics about different things? The share of their top words that are not told twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures.topics import top_words, used_topics
+
+
+def diversity(run: xr.Dataset, n: int = 25) -> xr.Dataset:
+    """How many of the top words of the topics are different ones, at the last snapshot.
+
+    Parameters
+    ----------
+    run : Dataset
+        Of a run, with its counts; topics of an HDP without a token are left out.
+    n : int
+        Top words of each topic, by probability; all of them if there are fewer. 25, as in the paper.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dim ``topic``: ``diversity``, where a top word that m topics have counts 1/m; its mean over topics,
+        ``attrs["mean_diversity"]``, is the paper's number: different words divided by all top words, from 1/K to 1.
+
+    Raises
+    ------
+    MeasureError
+        The Dataset holds no phi, or n is below 1.
+
+    Dieng, Ruiz & Blei (2020), section 6.
+    """
+    words = top_words(used_topics(run), n)["word"]
+    every, place, topics = np.unique(words.values.astype(str), return_inverse=True, return_counts=True)
+    own = (1 / topics[place]).reshape(words.shape).mean(axis=1)
+    about = {"long_name": f"share of the top {words.sizes['rank']} words that is the topic's own", "units": ""}
+    return xr.Dataset(
+        {"diversity": ("topic", own, about)}, {"topic": words["topic"].values},
+        {"mean_diversity": len(every) / words.size, "n_top_words": words.sizes["rank"]},
+    )
