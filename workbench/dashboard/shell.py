@@ -20,6 +20,8 @@ from panel.io.resources import BASE_TEMPLATE
 STYLE = Path(__file__).parent / "style"
 TICK = 1000
 """Milliseconds between two ticks of a session."""
+PAGES = {"compare": "Compare"}
+"""Address → name of the pages, in the order of the head."""
 VIEWS: WeakSet = WeakSet()
 """The pages that are alive; a test of churn counts them."""
 
@@ -96,13 +98,22 @@ def _template():
     )
 
 
-def lay_out(title: str, subtitle: str, parts: list, figures: list) -> pn.Column:
-    """The page: a head with title, link and theme, and the parts below."""
+def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) -> pn.Column:
+    """The page: a head with title, links to all `PAGES` (``here`` is the address of this one), link and theme; the parts below."""
     theme = _browser_button("Light / dark", TOGGLE, figures=figures)
     link = _browser_button("Copy link", COPY_LINK)
-    heading = text(f"<h1>{escape(title)}<small>{escape(subtitle)}</small></h1>", css_classes=["wb-grow"])
-    heading.stylesheets = [TEXT_CSS, ":host(.wb-grow){flex:1 1 auto!important}"]
+    heading = text(f"<h1>{escape(title)}<small>{escape(subtitle)}</small></h1>{links(PAGES, here)}", css_classes=["wb-grow"])
+    heading.stylesheets = [TEXT_CSS, _read("head.css")]
     return column(column(heading, link, theme, kind="wb-head"), *parts, kind="wb-page")
+
+
+def links(pages: dict[str, str], here: str) -> str:
+    """Links to the pages as HTML, that of this page marked; nothing where it is the only one."""
+    listed = "".join(
+        f'<a href="{escape(address)}"{" aria-current=page" if address == here else ""}>{escape(name)}</a>'
+        for address, name in pages.items()
+    )
+    return f'<nav aria-label="pages">{listed}</nav>' if len(pages) > 1 else ""
 
 
 def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:

@@ -242,7 +242,7 @@ class ComparePage:
         )
         body = column(self.settings.view(), main, kind="wb-body")
         begin_session(self, TITLE, figures, self.tick)
-        return lay_out("workbench", "compare engines, live", [body], figures)
+        return lay_out("workbench", "compare engines, live", [body], figures, "compare")
 
 
 def page() -> pn.Column:
