@@ -6,6 +6,7 @@ from workbench.measures.comparison import final, paired_differences, reached_by_
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
 from workbench.measures.diversity import diversity
 from workbench.measures.documents import representative_documents, token_topics
+from workbench.measures.errors import perplexity_errors
 from workbench.measures.hyperparameters import Hyperparameter, hyperparameters, learnt_by
 from workbench.measures.lineage import Edge, lineage
 from workbench.measures.matching import match_topics, topic_distances, topic_flow
@@ -30,8 +31,8 @@ __all__ = [
     "CLOCKS", "DERIVED", "PAPERS_ORDER", "TOPIC_NUMBERS", "Curve", "Edge", "Hyperparameter", "MeasureError", "Move",
     "against_topics", "bound_of", "coherence", "data_of", "diversity", "each_run", "final", "finds_topics",
     "hyperparameters", "in_papers_order", "labels_of", "learnt_by", "lineage", "lines_of_topics", "match_topics",
-    "mean_curves", "moves", "moves_told", "n_tokens", "one_run", "paired_differences", "quantity", "reached_by_all",
-    "replicate_of", "representative_documents", "saliency", "salient_words", "spec_of", "summary", "time_to", "token_topics",
-    "top_words", "topic_counts", "topic_distances", "topic_flow", "topic_map", "topic_sizes", "topic_words",
-    "topics_by_size", "used_topics",
+    "mean_curves", "moves", "moves_told", "n_tokens", "one_run", "paired_differences", "perplexity_errors", "quantity",
+    "reached_by_all", "replicate_of", "representative_documents", "saliency", "salient_words", "spec_of", "summary",
+    "time_to", "token_topics", "top_words", "topic_counts", "topic_distances", "topic_flow", "topic_map", "topic_sizes",
+    "topic_words", "topics_by_size", "used_topics",
 ]

@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from workbench.engines import get_engine
-from workbench.measures.comparison import mean_and_error
 from workbench.measures.curves import Curve
+from workbench.measures.intervals import mean_and_error
 from workbench.measures.quantities import DERIVED, quantity
 from workbench.measures.selection import MeasureError, each_run, labels_of_specs, spec_of
 from workbench.models import VARIABLES

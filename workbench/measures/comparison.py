@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 import numpy as np
 import xarray as xr
 
+from workbench.measures.intervals import mean_and_error, percentile_interval, resampled_perplexities, t_interval
 from workbench.measures.quantities import quantity
 from workbench.measures.selection import MeasureError, counterparts, each_run, labels_of, replicate_of, same_model, spec_of
 from workbench.models import VARIABLES
+from workbench.runs.by_document import Scored
 
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
 COSTS = ("elapsed", "cpu_time", "updates")
@@ -55,7 +58,7 @@ def final(runs) -> xr.Dataset:
     return xr.Dataset(data, coords)
 
 
-def summary(runs, reference: str | None = None) -> xr.Dataset:
+def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | None = None) -> xr.Dataset:
     """Means over seeds and splits, and paired differences from a reference; `Dataset.to_pandas` shows it as a table.
 
     Parameters
@@ -65,12 +68,14 @@ def summary(runs, reference: str | None = None) -> xr.Dataset:
         A label, or the name of an engine; on other data, and of several labels with that engine, the one with the same
         data and the same model. By default ``cgs`` where it is there, otherwise the label with the lowest
         mean perplexity on the same data with the same model.
+    scored : mapping, optional
+        See `paired_differences`.
 
     Returns
     -------
     xarray.Dataset
         Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as
-        ``…_se`` (NaN for a single run); ``difference``, ``difference_se``, ``n_pairs`` as in
+        ``…_se`` (NaN for a single run); ``difference``, its standard error and interval, and ``n_pairs`` as in
         `paired_differences`. ``attrs["reference"]`` is the reference's label, several of them joined by "; ".
 
     Raises
@@ -79,7 +84,7 @@ def summary(runs, reference: str | None = None) -> xr.Dataset:
     """
     runs = each_run(runs)
     last = final(runs)
-    by_label = _rows_by_label(last)
+    by_label = rows_by_label(last)
     n_runs = [len(rows) for rows in by_label.values()]
     data = {"n_runs": ("label", n_runs, {"long_name": "runs: seeds and splits", "units": ""})}
     for name in (*PERPLEXITIES, "iteration", *COSTS, "time_per_update", "n_active_topics"):
@@ -88,19 +93,30 @@ def summary(runs, reference: str | None = None) -> xr.Dataset:
         data[name] = ("label", [mean for mean, _ in stats], attrs)
         data[f"{name}_se"] = ("label", [error for _, error in stats], attrs | {"long_name": f"standard error of {name}"})
     table = xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})
-    differences = paired_differences(runs, reference)
+    differences = paired_differences(runs, reference, scored=scored)
     return table.merge(differences, combine_attrs="override").assign_attrs(reference=differences.attrs["reference"])
 
 
-def paired_differences(runs, reference: str | None = None, measure: str = "test_perplexity") -> xr.Dataset:
+def paired_differences(
+    runs, reference: str | None = None, measure: str = "test_perplexity", scored: Mapping[str, Scored] | None = None
+) -> xr.Dataset:
     """How much higher a number is than the reference's, at the end, on the same split with the same seed.
+
+    Parameters
+    ----------
+    scored : mapping, optional
+        By the hash of a run's spec, what `workbench.runs.by_document.score_documents` finds of it. A single pair has then
+        an interval over documents.
 
     Returns
     -------
     xarray.Dataset
         Dim ``label``: ``reference`` (the label it is set against, see `summary`), ``difference`` (mean over pairs;
         0 for the reference itself, NaN without a pair), ``difference_se`` (standard error over pairs; NaN for a
-        single pair) and ``n_pairs``.
+        single pair), ``difference_low`` and ``difference_high``, its 95 % interval, and ``n_pairs``. The interval is
+        Student's over the pairs, so over seeds and splits; of a single pair, for the headline perplexity and where both
+        are ``scored``, it is over documents: 1000 times as many test documents are drawn with replacement, the same for
+        both. Otherwise it is NaN.
 
     Raises
     ------
@@ -111,15 +127,19 @@ def paired_differences(runs, reference: str | None = None, measure: str = "test_
     last = final(runs)
     if measure not in last:
         raise MeasureError(f"no measure '{measure}'; there are {', '.join(map(str, last.data_vars))}")
-    by_label = _rows_by_label(last)
+    by_label = rows_by_label(last)
     chosen = _references(runs, last, reference)
     values, replicates = last[measure].values, [replicate_of(run) for run in runs]
-    opposite = {label: {replicates[row]: values[row] for row in rows} for label, rows in by_label.items()}
-    found = {}
+    opposite = {label: {replicates[row]: row for row in rows} for label, rows in by_label.items()}
+    stats, intervals, n_pairs = [], [], []
     for label, rows in by_label.items():
         theirs = opposite[chosen[label]]
-        found[label] = np.array([values[row] - theirs[replicates[row]] for row in rows if replicates[row] in theirs])
-    stats = [mean_and_error(differences) for differences in found.values()]
+        pairs = [(row, theirs[replicates[row]]) for row in rows if replicates[row] in theirs]
+        differences = np.array([values[row] - values[other] for row, other in pairs])
+        stats.append(mean_and_error(differences))
+        alone = scored is not None and measure == "test_perplexity" and len(pairs) == 1 and chosen[label] != label
+        intervals.append(_over_documents([runs[at] for at in pairs[0]], scored) if alone else t_interval(differences))
+        n_pairs.append(len(pairs))
     of = "; ".join(dict.fromkeys(chosen.values()))
     about, unit = f"paired difference of {measure} from {of}", last[measure].attrs["units"]
     return xr.Dataset(
@@ -127,11 +147,22 @@ def paired_differences(runs, reference: str | None = None, measure: str = "test_
             "reference": ("label", np.array(list(chosen.values()), dtype=object), {"long_name": "what it is set against"}),
             "difference": ("label", [mean for mean, _ in stats], {"long_name": about, "units": unit}),
             "difference_se": ("label", [error for _, error in stats], {"long_name": "its standard error", "units": unit}),
-            "n_pairs": ("label", list(map(len, found.values())), {"long_name": "pairs: same split, same seed", "units": ""}),
+            "difference_low": ("label", [low for low, _ in intervals], {"long_name": "95 % interval, low", "units": unit}),
+            "difference_high": ("label", [high for _, high in intervals], {"long_name": "95 % interval, high", "units": unit}),
+            "n_pairs": ("label", n_pairs, {"long_name": "pairs: same split, same seed", "units": ""}),
         },
         {"label": np.array(list(by_label), dtype=object)},
         {"reference": of, "measure": measure},
     )
+
+
+def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tuple[float, float]:
+    """The interval of the difference of two runs over the test documents that they share; NaN where one is not scored."""
+    found = [scored.get(spec_of(run).hash) for run in pair]
+    if any(each is None for each in found):
+        return float("nan"), float("nan")
+    own, other = map(resampled_perplexities, found)
+    return percentile_interval(own - other)
 
 
 def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity") -> xr.DataArray:
@@ -173,22 +204,17 @@ def reached_by_all(runs, measure: str = "test_perplexity") -> float:
     return float(f"{np.ceil(worst / step) * step:.12g}")
 
 
-def _rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
+def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
+    """The places of the runs of each label."""
     rows: dict[str, list[int]] = {}
     for row, label in enumerate(last["label"].values):
         rows.setdefault(str(label), []).append(row)
     return rows
 
 
-def mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard error; NaN where there is nothing to take them of."""
-    n = len(values)
-    return (float(np.mean(values)) if n else np.nan), (float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.nan)
-
-
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
     """By label, the label that it is set against: named in full, by its engine, or the best where nothing is named."""
-    by_label = _rows_by_label(last)
+    by_label = rows_by_label(last)
     labels, engines, peers = list(by_label), {}, {}
     for label, run, own in zip(last["label"].values, runs, counterparts(runs), strict=True):
         engines.setdefault(str(label), spec_of(run).engine)

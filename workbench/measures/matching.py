@@ -11,8 +11,8 @@ from workbench.corpus import Corpus
 from workbench.measures.selection import MeasureError, spec_of
 from workbench.measures.topics import used_topics
 
-PAIRS_AT_ONCE = 2**16
-"""Pairs whose responsibilities are held at a time: 50 MB for 100 topics."""
+PAIRS_AT_ONCE = 2**11
+"""Pairs whose responsibilities are held at a time: 2 MB for 100 topics, which stay in a cache."""
 
 
 def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:

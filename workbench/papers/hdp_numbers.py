@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures import Curve, quantity
-from workbench.measures.comparison import mean_and_error
+from workbench.measures.intervals import mean_and_error
 from workbench.papers.hdp import Algorithm, HdpExtent, HdpFigure
 from workbench.papers.records import Claim
 from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, Verdict, settled_at, weigh

@@ -28,19 +28,36 @@ def write_checkpoint(path: Path, position: Position) -> None:
 
 def read_checkpoint(path: Path, engine, model) -> Position | None:
     """The position in the file; None where there is no whole one. ``model`` is what the run began with."""
+
+    def position(file) -> Position:
+        state = engine.state(*(_restored(file[f"state_{name}"]) for name in engine.state._fields))
+        learnt = {name: _field(file[f"model_{name}"]) for name in asdict(model) if f"model_{name}" in file}
+        clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
+        return Position(int(file["iteration"]), state, _average(file), *clocks, type(model)(**(asdict(model) | learnt)))
+
+    return _read(path, position)
+
+
+def read_average(path: Path) -> tuple[int, Average] | None:
+    """The iteration of the position in the file and its average, without its state; None where there is no whole one."""
+    return _read(path, lambda file: (int(file["iteration"]), _average(file)))
+
+
+def _read(path: Path, take):
+    """What is taken out of the open file; None where it is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            state = engine.state(*(_restored(file[f"state_{name}"]) for name in engine.state._fields))
-            learnt = {name: _field(file[f"model_{name}"]) for name in asdict(model) if f"model_{name}" in file}
-            average = Average(file["probability"], int(file["n_averaged"]))
-            clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
-            return Position(int(file["iteration"]), state, average, *clocks, type(model)(**(asdict(model) | learnt)))
+            return take(file)
     except (OSError, ValueError, KeyError, EOFError):
         return None
     except Exception as error:  # zipfile.BadZipFile, zlib.error: a damaged file is as good as none
         if type(error).__module__ in ("zipfile", "zlib"):
             return None
         raise
+
+
+def _average(file) -> Average:
+    return Average(file["probability"], int(file["n_averaged"]))
 
 
 def _field(value: np.ndarray):

@@ -1,0 +1,66 @@
+"""How sure a number is: Student's interval over repetitions, batch means of a chain, resampled documents."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import stdtrit
+
+from workbench.runs.by_document import Scored
+
+LEVEL = 0.95
+N_RESAMPLES = 1000
+"""Enough for the ends of a 95 % interval to be sure to about a tenth of its width."""
+
+
+def mean_and_error(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard error; NaN where there is nothing to take them of."""
+    n = len(values)
+    return (float(np.mean(values)) if n else np.nan), (float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.nan)
+
+
+def t_interval(values: np.ndarray) -> tuple[float, float]:
+    """Student's 95 % interval of the mean of repetitions; NaN for fewer than two."""
+    n = len(values)
+    if n < 2:
+        return float("nan"), float("nan")
+    half = float(stdtrit(n - 1, (1 + LEVEL) / 2) * np.std(values, ddof=1) / np.sqrt(n))
+    return float(np.mean(values)) - half, float(np.mean(values)) + half
+
+
+def batch_means(values: np.ndarray) -> float:
+    """The standard error of the mean of a chain of dependent numbers; NaN for fewer than four.
+
+    sqrt(n) batches of sqrt(n) numbers in a row, rounded down, the first numbers left out: their means are nearly independent.
+
+    Flegal & Jones (2010), section 3.
+    """
+    size = int(np.sqrt(len(values)))
+    if size < 2:
+        return float("nan")
+    means = np.asarray(values[-size * (len(values) // size) :], float).reshape(-1, size).mean(axis=1)
+    return float(np.std(means, ddof=1) / np.sqrt(len(means)))
+
+
+def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) -> np.ndarray:
+    """(resample,) perplexities when the documents with a held-out token are drawn anew, as many, with replacement.
+
+    NaN for fewer than two such documents. Runs that were scored on the same documents get the same draws, so that their
+    differences are paired.
+
+    Efron (1979); Koehn (2004), who pairs them.
+    """
+    held_out = np.flatnonzero(scored.n_tokens)
+    if len(held_out) < 2:
+        return np.full(n, np.nan)
+    both = np.stack([scored.log_likelihood[held_out], scored.n_tokens[held_out]], axis=1)
+    draws = np.random.default_rng(seed)
+    totals = np.array([both[draws.integers(len(both), size=len(both))].sum(axis=0) for _ in range(n)])
+    return np.exp(-totals[:, 0] / totals[:, 1])
+
+
+def percentile_interval(resamples: np.ndarray) -> tuple[float, float]:
+    """The 95 % interval between the percentiles; NaN where nothing came."""
+    if not len(resamples):
+        return float("nan"), float("nan")
+    low, high = np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
