@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Files of tests that run side by side.
+TEST_JOBS ?= 2
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
 .PHONY: help demo serve lab test test-all check bench figures browser clean
@@ -35,10 +37,10 @@ lab: $(VENV)/.installed-lab  ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks
 
 test: $(VENV)/.installed-test browser  ## run the tests (installs what they need, the browser included, or says how)
-	$(BIN)/python -m pytest -m 'not long'
+	$(BIN)/python -m pytest -m 'not long' -n $(TEST_JOBS) --dist loadfile
 
 test-all: $(VENV)/.installed-test browser  ## run the tests and the long campaigns
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile
 
 check: $(VENV)/.installed-test  ## check style and layers
 	$(BIN)/ruff check .
