@@ -6,7 +6,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from workbench.dashboard import topics
+from workbench.dashboard import snapshots, topics
 from workbench.dashboard.readings import Readings
 from workbench.dashboard.topics import MOST_WORDS, Topics, table_of
 from workbench.measures import top_words, topic_sizes, topics_by_size
@@ -52,7 +52,7 @@ def test_relevance_ranks_the_words_anew_without_reading_the_run_again(new_run, c
     topics_of, look = card
     run = open_run(new_run("one"))
     look()
-    monkeypatch.setattr(topics, "Run", lambda path: pytest.fail("read again"))
+    monkeypatch.setattr(snapshots, "Run", lambda path: pytest.fail("read again"))
     topics_of.relevance.value = 0.0
     seen = {topic: words for topic, _, words in cells(topics_of.table.object)}
     by_lift = top_words(run, 10, relevance=0.0)["word"]
@@ -94,17 +94,17 @@ def test_the_table_follows_the_snapshots_and_rests_in_between(new_run, card, mon
     look()
     read = []
     told = topics._told
-    monkeypatch.setattr(topics, "_told", lambda *wanted: read.append(wanted[0].n_snapshots) or told(*wanted))
+    monkeypatch.setattr(topics, "_told", lambda *wanted: read.append(wanted[0].iteration) or told(*wanted))
     look()
     assert read == []
     resume(path, n_iterations=15, progress=False)
     look()
-    assert read == [3] and "iteration 15 of growing" in topics_of.said.object
+    assert read == [15] and "iteration 15 of growing" in topics_of.said.object
 
 
 def test_a_run_without_a_snapshot_says_so(reading_of, monkeypatch):
     topics_of = Topics()
-    monkeypatch.setattr(topics, "_counts", lambda moment: None)
+    monkeypatch.setattr(topics, "counts_of", lambda moment: None)
     topics_of.show((reading_of("young"),))
     topics_of.refresh()
     assert "young has no snapshot of its topics yet" in topics_of.said.object and topics_of.table.object == ""

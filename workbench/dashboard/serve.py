@@ -8,8 +8,9 @@ import socket
 from pathlib import Path
 
 import panel as pn
+from tornado.web import RedirectHandler
 
-from workbench.dashboard.pages import compare
+from workbench.dashboard.pages import compare, topics
 from workbench.runs.run import default_store
 
 PORT = 5006
@@ -58,8 +59,10 @@ def make_server(port: int, address: str, lifetime: float, origins: list[str] | N
     """The server of the pages, not started yet; see `serve`."""
     port = port or _free_port(address)
     return pn.serve(
-        {"compare": compare.page}, port=port, address=address, websocket_origin=origins or _origins(address, port), show=False,
-        start=False, verbose=False, title=compare.TITLE, check_unused_sessions_milliseconds=max(200, int(1000 * lifetime / 5)),
+        {"compare": compare.page, "topics": topics.page}, port=port, address=address,
+        websocket_origin=origins or _origins(address, port), extra_patterns=[("/?", RedirectHandler, {"url": "compare"})],
+        show=False, start=False, verbose=False, title=compare.TITLE,
+        check_unused_sessions_milliseconds=max(200, int(1000 * lifetime / 5)),
         unused_session_lifetime_milliseconds=int(1000 * lifetime),
     )
 

@@ -20,7 +20,7 @@ from panel.io.resources import BASE_TEMPLATE
 STYLE = Path(__file__).parent / "style"
 TICK = 1000
 """Milliseconds between two ticks of a session."""
-PAGES = {"compare": "Compare"}
+PAGES = {"compare": "Compare", "topics": "Topics"}
 """Address → name of the pages, in the order of the head."""
 VIEWS: WeakSet = WeakSet()
 """The pages that are alive; a test of churn counts them."""
@@ -30,8 +30,8 @@ def _read(name: str) -> str:
     return (STYLE / name).read_text(encoding="utf-8")
 
 
-LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS = map(
-    _read, ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css")
+LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS = map(
+    _read, ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css", "notebook.css")
 )
 STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
 REPAINT = "for (const figure of figures) figure.change.emit();"
@@ -62,9 +62,16 @@ def column(*parts, kind: str, **settings) -> pn.Column:
     )
 
 
-def text(html: str = "", **settings) -> pn.pane.HTML:
+class Sentence(pn.pane.HTML):
+    """HTML of which a change sends the text alone; Panel's own sends style sheets too, in a notebook another host's."""
+
+    def _update(self, ref: str, model) -> None:
+        model.text = self._get_properties(model.document)["text"]
+
+
+def text(html: str = "", **settings) -> Sentence:
     """A sentence; escape what others wrote."""
-    return pn.pane.HTML(html, stylesheets=[TEXT_CSS], margin=0, **settings)
+    return Sentence(html, stylesheets=[TEXT_CSS], margin=0, **settings)
 
 
 def message(sentence: str, kind: str = "muted") -> str:
@@ -76,6 +83,11 @@ def dressed(widget, **settings):
     """The widget in the page's style."""
     widget.param.update(stylesheets=[WIDGET_CSS], margin=0, **settings)
     return widget
+
+
+def labelled(widget, *more) -> pn.Column:
+    """A widget, and others that belong to it, after its label."""
+    return column(text(message(widget.label), css_classes=["wb-mid"]), widget, *more, kind="wb-pair", sizing_mode=None)
 
 
 def in_form(widget):
@@ -99,7 +111,7 @@ def _template():
 
 
 def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) -> pn.Column:
-    """The page: a head with title, links to all `PAGES` (``here`` is the address of this one), link and theme; the parts below."""
+    """The page: a head with title, links to all `PAGES` (``here`` is the address of this one), link, theme; the parts below."""
     theme = _browser_button("Light / dark", TOGGLE, figures=figures)
     link = _browser_button("Copy link", COPY_LINK)
     heading = text(f"<h1>{escape(title)}<small>{escape(subtitle)}</small></h1>{links(PAGES, here)}", css_classes=["wb-grow"])

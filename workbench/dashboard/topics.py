@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from html import escape
-from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import panel as pn
 import xarray as xr
 
 from workbench.dashboard.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import STYLE, column, dressed, message, text
+from workbench.dashboard.snapshots import Moment, counts_of, moment_of
 from workbench.measures import top_words, topic_sizes, topics_by_size
-from workbench.runs.run import Run
 
 MOST_WORDS = 50
 NEWEST = "the newest run"
 CSS = (STYLE / "topics.css").read_text(encoding="utf-8")
-
-
-class Moment(NamedTuple):
-    """Which counts of a run are meant: those of a run of this hash after this many snapshots, in this state."""
-
-    path: Path
-    hash: str
-    n_snapshots: int
-    state: str
 
 
 class Topics:
@@ -42,7 +30,7 @@ class Topics:
         self.table = text(sizing_mode="stretch_width")
         self.table.stylesheets = [*self.table.stylesheets, CSS]
         self.picked = ""                          # by hand; empty: the newest run
-        self._moments: dict[str, Moment] = {}     # of every readable run, newest first
+        self._readings: dict[str, Reading] = {}   # every readable run, newest first
         self._shown, self._busy, self._moving, self._document = None, False, False, pn.state.curdoc
         self.run.param.watch(self._choose, "value")
         for widget in (self.n_words, self.relevance):
@@ -50,9 +38,9 @@ class Topics:
 
     def show(self, readings: tuple[Reading, ...]) -> None:
         """Takes in what the runs have reached; `refresh` then reads the counts, if the run that is shown has newer ones."""
-        self._moments = {reading.name: _moment(reading) for reading in readings if reading.spec is not None}
-        options = {NEWEST: ""} | {name: name for name in self._moments}
-        wanted = self.picked if self.picked in self._moments else ""
+        self._readings = {reading.name: reading for reading in readings if reading.spec is not None}
+        options = {NEWEST: ""} | {name: name for name in self._readings}
+        wanted = self.picked if self.picked in self._readings else ""
         if options != self.run.options or wanted != self.run.value:
             self._moving = True
             self.run.param.update(options=options, value=wanted)
@@ -61,7 +49,7 @@ class Topics:
     def pick(self, name: str) -> None:
         """Shows the topics of the run."""
         self.picked = name
-        if name in self._moments:
+        if name in self._readings:
             self.run.value = name
 
     def _choose(self, event) -> None:
@@ -72,8 +60,8 @@ class Topics:
 
     def refresh(self) -> None:
         """Makes the table anew if something else is to be shown; one at a time, the latest wish last."""
-        newest = next(iter(self._moments), "")
-        wanted = self._moments.get(self.run.value or newest), self.n_words.value, self.relevance.value
+        seen = self._readings.get(self.run.value or next(iter(self._readings), ""))
+        wanted = moment_of(seen) if seen else None, self.n_words.value, self.relevance.value
         if self._busy or wanted == self._shown:
             return
         self._busy = True
@@ -92,18 +80,11 @@ class Topics:
         return column(text("<h2>Topics</h2>"), choices, self.said, self.table, kind="wb-card")
 
 
-def _moment(reading: Reading) -> Moment:
-    """The last snapshot that the run can have, counted from what is committed."""
-    iteration = reading.latest[0]
-    n_snapshots = int(iteration) // reading.spec.snapshot_every if np.isfinite(iteration) else 0
-    return Moment(reading.path, reading.spec.hash, n_snapshots, reading.state)
-
-
 def _told(moment: Moment | None, n_words: int, relevance: float) -> tuple[str, str]:
     """A sentence and the table, as HTML."""
     if moment is None:
         return message("The words of the topics appear here when there is a run."), ""
-    counts = _counts(moment)
+    counts = counts_of(moment)
     if counts is None:
         return message(f"{moment.path.name} has no snapshot of its topics yet; the words appear with the first."), ""
     ranked = "probability" if relevance == 1 else "lift" if relevance == 0 else f"relevance (λ = {relevance:g})"
@@ -115,15 +96,6 @@ def _told(moment: Moment | None, n_words: int, relevance: float) -> tuple[str, s
     if n_empty:
         said += f" {n_empty} of {counts.sizes['topic']} topics hold no token and are left out."
     return message(said), table_of(counts, n_words, relevance, moment.path.name)
-
-
-@lru_cache(maxsize=2)
-def _counts(moment: Moment) -> xr.Dataset | None:
-    """What is needed of the last snapshot, kept for the next number of words or relevance; None before the first."""
-    run = Run(moment.path).dataset()
-    if "phi" not in run:
-        return None
-    return run[["phi", "n_kw", "n_k"]].isel(snapshot=[-1], iteration=[-1]).load()
 
 
 def table_of(counts: xr.Dataset, n_words: int, relevance: float, name: str) -> str:

@@ -1,0 +1,63 @@
+"""The last counts of a run, read from disk once for every session of the process."""
+
+from __future__ import annotations
+
+import colorsys
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from workbench.dashboard.readings import ALIVE, Reading
+from workbench.runs.run import Run
+from workbench.views.style import COLOURS
+
+N_NAMED = 6
+"""Topics that have a colour of the figures, which the colour-blind tell apart; others go around the wheel of hues."""
+GOLDEN = 0.618034
+
+
+class Moment(NamedTuple):
+    """Which counts of a run are meant: those of a run of this hash at the snapshot of this iteration, in this state."""
+
+    path: Path
+    hash: str
+    iteration: int
+    state: str
+
+
+def moment_of(reading: Reading) -> Moment:
+    """The last snapshot that the run can have, counted from what is committed; one that has ended has one at its end."""
+    iteration = int(reading.latest[0]) if np.isfinite(reading.latest[0]) else 0
+    if reading.state in ALIVE:
+        iteration -= iteration % reading.spec.snapshot_every
+    return Moment(reading.path, reading.spec.hash, iteration, reading.state)
+
+
+@lru_cache(maxsize=2)
+def counts_of(moment: Moment) -> xr.Dataset | None:
+    """What words and sizes need of the last snapshot; None before the first."""
+    run = Run(moment.path).dataset()
+    if "phi" not in run:
+        return None
+    return run[["phi", "n_kw", "n_k"]].isel(snapshot=[-1], iteration=[-1]).load()
+
+
+@lru_cache(maxsize=2)
+def documents_of(moment: Moment) -> xr.Dataset | None:
+    """The same with the documents: theta and n_dk."""
+    counts = counts_of(moment)
+    if counts is None:
+        return None
+    return counts.merge(Run(moment.path).dataset()[["theta", "n_dk"]].isel(snapshot=[-1]).load())
+
+
+def topic_colour(topic: int) -> str:
+    """The colour of a topic wherever it is shown, by its number: the same on every page and in every snapshot."""
+    if topic < N_NAMED:
+        return COLOURS[topic]
+    rest, wheel = divmod(topic - N_NAMED, 12)
+    red, green, blue = colorsys.hls_to_rgb((topic * GOLDEN) % 1.0, (0.5, 0.64, 0.42)[rest % 3], 0.5 if wheel % 2 else 0.7)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))

@@ -1,0 +1,30 @@
+"""What the parts of the page that are drawn in the browser have in common: their code and their style."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import panel as pn
+
+from workbench.dashboard.shell import STYLE
+
+HERE = Path(__file__).parent
+
+
+class Drawn(pn.custom.JSComponent):
+    """A part that the browser draws from its parameters; nothing else is sent."""
+
+    __abstract = True
+
+    def __init__(self, **settings):
+        super().__init__(sizing_mode="stretch_width", margin=0, **settings)
+
+
+def code(name: str) -> str:
+    """The browser's code of a part: a page asks for no module of its own, so what parts share comes first in each."""
+    return "\n".join((HERE / file).read_text(encoding="utf-8") for file in ("drawn.js", f"{name}.js"))
+
+
+def style(*names: str) -> list[str]:
+    """Style sheets of a part."""
+    return [(STYLE / f"{name}.css").read_text(encoding="utf-8") for name in names]
