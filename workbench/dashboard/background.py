@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,13 +18,15 @@ def in_background(
     document, work: Callable[[], object], then: Callable[[object, Exception | None], None],
     workers: ThreadPoolExecutor = STARTS,
 ) -> None:
-    """Does ``work`` in a thread, then calls ``then(result, error)`` in the session; without a session, all of it now.
+    """Does ``work`` in a thread, then calls ``then(result, error)`` in the session; without any loop, all of it now.
+
+    In a notebook there is no session, and the loop is the kernel's.
 
     To be called where the session lives, in the thread of the server. The worker comes back through the server's
     loop: even `add_next_tick_callback` of a document says to the whole process that this document is the current
     one, and another session that is at work at that moment then mixes its models with those of this one.
     """
-    loop = IOLoop.current() if document is not None else None
+    loop = IOLoop.current() if document is not None or _in_a_loop() else None
 
     def task() -> None:
         result, error = None, None
@@ -39,13 +42,22 @@ def in_background(
             loop.add_callback(come_back, result, error)
 
     def come_back(result: object, error: Exception | None) -> None:
-        if document.session_context is not None:
+        if document is None:
+            then(result, error)
+        elif document.session_context is not None:
             document.add_next_tick_callback(lambda: then(result, error))
 
-    if document is None:
+    if loop is None:
         task()
     else:
         workers.submit(task)
+
+
+def _in_a_loop() -> bool:
+    try:
+        return asyncio.get_running_loop() is not None
+    except RuntimeError:
+        return False
 
 
 def sentence_of(error: Exception) -> str:

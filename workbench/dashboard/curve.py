@@ -59,7 +59,8 @@ class Curve:
     def __init__(self):
         self.axis, self.measure, self.span = "iterations", "headline", "whole"
         self.drawn: list[str | None] = [None] * N_SLOTS
-        self._strides, self._readings = [0] * N_SLOTS, {}
+        self._filled: list[tuple[str | None, int]] = [(None, 0)] * N_SLOTS   # name, stride of the points of each slot
+        self._readings: dict[str, Reading] = {}
         self._moved_by_hand = self._moving = False
         self.figure = figure(
             height=420, sizing_mode="stretch_width", tools="pan,box_zoom,wheel_zoom,reset", toolbar_location="right",
@@ -152,9 +153,8 @@ class Curve:
         numbers = reading.numbers if reading is not None else np.empty((0, len(COLUMNS)))
         stride = reading.stride if reading is not None else 0
         known = len(source.data["iteration"])
-        anew = source.tags != [name] or stride != self._strides[slot] or known > len(numbers)
-        if anew:
-            source.tags, self._strides[slot] = [name], stride
+        if (name, stride) != self._filled[slot] or known > len(numbers):
+            self._filled[slot] = name, stride
             if known or len(numbers):
                 source.data = _columns(numbers)
         elif known < len(numbers):

@@ -18,8 +18,10 @@ import xarray as xr
 from workbench.corpus.experiments import IN_WORDS
 from workbench.dashboard.numbers import COLUMNS, last_alphas, numbers_of
 from workbench.measures import Move, learnt_by, moves
+from workbench.runs import notes
 from workbench.runs.control import PAUSED, RUNNING
 from workbench.runs.dataset import label_rows
+from workbench.runs.notes import Notes
 from workbench.runs.spec import RunSpec
 from workbench.runs.store import WAITING, RunReader, run_paths
 
@@ -28,6 +30,8 @@ MOST_POINTS = 2000
 LOOK_EVERY = 0.5
 PATIENCE = 5.0
 """Seconds between two looks, and without a question before the thread ends."""
+TELL_EVERY = 1.0
+"""Seconds after which a look that reads runs for the first time tells of those it has read."""
 ALIVE = (WAITING, RUNNING, PAUSED)
 UNREADABLE = "unreadable"
 
@@ -46,6 +50,7 @@ class Reading(NamedTuple):
     learns: tuple[str, ...] = ()                      # the priors that it learns
     moves: tuple[Move, ...] = ()                      # splits and merges that it tried
     marks: np.ndarray = np.empty((0, len(COLUMNS)))   # (kept move, COLUMNS) the rows of those it kept
+    notes: Notes = Notes()                            # what people wrote about it
 
     @property
     def name(self) -> str:
@@ -63,7 +68,7 @@ class Listing(NamedTuple):
     readings: tuple[Reading, ...]
 
 
-class _Follower:
+class Follower:
     """Reads one run again and again."""
 
     def __init__(self, path: Path):
@@ -78,7 +83,7 @@ class _Follower:
     def look(self) -> Reading:
         """The run as it is; the very same object when nothing has changed."""
         path = self._reader.path
-        stamp = tuple(_stamp(path / name) for name in ("status.json", "end.json"))
+        stamp = tuple(_stamp(path / name) for name in ("status.json", "end.json", notes.FILE))
         if self.reading is not None and self.reading.state not in ALIVE and stamp == self._stamp:
             return self.reading
         spec, status = self._reader.spec(), self._reader.status()
@@ -90,11 +95,21 @@ class _Follower:
             self._take_in(label_rows(self._reader.names, self._reader.vectors, rows, {"spec": spec.to_json()}), stride)
         reading = Reading(
             path, spec, spec.label(), status, stride, self._numbers, self._latest, self._alphas, self._learns, self._moves,
-            self._marks,
+            self._marks, self._written(stamp[-1]),
         )
-        changed = self.reading is None or len(rows) or (status, stride) != (self.reading.status, self.reading.stride)
+        told = status, stride, reading.notes
+        changed = self.reading is None or len(rows) or told != (self.reading.status, self.reading.stride, self.reading.notes)
         self._stamp, self.reading = stamp, reading if changed else self.reading
         return self.reading
+
+    def _written(self, stamp: int) -> Notes:
+        """The notes, read again when their file has changed; of one that cannot be read, the sentence that says so."""
+        if self.reading is not None and self._stamp is not None and stamp == self._stamp[-1]:
+            return self.reading.notes
+        try:
+            return notes.read_notes(self._reader.path)
+        except notes.NoteError as error:
+            return Notes(str(error))
 
     def _take_in(self, run: xr.Dataset, stride: int) -> None:
         """Adds iterations that are new."""
@@ -112,7 +127,7 @@ class Readings:
 
     def __init__(self, store: Path):
         self.store = store
-        self._followers: dict[tuple, _Follower] = {}
+        self._followers: dict[tuple, Follower] = {}
         self._listing, self._asked = Listing(0, ()), 0.0
         self._lock, self._thread = threading.Lock(), None
         self._nudged, self._looked = threading.Event(), threading.Event()
@@ -132,18 +147,27 @@ class Readings:
         self._nudged.set()
 
     def look(self) -> Listing:
-        """Looks at the store now, in this thread."""
-        followers, readings = {}, []
-        for path in run_paths(self.store):
+        """Looks at the store now, in this thread; a long first look is told of as it goes on, the newest runs first."""
+        followers, readings, told = {}, [], time.monotonic()
+        for path in reversed(run_paths(self.store)):
             try:
                 key = (path, (path / "data.zarr").stat().st_ino)
-                follower = followers[key] = self._followers.get(key) or _Follower(path)
+                new = key not in self._followers
+                follower = followers[key] = self._followers.get(key) or Follower(path)
                 readings.append(follower.look())
             except Exception as error:  # whatever is wrong with one run, the others are to be seen
+                new = False
                 if path.exists():
-                    readings.append(_unreadable(path, error))
+                    readings.append(unreadable(path, error))
+            if new and time.monotonic() - told > TELL_EVERY:
+                read = {reading.path for reading in readings}
+                self._tell(readings + [reading for reading in self._listing.readings if reading.path not in read])
+                told = time.monotonic()
         self._followers = followers
-        readings.reverse()
+        return self._tell(readings)
+
+    def _tell(self, readings: list[Reading]) -> Listing:
+        """Leaves a new listing where something has changed."""
         known = self._listing.readings
         same = len(known) == len(readings) and all(
             new is old or (new.spec is None and new[:4] == old[:4]) for new, old in zip(readings, known, strict=True)
@@ -182,7 +206,8 @@ def told_changes(spec: RunSpec) -> str:
     return "; ".join(parts)
 
 
-def _unreadable(path: Path, error: Exception) -> Reading:
+def unreadable(path: Path, error: Exception) -> Reading:
+    """What is shown of a run that cannot be read: why."""
     message = str(error) or type(error).__name__
     status = {"state": UNREADABLE, "iteration": 0, "n_iterations": 0, "time_left": None, "message": message}
     return Reading(path, None, path.name, status, 1, np.empty((0, len(COLUMNS))), np.full(len(COLUMNS), np.nan))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import fields
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from tqdm import tqdm
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
@@ -21,7 +19,7 @@ from workbench.models import LDA
 from workbench.runs.fit import fit
 from workbench.runs.lineage import start_from
 from workbench.runs.need import Planned, check_room, unfinished
-from workbench.runs.progress import bar
+from workbench.runs.progress import bars
 from workbench.runs.run import ENDED, Run
 from workbench.runs.spec import RunSpec, SpecError, make_model, make_spec, model_fields, whole
 from workbench.runs.store import FAILED, FINISHED, LOST, create_run
@@ -179,11 +177,8 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
     RunFailed
         When a worker failed or died, with its message.
     """
-    with contextlib.ExitStack() as stack:
-        bars = {
-            run: stack.enter_context(bar(run.spec, progress, run.status()["iteration"], line)) for line, run in enumerate(runs)
-        }
-        work_through(runs, jobs, lambda moved: _show(moved, bars))
+    with bars(runs, progress) as move:
+        work_through(runs, jobs, move)
     for run in runs:
         if why := failure(run):
             raise RunFailed(why)
@@ -220,11 +215,3 @@ def failure(run: Run) -> str:
         return ""
     why = status["message"] or "its worker has died"
     return f"run '{run.name}' {status['state']}: {why}; worker.log in {run.path} may say more"
-
-
-def _show(runs: list[Run], bars: dict[Run, tqdm]) -> None:
-    """Moves the bars to where the runs are."""
-    for run in runs:
-        iteration = run.status()["iteration"]
-        if iteration > bars[run].n:
-            bars[run].update(iteration - bars[run].n)

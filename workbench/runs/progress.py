@@ -33,3 +33,16 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
             line.update(max(position.iteration - line.n, 0))
 
         yield watch
+
+
+@contextlib.contextmanager
+def bars(runs: list, shown: bool = True):
+    """A bar for each `Run`; gives the function that moves the bars of some of the runs to where they are."""
+    with contextlib.ExitStack() as stack:
+        lines = {run: stack.enter_context(bar(run.spec, shown, run.status()["iteration"], at)) for at, run in enumerate(runs)}
+
+        def move(moved: list) -> None:
+            for run in moved:
+                lines[run].update(max(run.status()["iteration"] - lines[run].n, 0))
+
+        yield move

@@ -61,7 +61,7 @@ class Run:
     """A run in a store. Everything is read from and asked through its folder; nothing is kept here.
 
     ``run.dataset()`` is what is committed so far; ``pause``, ``resume`` and ``stop`` return at once;
-    ``wait`` returns when it has ended.
+    ``wait`` returns when it has ended, and ``watch`` shows it live.
     """
 
     def __init__(self, path: Path):
@@ -135,6 +135,12 @@ class Run:
     def remove(self) -> None:
         """Deletes a run that nobody writes."""
         remove_run(self.path)
+
+    def watch(self, axis: str = "iterations", measure: str | None = None):
+        """A live view for a notebook cell, bars of text in a terminal; see `workbench.watch`."""
+        import workbench  # views stand above runs: only the package's own list of names knows where this one lives
+
+        return workbench.watch(self, axis=axis, measure=measure)
 
     def wait(self, timeout: float | None = None) -> str:
         """Blocks until the run has ended or ``timeout`` seconds have passed; returns its state."""

@@ -16,7 +16,7 @@ from workbench.dashboard.history import Lineage, Moves
 from workbench.dashboard.link import Part, from_query, to_query, widget_part
 from workbench.dashboard.readings import UNREADABLE, Reading, readings_of
 from workbench.dashboard.settings import Settings
-from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text, with_lock
+from workbench.dashboard.shell import begin_session, column, dressed, labelled, lay_out, message, text, with_lock
 from workbench.dashboard.starting import start_runs, told
 from workbench.dashboard.steering import Steering
 from workbench.dashboard.table import RunTable
@@ -61,6 +61,7 @@ class ComparePage:
         self._parts["measure"] = Part(lambda: self.measure.value, self.measure.value, self._take_measure)
         self._parts |= {name: widget_part(widget) for name, widget in self.settings.widgets().items()}
         self._parts |= {"words": widget_part(self.topics.n_words), "relevance": widget_part(self.topics.relevance)}
+        self._parts |= self.table.parts()
         self._parts["runs"] = Part(lambda: ",".join(self._picked or ()), "", self._take_runs)
         self._parts["topics_of"] = Part(lambda: self.topics.picked, "", self._take_topics)
         listing = self._readings.latest(FIRST_LOOK)
@@ -75,6 +76,7 @@ class ComparePage:
         for widget in (*self.settings.widgets().values(), self.topics.run, self.topics.n_words, self.topics.relevance):
             widget.param.watch(self._write_link, "value")
         self.table.param.watch(self._chosen, "chosen")
+        self.table.param.watch(lambda *events: self._write_link(), ["query", "sort", "group"])
 
     # ------------------------------------------------------------------ every second
 
@@ -227,7 +229,7 @@ class ComparePage:
         """The whole page; ties it to the session."""
         figures = [self.curve.figure]
         controls = column(
-            column(_labelled(self.chart, self.measure), _labelled(self.axis), _labelled(self.span), kind="wb-bar"),
+            column(labelled(self.chart, self.measure), labelled(self.axis), labelled(self.span), kind="wb-bar"),
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.meaning,
             column(text(message("Download"), css_classes=["wb-mid"]), *self.view_files.buttons.values(), kind="wb-bar"),
             self.view_files.said, kind="wb-card",
@@ -248,10 +250,6 @@ class ComparePage:
 def page() -> pn.Column:
     """The page for one visitor, of the store that WORKBENCH_STORE names."""
     return ComparePage(default_store()).view()
-
-
-def _labelled(widget, *more) -> pn.Column:
-    return column(text(message(widget.label), css_classes=["wb-mid"]), widget, *more, kind="wb-pair", sizing_mode=None)
 
 
 def _choice(name: str, options, value: str):

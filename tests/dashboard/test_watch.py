@@ -1,0 +1,83 @@
+"""The live view of a notebook cell, and what stands for it in a terminal; tests/browser/test_lab.py sees it stream."""
+
+import shutil
+
+import pytest
+from bokeh.document import Document
+from panel.io.document import unlocked
+
+from workbench import watch
+from workbench.dashboard.shell import text
+from workbench.dashboard.watch import Watch
+from workbench.runs.fit import fit, resume
+from workbench.runs.run import Run
+from workbench.runs.spec import SpecError
+from workbench.runs.store import StoreError
+
+
+def test_in_a_terminal_bars_stand_for_the_view_until_the_runs_have_ended(new_run, tmp_path, capsys):
+    paths = [new_run("one"), new_run("two", "cgs")]
+    assert watch(paths) is None and Run(paths[0]).watch() is None and watch(store=tmp_path / "runs") is None
+    told = capsys.readouterr().err
+    assert "svb seed 0: 100%" in told and "cgs seed 0: 100%" in told and "12/12" in told
+
+
+def test_what_cannot_be_watched_is_told_in_a_sentence(new_run, tmp_path):
+    path = new_run("one")
+    twin = tmp_path / "elsewhere" / "one"
+    shutil.copytree(path, twin)
+    for wrong, error, told in (
+        (lambda: watch("onne", tmp_path / "runs"), StoreError, "did you mean 'one'?"),
+        (lambda: watch(store=tmp_path / "empty"), SpecError, "holds no run to watch; start one"),
+        (lambda: watch([]), SpecError, "at least one run"),
+        (lambda: watch([path, twin]), SpecError, "two of these have the same"),
+        (lambda: watch(path, axis="hours"), SpecError, "no axis 'hours'; choose one of iterations, steps"),
+        (lambda: watch(path, measure="loss"), SpecError, "no measure 'loss'; choose one of headline"),
+    ):
+        with pytest.raises(error, match=told.replace("?", r"\?")):
+            wrong()
+
+
+def test_a_tick_takes_in_new_rows_of_every_run_and_only_those(new_run):
+    paths = [new_run("one", n_iterations=6), new_run("two", "cgs", n_iterations=6)]
+    view = Watch(paths)
+    sources = view.curve.sources[:2]
+    assert [len(source.data["iteration"]) for source in sources] == [6, 6]
+    data = [source.data for source in sources]
+    resume(paths[1], n_iterations=9, progress=False)
+    view.tick()
+    assert [len(source.data["iteration"]) for source in sources] == [6, 9] and sources[0].data is data[0]
+    assert [row["progress"] for row in view.table.rows] == ["6 / 6", "9 / 9"] and view.table.chosen == ["one", "two"]
+
+
+def test_a_run_without_test_tokens_is_seen_by_its_training_perplexity(new_run, halves, tmp_path):
+    fit(halves[0], "svb", 4, n_iterations=3, store=tmp_path / "runs", name="bare", progress=False)
+    assert Watch([tmp_path / "runs" / "bare"]).measure.value == "training"
+    assert Watch([tmp_path / "runs" / "bare", new_run("one")]).measure.value == "headline"
+
+
+def test_a_run_that_is_removed_meanwhile_leaves_the_others_to_be_seen(new_run):
+    paths = [new_run("one"), new_run("two")]
+    view = Watch(paths)
+    shutil.rmtree(paths[0])
+    view.tick()
+    assert [row["state"] for row in view.table.rows] == ["unreadable", "finished"] and list(view.curve.colours()) == ["two"]
+
+
+def test_a_swatch_takes_its_curve_away_and_brings_it_back(new_run):
+    view = Watch([new_run("one")])
+    view._draw("one")
+    assert view.curve.colours() == {} == view.table.colours
+    view._draw("one")
+    assert list(view.curve.colours()) == ["one"] == list(view.table.colours)
+
+
+def test_a_sentence_that_changes_sends_its_text_alone():
+    sentence, document = text("<p>before</p>"), Document()
+    model = sentence.get_root(document)
+    document.add_root(model)
+    sent = []
+    document.on_change(lambda event: sent.append((event.attr, event.new)))
+    with unlocked():
+        sentence.object = "<p>after</p>"
+    assert sent == [("text", "&lt;p&gt;after&lt;/p&gt;")]
