@@ -24,7 +24,7 @@ and a drawn token is only added after the next one has been removed, so that no 
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.lanes import ALIGNMENT, LANES, LINE
+from workbench.kernels.lanes import LANES, LINE
 from workbench.kernels.special import fast_exp
 from workbench.kernels.uniforms import uniform
 from workbench.kernels.vectors import (
@@ -147,13 +147,15 @@ def add_token(
 
 
 @inlined
-def ask_for_row(row, lanes, n_wk, var_wk):
-    """Asks for the counts of a word, and the variances of their mean part."""
-    for i in range(row, row + lanes, ALIGNMENT // n_wk.itemsize):
+def ask_for_row(row, lanes, n_wk, mean_k, var_wk):
+    """Asks for the counts of a word, of twice the width with a mean part, and for the variances of that."""
+    for i in range(row, row + lanes, LANES):
         fetch(n_wk, i)
-    if var_wk is not None:
-        for i in range(row, row + lanes, LINE):
+        if mean_k is not None:
+            fetch(n_wk, i + LINE)
+        if var_wk is not None:
             fetch(var_wk, i)
+            fetch(var_wk, i + LINE)
 
 
 @kernel
@@ -168,7 +170,8 @@ def draw_topics(
     is float64 then: a token mostly meets another word, and its row is read once.
     """
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
-    same, more = inverse_sizes(n_k, mean_k, words_beta, 0), inverse_sizes(n_k, mean_k, words_beta, 1)
+    same = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))  # of a mere 0 and 1 it would be compiled twice
+    more = inverse_sizes(n_k, mean_k, words_beta, np.int64(1))
     share, raised, leaning, cumulative = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
     ends = np.zeros(ENDS)
     n_moved = 0
@@ -186,7 +189,7 @@ def draw_topics(
         new, row_before, waits = np.uint32(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
             if pair + AHEAD < len(words):
-                ask_for_row(words[pair + AHEAD] * lanes, lanes, n_wk, var_wk)
+                ask_for_row(words[pair + AHEAD] * lanes, lanes, n_wk, mean_k, var_wk)
             row = words[pair] * lanes
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 old = topics[np.uint64(token)]
