@@ -60,6 +60,24 @@ def test_where_all_weights_of_a_document_underflow_both_passes_go_by_logs():
     assert log_normalisers == pytest.approx(told, rel=1e-9)
 
 
+def test_words_counted_in_slices_are_those_counted_at_once():
+    corpus, n_topics, random = simulated(8, 10, 12), 3, np.random.default_rng(2)
+    by_word, ratios = corpus.by_word, random.uniform(0.5, 2.0, corpus.n_pairs)
+    of_documents, of_words = (rows(random.uniform(0.5, 2.0, (n, n_topics))) for n in (corpus.n_documents, corpus.n_words))
+    nothing, new_wk, expected = np.zeros_like(of_documents), np.zeros_like(of_words), np.zeros_like(of_words)
+    found = [
+        standard_vb.count_words(
+            first, last, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, nothing, of_documents,
+            np.zeros_like(of_words), of_words, n_topics, ratios, new_wk,
+        )
+        for first, last in ((0, 4), (4, 5), (5, corpus.n_words))
+    ]
+    for pair, (d, w, _) in enumerate(twins.pairs_of(corpus)):
+        expected[w] += ratios[pair] * of_documents[d] * of_words[w]
+    np.testing.assert_allclose(new_wk, expected, rtol=1e-14)  # rounding
+    np.testing.assert_allclose(sum(sizes for _, sizes in found), expected.sum(axis=0), rtol=1e-14)
+
+
 @numba.njit(error_model="numpy")
 def summed_logs(indptr, tokens, normalisers):
     """sum_d sum_i n_i log Z_i of documents that lie apart by sixteen places at least."""

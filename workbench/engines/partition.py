@@ -102,8 +102,10 @@ def shared_out(tokens, n_parts: int) -> np.ndarray:
 
 def _columns(corpus, pairs, places) -> Columns:
     own = pairs[places]
-    indptr = np.searchsorted(own, corpus.indptr)
-    return Columns(indptr, corpus.words[own], corpus.counts[own], corpus.tokens_before[own], places)
+    arrays = np.searchsorted(own, corpus.indptr), corpus.words[own], corpus.counts[own], corpus.tokens_before[own]
+    for array in arrays:
+        array.flags.writeable = False  # as those of a corpus are: for others kernels would be compiled once more
+    return Columns(*arrays, places)
 
 
 def each_block(partition: Partition, sizes: tuple, work: Callable, turn) -> list:

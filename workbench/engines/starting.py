@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.engines.engine import option
 from workbench.kernels.starting import WAYS, start_responsibilities
 from workbench.kernels.uniforms import RESPONSIBILITIES
@@ -25,5 +27,5 @@ def begin(corpus, model, options, threshold, turn, start, gamma, mean_dk, mean_w
     start_responsibilities(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, WAYS.index(options.init),
         turn.key(RESPONSIBILITIES), *(AT_RANDOM if start is None else (*start.rows, start.topics)),
-        model.alphas, model.beta, model.n_topics, gamma, mean_dk, mean_wk, mean_k,
+        model.alphas, model.beta, model.n_topics, gamma, mean_dk, mean_wk, mean_k, np.zeros(len(mean_k)),
     )

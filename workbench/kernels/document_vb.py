@@ -11,7 +11,7 @@ doubles, a pair is normalised in the log domain.
 
 import numpy as np
 
-from workbench.kernels.jit import kernel, lean
+from workbench.kernels.jit import lean
 from workbench.kernels.lanes import LANES, LINE
 from workbench.kernels.special import fast_log
 from workbench.kernels.standard_vb import FAINT, TINY, log_domain_gamma, log_weight, weigh_row, weigh_rows
@@ -168,7 +168,8 @@ def fit_each(
                 for i in range(n):
                     if normalisers[i] < TINY:
                         log_normaliser += tokens[i] * log_domain_gamma(
-                            d, document_logs, document_weights, words[begin + i], word_logs, word_weights, n_topics, gamma
+                            d, document_logs, document_weights, np.int64(words[begin + i]), word_logs, word_weights, n_topics,
+                            gamma,
                         )
                         for k in range(n_topics):
                             more = tokens[i] * gamma[k]
@@ -192,7 +193,6 @@ def fit_each(
     return total(logs + fast_log(product)) + by_logs - total(expected), n_visited
 
 
-@kernel
 def fit_documents(
     first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
     mean_dk, document_logs, document_weights, kept_ratios,

@@ -10,8 +10,8 @@ whole and x is one for all topics: the same numbers, added in one order.
 
 import numpy as np
 
-from workbench.kernels.jit import kernel
-from workbench.kernels.lanes import LANES, pad_topics
+from workbench.kernels.jit import lean
+from workbench.kernels.lanes import LANES, pad_topics, padded
 from workbench.kernels.logarithms import log_gammas
 from workbench.kernels.vectors import choose, count, doubles, fetch, inlined, load, numbers, spread, store, take, total
 
@@ -38,7 +38,8 @@ def _rises(counts, x, row_sums=None) -> float:
     """sum_rk lnG(x_k + n_rk) - lnG(x_k) of counts (row, topic) padded; the sums of rows go into (row,) float64."""
     alike, x = counts.dtype.kind == "i" and bool((x == x[0]).all()), pad_topics(x, 1.0)
     row_sums = np.empty(len(counts)) if row_sums is None else row_sums
-    return (_look_up_rises if alike else _add_rises)(counts, x, row_sums)
+    room = np.empty(max(IN_TABLE, len(x)))
+    return (_look_up_rises if alike else _add_rises)(counts, x, row_sums, room)
 
 
 @inlined
@@ -47,10 +48,10 @@ def rises_of(n, x, log_gamma_x):
     return choose(n == 0, spread(0.0), log_gammas(x + doubles(n)) - log_gamma_x)
 
 
-@kernel
-def _add_rises(counts, x, row_sums):
-    """`_rises`, all computed."""
-    log_gamma_x, rises = np.empty_like(x), spread(0.0)
+@lean
+def _add_rises(counts, x, row_sums, log_gamma_x):
+    """`_rises`, all computed; log_gamma_x is scratch."""
+    rises = spread(0.0)
     for k in range(0, len(x), LANES):
         store(log_gamma_x, k, log_gammas(load(x, k)))
     for row in range(len(counts)):
@@ -65,10 +66,10 @@ def _add_rises(counts, x, row_sums):
     return total(rises)
 
 
-@kernel
-def _look_up_rises(counts, x, row_sums):
-    """`_rises` of whole counts where all x are one, from a table where there may be many alike."""
-    x, table, rises = spread(x[0]), np.empty(IN_TABLE), spread(0.0)
+@lean
+def _look_up_rises(counts, x, row_sums, table):
+    """`_rises` of whole counts where all x are one, from a table, which it fills, where there may be many alike."""
+    x, rises = spread(x[0]), spread(0.0)
     log_gamma_x = log_gammas(x)
     for n in range(0, IN_TABLE, LANES):
         store(table, n, rises_of(numbers(x) + n, x, log_gamma_x))
@@ -96,19 +97,20 @@ def predictive(pairs, document_tokens, n_dk, n_wk, n_k, alphas, beta) -> np.ndar
     """
     probability = np.empty(pairs.n_pairs)
     inverse_sizes = pad_topics(1.0 / (len(n_wk) * beta + n_k[: len(alphas)]))
-    _predictive(
-        pairs.indptr, pairs.words, document_tokens, n_dk, n_wk, pad_topics(alphas), beta, inverse_sizes, probability
-    )
+    alpha, row = pad_topics(alphas), np.empty(padded(len(alphas)))
+    _predictive(pairs.indptr, pairs.words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, row, probability)
     return probability
 
 
-@kernel
-def _predictive(indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, probability):
+@lean
+def _predictive(indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, row, probability):
     """beta sum_k row_k + sum_k row_k n_wk with row_k = (alpha_k + n_dk) / ((A + N_d) (W beta + n_k)).
 
     Indices are unsigned: of others it is asked each time whether they count from the end.
     """
-    lanes, last, alpha_sum, row = np.uint64(len(alpha)), np.uint64(len(words)) - np.uint64(1), alpha.sum(), np.empty_like(alpha)
+    lanes, last, alpha_sum = np.uint64(len(alpha)), np.uint64(len(words)) - np.uint64(1), 0.0
+    for k in range(lanes):
+        alpha_sum += alpha[k]
     width_d, width_w = np.uint64(n_dk.shape[1]), np.uint64(n_wk.shape[1])
     for d in range(np.uint64(len(document_tokens))):
         first, end = np.uint64(indptr[d]), np.uint64(indptr[d + np.uint64(1)])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.jit import kernel
+from workbench.kernels.jit import lean
 from workbench.kernels.lanes import LANES
 from workbench.kernels.logarithms import logs
 from workbench.kernels.vectors import choose, count, doubles, inlined, load, spread, store, total
@@ -41,38 +41,47 @@ def total_of(known):
     return total(known.before + logs(known.product))
 
 
-@kernel
-def last_block(values, filling):
+def last_block(values, filling) -> np.ndarray:
     """The elements at the end that fill no block, filled up to one."""
-    block, n_left = np.empty(LANES, values.dtype), len(values) % LANES
-    for i in range(LANES):
-        block[i] = values[len(values) - n_left + i] if i < n_left else filling
+    block, n_left = np.full(LANES, filling, values.dtype), len(values) % LANES
+    block[:n_left] = values[len(values) - n_left :]
     return block
 
 
-@kernel
-def log_likelihood(counts, probability):
+def log_likelihood(counts, probability) -> float:
     """sum c log p over pairs: (pair,) whole, (pair,) float64."""
+    return _log_likelihood(counts, probability, last_block(counts, 1), last_block(probability, 1.0))
+
+
+@lean
+def _log_likelihood(counts, probability, last_counts, last_probability):
     known = Sum(spread(1.0), spread(0.0))
-    for i in range(0, len(counts) - LANES + 1, LANES):
-        known = with_power(known, load(counts, i), load(probability, i))
-    return total_of(with_power(known, load(last_block(counts, 1), 0), load(last_block(probability, 1.0), 0)))
+    for _ in range(2):
+        for i in range(0, len(counts) - LANES + 1, LANES):
+            known = with_power(known, load(counts, i), load(probability, i))
+        counts, probability = last_counts, last_probability
+    return total_of(known)
 
 
-@kernel
-def take_in(counts, probability, mean, n_averaged, new_mean):
+def take_in(counts, probability, mean, n_averaged, new_mean) -> tuple[float, float]:
     """Writes the mean of p and of ``n_averaged`` others whose mean is known; returns sum c log of p, and of that mean."""
-    share, alone, of_mean = 1.0 / (n_averaged + 1), Sum(spread(1.0), spread(0.0)), Sum(spread(1.0), spread(0.0))
-    for i in range(0, len(counts) - LANES + 1, LANES):
-        c, p, m = load(counts, i), load(probability, i), load(mean, i)
-        m += (p - m) * share
-        store(new_mean, i, m)
-        alone, of_mean = with_power(alone, c, p), with_power(of_mean, c, m)
-    c, p, block = load(last_block(counts, 1), 0), load(last_block(probability, 1.0), 0), last_block(mean, 1.0)
-    m = load(block, 0)
-    m += (p - m) * share
-    store(block, 0, m)
-    n_left = len(mean) % LANES
-    for i in range(n_left):
-        new_mean[len(mean) - n_left + i] = block[i]
-    return total_of(with_power(alone, c, p)), total_of(with_power(of_mean, c, m))
+    last_mean, n_left = last_block(mean, 1.0), len(mean) % LANES
+    found = _take_in(
+        counts, probability, mean, 1.0 / (n_averaged + 1), new_mean,
+        last_block(counts, 1), last_block(probability, 1.0), last_mean,
+    )
+    new_mean[len(mean) - n_left :] = last_mean[:n_left]
+    return found
+
+
+@lean
+def _take_in(counts, probability, mean, share, new_mean, last_counts, last_probability, last_mean):
+    alone, of_mean = Sum(spread(1.0), spread(0.0)), Sum(spread(1.0), spread(0.0))
+    for _ in range(2):
+        for i in range(0, len(counts) - LANES + 1, LANES):
+            c, p, m = load(counts, i), load(probability, i), load(mean, i)
+            m += (p - m) * share
+            store(new_mean, i, m)
+            alone, of_mean = with_power(alone, c, p), with_power(of_mean, c, m)
+        counts, probability, mean, new_mean = last_counts, last_probability, last_mean, last_mean
+    return total_of(alone), total_of(of_mean)

@@ -94,7 +94,7 @@ def log_weight(row, k, logs, weights, n_topics):
     return logs[row, k] if lowest < FAINT else fast_log(weights[row, k])
 
 
-@kernel
+@lean
 def weigh_rows(first, last, prior, mean, sampled, log_sizes, point, logs, weights):
     """`weigh_row` of rows first..last."""
     for row in range(first, last):
@@ -111,7 +111,7 @@ def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
     return pad_topics(logs.mean(axis=0)[:n_topics], OUT_OF_REACH)
 
 
-@kernel
+@lean
 def log_domain_gamma(d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma):
     """gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
     for k in range(n_topics):
@@ -120,7 +120,6 @@ def log_domain_gamma(d, document_logs, document_weights, w, word_logs, word_weig
     return normalise_logs(n_topics, gamma)
 
 
-@kernel
 def count_words(
     first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
     kept_ratios, new_wk,
@@ -129,10 +128,22 @@ def count_words(
 
     Returns sum_wk n_wk log weight_wk, which the entropy needs, and sum_w n_wk, (topic,).
     """
-    n_padded = new_wk.shape[1]
-    sizes, gamma, expected, by_logs = np.zeros(n_padded), np.empty(n_topics), spread(0.0), 0.0
+    sizes, gamma, ratios = np.zeros(new_wk.shape[1]), np.empty(n_topics), np.empty(word_indptr[last] - word_indptr[first])
+    expected = count_each(
+        first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
+        kept_ratios, new_wk, sizes, gamma, ratios,
+    )
+    return expected, sizes
+
+
+@lean
+def count_each(
+    first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
+    kept_ratios, new_wk, sizes, gamma, ratios,
+):
+    """`count_words` with room for the ratios of its pairs."""
+    n_padded, expected, by_logs = new_wk.shape[1], spread(0.0), 0.0
     start, last_pair, n_by_logs = word_indptr[first], len(documents) - 1, 0
-    ratios = np.empty(word_indptr[last] - start)
     for i in range(len(ratios)):
         ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]
         ratios[np.uint64(i)] = ratio
@@ -155,14 +166,14 @@ def count_words(
             for i in range(begin, end):
                 if ratios[i - start] == 0.0:
                     log_domain_gamma(
-                        documents[i], document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
+                        np.int64(documents[i]), document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
                     )
                     for k in range(n_topics):
                         new = counts[pairs[i]] * gamma[k]
                         new_wk[w, k] += new
                         sizes[k] += new
                         by_logs += new * log_weight(w, k, word_logs, word_weights, n_topics)
-    return total(expected) + by_logs, sizes
+    return total(expected) + by_logs
 
 
 @kernel

@@ -14,15 +14,16 @@ import math
 
 import numpy as np
 
-from workbench.kernels.jit import kernel
+from workbench.kernels.jit import kernel, lean
 from workbench.kernels.uniforms import uniform
+from workbench.kernels.vectors import inlined
 
 WAYS = ("dirichlet", "noise", "hard")
 """A draw from the flat Dirichlet; the uniform responsibility with noise, 1 + u; one topic with certainty."""
 DIRICHLET, NOISE, HARD = range(len(WAYS))
 
 
-@kernel
+@inlined
 def random_gamma(way, key, pair, n_topics, gamma):
     """A random responsibility of one pair; its randomness depends on the pair's number alone."""
     if way == HARD:
@@ -39,7 +40,7 @@ def random_gamma(way, key, pair, n_topics, gamma):
         gamma[k] /= total
 
 
-@kernel
+@inlined
 def gamma_of_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, gamma):
     """The responsibility of one pair given counts; given_dk None: other documents."""
     words_beta = given_wk.shape[0] * beta
@@ -52,30 +53,29 @@ def gamma_of_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, ga
         gamma[k] /= total
 
 
-@kernel
-def gamma_of_topics(topics, n_topics, gamma):
-    """The responsibility of one pair given the topics of its tokens, -1 for a topic that was dropped."""
+@inlined
+def gamma_of_topics(topics, first, n_tokens, n_topics, gamma):
+    """The responsibility of one pair given the topics of its tokens, from the first on, -1 for a topic that was dropped."""
     for k in range(n_topics):
         gamma[k] = 0.0
-    for topic in topics:
-        if topic >= 0:
-            gamma[topic] += 1.0 / len(topics)
+    for token in range(first, first + n_tokens):
+        if topics[token] >= 0:
+            gamma[topics[token]] += 1.0 / n_tokens
         else:
             for k in range(n_topics):
-                gamma[k] += 1.0 / (len(topics) * n_topics)
+                gamma[k] += 1.0 / (n_tokens * n_topics)
 
 
-@kernel
+@lean
 def start_responsibilities(
     indptr, words, counts, tokens_before, threshold, way, key, given_dk, given_wk, given_k, given_topics, alpha, beta,
-    n_topics, kept, mean_dk, mean_wk, mean_k,
+    n_topics, kept, mean_dk, mean_wk, mean_k, gamma,
 ):
     """gamma of each pair that counts more than `threshold`, added to the expected counts; kept in rows of `kept` if any.
 
     From the given topics of tokens; else (given_topics None) from given counts; else (given_wk None) at random in the
-    given way.
+    given way. `gamma` (topic padded,), zeros, is scratch.
     """
-    gamma = np.zeros(len(mean_k))
     row = 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -83,7 +83,7 @@ def start_responsibilities(
                 continue
             w = words[pair]
             if given_topics is not None:
-                gamma_of_topics(given_topics[tokens_before[pair] : tokens_before[pair] + counts[pair]], n_topics, gamma)
+                gamma_of_topics(given_topics, tokens_before[pair], counts[pair], n_topics, gamma)
             elif given_wk is None:
                 random_gamma(way, key, pair, n_topics, gamma)
             else:
@@ -98,13 +98,17 @@ def start_responsibilities(
                 mean_k[k] += counts[pair] * gamma[k]
 
 
-@kernel
-def uniform_topics(key, n_tokens, n_topics):
-    """One topic per token, each with the same probability."""
+def uniform_topics(key, n_tokens, n_topics) -> np.ndarray:
+    """(token,) uint16: one topic per token, each with the same probability."""
     topics = np.empty(n_tokens, np.uint16)
-    for token in range(n_tokens):
-        topics[token] = np.int64(uniform(key, token) * n_topics)
+    _draw_uniform_topics(key, n_topics, topics)
     return topics
+
+
+@lean
+def _draw_uniform_topics(key, n_topics, topics):
+    for token in range(len(topics)):
+        topics[token] = np.int64(uniform(key, token) * n_topics)
 
 
 @kernel
