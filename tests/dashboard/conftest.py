@@ -10,6 +10,9 @@ from workbench.corpus import hold_out_tokens
 from workbench.dashboard.numbers import COLUMNS
 from workbench.dashboard.readings import Reading
 from workbench.runs.fit import fit
+from workbench.runs.notes import Notes
+
+NONE = Notes()
 
 
 @pytest.fixture(scope="session")
@@ -37,15 +40,16 @@ def reading_of(tmp_path):
 
     def make(
         name="a-run", n_points=5, state="running", n_topics=10, seed=0, label="svb", test="hash", split=None, start=None,
-        **status,
+        notes=NONE, **status,
     ):
         numbers = np.arange(1.0, n_points + 1)[:, None] * np.arange(1.0, len(COLUMNS) + 1)
         model = {"n_topics": n_topics, "alpha": 0.1, "beta": 0.1}
         spec = SimpleNamespace(
-            model=model, options={}, seed=seed, test=test, corpus="kos", split=split, start=start, hash=name, snapshot_every=50
+            model=model, options={}, seed=seed, test=test, corpus="kos", split=split, start=start, hash=name, snapshot_every=50,
+            train="train", burn_in=10, n_threads=1, label=lambda: label, engine=label.split()[0],
         )
         told = {"state": state, "iteration": n_points, "n_iterations": 10, "time_left": 12.0, "message": ""} | status
         latest = numbers[-1] if n_points else np.full(len(COLUMNS), np.nan)
-        return Reading(tmp_path / name, spec, label, told, 1, numbers, latest)
+        return Reading(tmp_path / name, spec, label, told, 1, numbers, latest, notes=notes)
 
     return make

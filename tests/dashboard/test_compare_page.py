@@ -140,6 +140,32 @@ def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_al
     assert "No run" not in page.meaning.object
 
 
+def test_the_mean_of_seeds_is_drawn_of_all_the_runs_that_a_label_has(desk, reading_of):
+    page, holds = desk
+    page.lines.value = "mean of seeds"
+    runs = [reading_of(f"{label}-{seed}", label=label, seed=seed) for seed in range(5) for label in ("cgs", "svb")]
+    holds(*runs)
+    assert [len(names) for names in page.curve.members()[:3]] == [5, 5, 0]
+    assert len(set(page.table.colours.values())) == 2 and len(page.table.colours) == 10
+    assert page.highlight.slots == page.curve.members() and page.highlight.said[0] == "cgs · mean of 5"
+    page.draw("cgs-0")
+    assert [len(names) for names in page.curve.members()[:2]] == [4, 5]
+    page.lines.value = "each run"
+    assert len(page.curve.colours()) == 8 and page.curve.labels()[0].startswith("cgs · seed")
+
+
+def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):
+    page, holds = desk
+    holds(reading_of("one"))
+    for name, text in {"lines": "mean of seeds", "smoothing": "0.6", "until": "3.5"}.items():
+        assert page._parts[name].take(text) and page._parts[name].now() == text
+    assert (page.curve.mean, page.curve.smoothing, page.curve.until) == (True, 0.6, 3.5)
+    assert "faint" in page.meaning.object and "at or below 3.5" in page.meaning.object
+    assert not page._parts["smoothing"].take("1.5") and not page._parts["until"].take("-3")
+    page.until.value = None
+    assert page._parts["until"].now() == "" and "at or below 2" not in page.meaning.object
+
+
 def test_moves_of_the_run_whose_topics_are_shown_are_listed_and_what_marks_mean_is_said(desk, reading_of, monkeypatch):
     page, holds = desk
     monkeypatch.setattr("workbench.dashboard.topics._told", lambda moment, *rest: ("", moment.path.name))

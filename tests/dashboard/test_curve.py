@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from bokeh.document import Document
 
 from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES
 from workbench.dashboard.curve import COLOURS, N_SLOTS, Curve
+from workbench.dashboard.grouping import mean_lines
 from workbench.dashboard.labels import telling_labels
 from workbench.dashboard.numbers import COLUMNS
 from workbench.measures import Move
+from workbench.measures.smoothing import smoothed
 
 
 def shown(curve, *readings):
@@ -18,7 +21,7 @@ def shown(curve, *readings):
 def test_rows_that_are_there_already_are_not_sent_again(reading_of, monkeypatch):
     curve, streamed = Curve(), []
     shown(curve, reading_of(n_points=5))
-    source = curve.sources[0]
+    source = curve.slots[0].source
     stream = source.stream
     monkeypatch.setattr(type(source), "stream", lambda self, new: streamed.append(len(new["iteration"])) or stream(new))
     before = source.data
@@ -45,21 +48,21 @@ def test_axis_and_measure_choose_the_columns_and_their_labels(axis, measure, rea
     curve.axis, curve.measure = axis, measure
     curve.draw()
     columns, label = MEASURES[measure]
-    assert (curve._solid[0].glyph.x, curve._solid[0].glyph.y) == (AXES[axis][0], columns[0])
-    assert curve._dashed[0].visible == (measure == "both")
+    assert (curve.slots[0].strands[0].line.glyph.x, curve.slots[0].strands[0].line.glyph.y) == (AXES[axis][0], columns[0])
+    assert curve.slots[0].strands[1].line.visible == (measure == "both")
     assert (curve.figure.xaxis[0].axis_label, curve.figure.yaxis[0].axis_label) == (AXES[axis][1], label)
-    drawn = np.concatenate([curve.sources[0].data[column] for column in columns])
+    drawn = np.concatenate([curve.slots[0].source.data[column] for column in columns])
     assert curve.figure.y_range.start < drawn.min() and drawn.max() < curve.figure.y_range.end
-    assert curve.figure.x_range.end > curve.sources[0].data[AXES[axis][0]][-1]
+    assert curve.figure.x_range.end > curve.slots[0].source.data[AXES[axis][0]][-1]
 
 
 def test_the_dashed_line_is_the_average(reading_of):
     curve = Curve()
     curve.measure = "both"
     shown(curve, reading_of())
-    assert (curve._solid[0].glyph.line_dash, curve._dashed[0].glyph.line_dash) == ([], [6, 4])
-    assert curve._dashed[0].glyph.y == "test_perplexity_average"
-    assert curve._dashed[0].glyph.line_color == curve._solid[0].glyph.line_color
+    assert (curve.slots[0].strands[0].line.glyph.line_dash, curve.slots[0].strands[1].line.glyph.line_dash) == ([], [6, 4])
+    assert curve.slots[0].strands[1].line.glyph.y == "test_perplexity_average"
+    assert curve.slots[0].strands[1].line.glyph.line_color == curve.slots[0].strands[0].line.glyph.line_color
 
 
 def test_a_run_keeps_its_colour_while_others_come_and_go(reading_of):
@@ -75,10 +78,10 @@ def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
     curve = Curve()
     shown(curve, reading_of("old", 9))
     shown(curve, reading_of("new", 2))
-    assert len(curve.sources[0].data["iteration"]) == 2
+    assert len(curve.slots[0].source.data["iteration"]) == 2
     assert [item.visible for item in curve._items] == [True] + [False] * (N_SLOTS - 1)
     shown(curve)
-    assert not any(line.visible for line in curve._solid)
+    assert not any(line.visible for line in (slot.strands[0].line for slot in curve.slots))
     assert not any(item.visible for item in curve._items)
 
 
@@ -107,11 +110,11 @@ def test_the_priors_of_topics_are_points_largest_first_and_those_without_a_topic
     seen = curve._profile
     assert list(seen.data_source.data["prior"]) == [0.7, 0.2, 0.1] and list(seen.data_source.data["rank"]) == [1, 2, 3]
     assert seen.data_source.data["colour"] == [curve.colours()["learning"]] * 3
-    assert seen.visible and not curve._solid[0].visible and not curve._points[0].visible
+    assert seen.visible and not curve.slots[0].strands[0].line.visible and not curve.slots[0].points.visible
     assert curve.figure.x_range.end > 3 and curve.figure.y_range.end > 0.7
     curve.measure = "headline"
     curve.draw()
-    assert curve._solid[0].visible and not seen.visible
+    assert curve.slots[0].strands[0].line.visible and not seen.visible
 
 
 def test_it_is_known_whether_there_is_anything_of_a_measure(reading_of):
@@ -183,3 +186,84 @@ def test_what_is_seen_is_told_with_labels_colours_choices_and_ranges(reading_of)
     assert seen.runs == tuple((one.path, one.label, colour) for one, colour in zip(readings[:2], COLOURS, strict=False))
     assert (seen.axis, seen.measure, seen.x_range) == ("seconds", "both", (0.0, 3.0))
     assert seen.y_range == (curve.figure.y_range.start, curve.figure.y_range.end)
+
+
+def means(curve, *readings):
+    curve.assign_lines(mean_lines(list(readings)))
+    curve.show({reading.name: reading for reading in readings})
+
+
+def test_a_mean_has_a_band_of_one_standard_error_and_only_new_rows_are_sent(reading_of, monkeypatch):
+    curve, streamed = Curve(), []
+    runs = lambda n_points: [reading_of("a", n_points), reading_of("b", n_points, seed=1)]  # noqa: E731
+    before = runs(5)
+    before[1].numbers[:, COLUMNS.index("test_perplexity")] += 2.0
+    means(curve, *before)
+    slot, (strand, _) = curve.slots[0], curve.slots[0].strands
+    y = before[0].numbers[:, COLUMNS.index("test_perplexity")] + 1
+    np.testing.assert_allclose(slot.source.data["test_perplexity"], y)
+    np.testing.assert_allclose([slot.source.data[name] for name in ("low", "high")], [y - 1, y + 1])  # 2 runs, 2 apart
+    assert strand.band.visible and strand.line.visible and not strand.raw.visible
+    assert (strand.band.glyph.x, strand.band.glyph.y1, strand.band.glyph.y2) == ("iteration", "low", "high")
+    assert curve.figure.y_range.end > y.max() + 1
+    stream = slot.source.stream
+    monkeypatch.setattr(type(slot.source), "stream", lambda self, new: streamed.append(len(new["low"])) or stream(new))
+    means(curve, *runs(8))
+    means(curve, *runs(8))
+    assert streamed == [3]
+    shown(curve, *runs(8))
+    assert not strand.band.visible and curve.members()[:2] == [["b"], ["a"]]
+
+
+def test_smoothing_draws_a_smooth_line_over_what_was_recorded_and_keeps_doing_so(reading_of):
+    curve, weight = Curve(), 0.7
+    shown(curve, reading_of(n_points=5))
+    strand, data = curve.slots[0].strands[0], curve.slots[0].source.data
+    curve.smoothing = weight
+    curve.draw()
+    assert strand.raw.visible and (strand.raw.glyph.y, strand.line.glyph.y) == ("test_perplexity", "line")
+    assert strand.raw.glyph.line_alpha < 0.5
+    shown(curve, reading_of(n_points=9))
+    np.testing.assert_allclose(data["line"], smoothed(reading_of(n_points=9).numbers[:, 4], weight))
+    curve.measure = "both"
+    curve.draw()
+    assert curve.slots[0].strands[1].line.glyph.y == "line_2"
+    np.testing.assert_allclose(data["line_2"], smoothed(reading_of(n_points=9).numbers[:, 6], weight))
+    curve.smoothing, curve.measure = 0.0, "headline"
+    curve.draw()
+    assert not strand.raw.visible and strand.line.glyph.y == "test_perplexity"
+
+
+def test_a_line_lies_at_the_perplexity_that_all_reach_and_marks_say_where_each_does(reading_of):
+    curve, low, high = Curve(), reading_of("low"), reading_of("high")
+    at = COLUMNS.index("test_perplexity")
+    low.numbers[:, at], high.numbers[:, at] = [90, 70, 50, 40, 30], [99, 90, 80.34, 70.26, 81]
+    shown(curve, low, high, reading_of("new", n_points=0))
+    assert curve._across.visible and curve._across.location == curve.target() == 70.3
+    marked = curve._crossings.data_source.data
+    assert (list(marked["iteration"]), list(marked["test_perplexity"])) == ([2.0, 4.0], [70.0, 70.26])
+    assert marked["colour"] == [curve.colours()["low"], curve.colours()["high"]]
+    curve.until, curve.axis = 45.0, "seconds"
+    curve.draw()
+    assert curve._across.location == 45.0 and list(curve._crossings.data_source.data["iteration"]) == [4.0]
+    assert curve._crossings.glyph.x == "elapsed" and curve.seen().target == 45.0
+    curve.until = 0
+    curve.draw()
+    assert not curve._across.visible and not curve._crossings.visible and curve.seen().target is None
+    curve.until, curve.measure = None, "bound"
+    curve.draw()
+    assert not curve._across.visible
+
+
+def test_a_tick_without_anything_new_sends_nothing(reading_of):
+    curve, sent = Curve(), []
+    curve.smoothing = 0.5
+    document = Document()
+    document.add_root(curve.figure)
+    readings = [reading_of(f"run-{at}", n_points=30) for at in range(N_SLOTS)]
+    shown(curve, *readings)
+    document.on_change(sent.append)
+    shown(curve, *readings)
+    assert sent == []
+    shown(curve, readings[0]._replace(numbers=np.concatenate([readings[0].numbers, readings[0].numbers[-1:]])), *readings[1:])
+    assert {type(event).__name__ for event in sent} <= {"ColumnsStreamedEvent", "ModelChangedEvent"} and len(sent) < 4

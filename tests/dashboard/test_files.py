@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,8 @@ from workbench.dashboard.charts import MEASURES
 from workbench.dashboard.curve import COLOURS, Drawn
 from workbench.dashboard.downloads import Downloads, Handover, size
 from workbench.dashboard.files import File, FileError, figure_file, report_file, runs_file, table_file
+from workbench.measures import mean_curves
+from workbench.measures.smoothing import smoothed
 from workbench.report.export import FORMATS
 from workbench.runs.run import open_run
 
@@ -61,6 +64,56 @@ def test_the_table_has_every_record_of_what_is_seen(seen):
         own, run = table[table["run"] == name], open_run(path)
         for column in list(table)[3:]:
             np.testing.assert_array_equal(own[column], 4 * run["iteration"] if column == "steps" else run[column])
+
+
+@pytest.fixture
+def repeated(new_run):
+    """Three runs of one label and one of another, seen as means, smoothed, with a target that one of the lines reaches."""
+    paths = [new_run(f"svb-{seed}", seed=seed, n_iterations=12 + seed) for seed in range(3)]
+    runs = tuple((path, "svb · mean of 3", COLOURS[0]) for path in paths)
+    lone = (new_run("lone", "cgs"), "cgs", COLOURS[1])
+    return Drawn((*runs, lone), "updates", "state", (0.0, 9.0), (1.0, 40.0), True, 0.5, 20.0)
+
+
+def test_files_of_means_hold_mean_error_and_what_is_smoothed(repeated):
+    name, content = table_file(repeated)
+    assert name == "simulated-mean-state-perplexity-by-updates.csv"
+    table, measure = pd.read_csv(io.BytesIO(content)), "test_perplexity_state"
+    assert list(table) == [
+        "label", "n_runs", "runs", "iteration", "steps", "updates", "elapsed", measure, f"{measure}_se", f"{measure}_smoothed",
+    ]
+    (curve,) = mean_curves([open_run(path) for path, *_ in repeated.runs[:3]], measure, "updates")
+    own = table[table["label"] == "svb · mean of 3"]
+    assert set(own["n_runs"]) == {3} and set(own["runs"]) == {"svb-0 svb-1 svb-2"}
+    for column, wanted in (
+        ("updates", curve.x), (measure, curve.y), (f"{measure}_se", curve.error),
+        (f"{measure}_smoothed", smoothed(curve.y, 0.5)),
+    ):
+        np.testing.assert_allclose(own[column], wanted, rtol=1e-9, atol=1e-12)
+    assert table[table["label"] == "cgs"][f"{measure}_se"].isna().all()
+
+
+def test_the_figure_of_means_has_bands_raw_curves_and_the_target(repeated, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(files, "draw", lambda panels, formats: drawn.append(panels) or {"svg": b"<svg/>"})
+    assert figure_file(repeated, "svg").name == "simulated-mean-state-perplexity-by-updates.svg"
+    ((panel,),) = drawn
+    kinds = Counter(type(element).__name__ for element in panel)
+    (curve,) = mean_curves([open_run(path) for path, *_ in repeated.runs[:3]], "test_perplexity_state", "updates")
+    reached = (curve.y.min() <= 20) + int(open_run(repeated.runs[3][0])["test_perplexity_state"].min() <= 20)
+    assert kinds == {"Path": 3, "Area": 1, "Curve": 2} | ({"Scatter": reached} if reached else {})
+    (band,), (line,) = ([e for e in panel if type(e).__name__ == kind and "svb" in e.label] for kind in ("Area", "Curve"))
+    y, error = smoothed(curve.y, 0.5), smoothed(curve.error, 0.5)
+    np.testing.assert_allclose(line.dimension_values(1), y)
+    np.testing.assert_allclose(band.dimension_values(1), y - error)
+    raw = next(element for element in panel.values()[1:] if type(element).__name__ == "Path")
+    np.testing.assert_allclose(raw.dimension_values(1), curve.y)
+
+
+@pytest.mark.slow
+def test_a_figure_of_means_is_drawn_with_a_legend_of_its_lines_alone(repeated):
+    content = figure_file(repeated._replace(measure="both"), "svg").content
+    assert content.startswith(b"<?xml") and len(content) > 5000
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,14 +14,16 @@ import pandas as pd
 
 from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MEASURES, RANK
 from workbench.dashboard.curve import Drawn
+from workbench.dashboard.grouping import mean_of
 from workbench.dashboard.numbers import COLUMNS, by_size, last_alphas, numbers_of
 from workbench.measures import Curve
+from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report import export_run, write_report
 from workbench.report.drawing import draw
 from workbench.report.export import FORMATS
 from workbench.runs.run import Run
-from workbench.views.curves import overlay
+from workbench.views.curves import faint_curve, line_across, overlay, point_at
 from workbench.views.style import MARKERS, Look
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
@@ -44,50 +47,91 @@ class File(NamedTuple):
 
 
 def figure_file(drawn: Drawn, extension: str) -> File:
-    """The figure as it is seen (runs, colours, measure, axis, ranges), drawn for paper: svg, pdf or png."""
+    """The figure as it is seen (lines, colours, measure, axis, smoothing, target, ranges), drawn for paper: svg, pdf or png."""
     _something(drawn)
     x_name, x_label = RANK if drawn.measure == BY_TOPIC else AXES[drawn.axis]
     columns, y_label = MEASURES[drawn.measure]
-    curves, looks = [], {}
-    for at, (path, label, colour) in enumerate(drawn.runs):
-        numbers = _numbers(path, drawn)
-        for column, line in zip(columns, LINES, strict=False):
+    curves, looks, beside = [], {}, []
+    for at, line in enumerate(_lines(drawn)):
+        numbers, errors = line.table(drawn)
+        for column, dash in zip(columns, LINES, strict=False):
             if np.isfinite(numbers[column]).any():
-                name = label if len(columns) == 1 else f"{label}, {column.rpartition('_')[2]}"
-                x, y = numbers[x_name], numbers[column]
-                curves.append(Curve(name, name, x, y, np.full(len(x), np.nan), 1))
-                looks[name] = Look(colour, line, MARKERS[at % len(MARKERS)])
+                name = line.label if len(columns) == 1 else f"{line.label}, {column.rpartition('_')[2]}"
+                x, y, error = numbers[x_name], numbers[column], errors[column]
+                if drawn.target is not None and column == columns[0] and (reached := np.flatnonzero(y <= drawn.target)).size:
+                    beside.append(point_at(x[reached[0]], y[reached[0]], line.colour))
+                if drawn.smoothing:
+                    beside.append(faint_curve(x, y, line.colour))
+                    y, error = smoothed(y, drawn.smoothing), smoothed(error, drawn.smoothing)
+                curves.append(Curve(name, name, x, y, error, len(line.paths)))
+                looks[name] = Look(line.colour, dash, MARKERS[at % len(MARKERS)])
     if not curves:
         raise FileError(f"no run that is drawn records {y_label}; choose another chart")
     own = {"ylabel": y_label} if columns[0] not in VARIABLES or drawn.measure not in CHARTS["Perplexity"] else {}
     own |= {"xlabel": x_label} if x_name not in VARIABLES else {}
-    panel = overlay(curves, columns[0], x_name, looks).opts(
+    across = [line_across(drawn.target, *drawn.x_range)] if drawn.target is not None else []
+    panel = overlay(curves, columns[0], x_name, looks, under=[*across, *beside]).opts(
         xlim=drawn.x_range, ylim=drawn.y_range, backend="matplotlib", **own
     )
     return File(f"{_stem(drawn)}.{extension}", draw([panel], formats=(extension,))[extension])
 
 
 def table_file(drawn: Drawn) -> File:
-    """Every record of the runs that are seen, nothing thinned, as CSV: run, label, seed, clocks and what is drawn."""
+    """Every record of the lines that are seen, nothing thinned, as CSV: whose, clocks and what is drawn.
+
+    Of a mean: the label, how many runs, and after each number its standard error (``_se``). Where something is smoothed it
+    stands beside what was recorded (``_smoothed``).
+    """
     _something(drawn)
     tables = []
-    for path, label, _ in drawn.runs:
-        numbers, run = _numbers(path, drawn), Run(path)
+    for line in _lines(drawn):
+        numbers, errors = line.table(drawn)
+        runs = [Run(path) for path in line.paths]
+        whose = {"run": runs[0].name, "label": line.label, "seed": runs[0].spec.seed} if not drawn.mean else {
+            "label": line.label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
         clocks = (RANK[0],) if drawn.measure == BY_TOPIC else CLOCKS
-        told = {name: numbers[name] for name in (*clocks, *MEASURES[drawn.measure][0])}
-        tables.append(pd.DataFrame({"run": run.name, "label": label, "seed": run.spec.seed} | told))
+        told = {name: numbers[name] for name in clocks}
+        for name in MEASURES[drawn.measure][0]:
+            told[name] = numbers[name]
+            told |= {f"{name}_se": errors[name]} if drawn.mean else {}
+            told |= {f"{name}_smoothed": smoothed(numbers[name], drawn.smoothing)} if drawn.smoothing else {}
+        tables.append(pd.DataFrame(whose | told))
     return File(f"{_stem(drawn)}.csv", pd.concat(tables).to_csv(index=False, lineterminator="\n").encode())
 
 
-def _numbers(path: Path, drawn: Drawn) -> dict[str, np.ndarray]:
-    """Column → the numbers of a run, nothing thinned."""
-    progress = Run(path).progress()
-    if drawn.measure == BY_TOPIC:
-        prior = by_size(last_alphas(progress))
-        return {RANK[0]: np.arange(1, len(prior) + 1), "prior": prior}
-    numbers = dict(zip(COLUMNS, numbers_of(progress).T, strict=True))
-    whole = {name: numbers[name].astype(np.int64) for name in ("iteration", "updates")}
-    return numbers | whole
+class _Line(NamedTuple):
+    """A line that is seen: one run, or the mean of several."""
+
+    label: str
+    colour: str
+    paths: tuple[Path, ...]
+
+    def table(self, drawn: Drawn) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Column → numbers and standard errors (NaN of one run), nothing thinned."""
+        progress = [Run(path).progress() for path in self.paths]
+        if drawn.measure == BY_TOPIC:
+            prior = by_size(last_alphas(progress[0]))
+            nothing = np.full(len(prior), np.nan)
+            return {RANK[0]: np.arange(1, len(prior) + 1), "prior": prior}, {"prior": nothing}
+        means, errors = (dict(zip(COLUMNS, part.T, strict=True)) for part in mean_of([numbers_of(run) for run in progress]))
+        whole = ("iteration", "updates") if len(self.paths) == 1 else ("iteration",)
+        return means | {name: means[name].astype(np.int64) for name in whole}, errors
+
+
+def _lines(drawn: Drawn) -> list[_Line]:
+    """The lines, in order; the priors of topics are those of each run, never a mean."""
+    if not drawn.mean or drawn.measure == BY_TOPIC:
+        return [_Line(label, colour, (path,)) for path, label, colour in _told_apart(drawn)]
+    lines: dict[str, _Line] = {}
+    for path, label, colour in drawn.runs:
+        lines[colour] = _Line(label, colour, (*lines[colour].paths, path) if colour in lines else (path,))
+    return list(lines.values())
+
+
+def _told_apart(drawn: Drawn) -> list[tuple[Path, str, str]]:
+    """The runs with labels of their own, though they are part of a mean."""
+    several = {label for label, n in Counter(label for _, label, _ in drawn.runs).items() if n > 1}
+    return [(path, f"{label}, {path.name}" if label in several else label, colour) for path, label, colour in drawn.runs]
 
 
 def report_file(drawn: Drawn) -> File:
@@ -133,6 +177,7 @@ def _stem(drawn: Drawn) -> str:
     if drawn.measure == BY_TOPIC:
         return f"{_corpora(drawn)}-alpha-by-topic"
     what = f"{drawn.measure}-perplexity" if drawn.measure in CHARTS["Perplexity"] else drawn.measure.replace(" ", "-")
+    what = f"mean-{what}" if drawn.mean else what
     return f"{_corpora(drawn)}-{what}-by-{drawn.axis}"
 
 

@@ -97,7 +97,7 @@ def tree(lines: list[tuple[int, str, str]], colours: dict[str, str]) -> str:
         last[generation] = y
         dot = f'style="fill:{colours[name]}"' if name in colours else ""
         drawn.append(
-            f'<circle cx="{x}" cy="{y}" r="5" {dot}/><text x="{x + 12}" y="{y + 4}">{escape(name)}'
+            f'<circle cx="{x}" cy="{y}" r="5" {dot}/><text data-run="{escape(name)}" x="{x + 12}" y="{y + 4}">{escape(name)}'
             f"<tspan> {escape(told)}</tspan></text>"
         )
     drawn.sort(key=lambda part: not part.startswith("<path"))

@@ -35,6 +35,18 @@ LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS = map(
 )
 STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
 REPAINT = "for (const figure of figures) figure.change.emit();"
+NAME_SLIDERS = """
+const name_sliders = (root) => {
+  for (const one of root.querySelectorAll('*')) {
+    if (one.matches('.noUi-handle')) {
+      one.setAttribute('aria-label', root.querySelector('.bk-slider-title').firstChild.textContent.replace(/:\\s*$/, ''))
+    }
+    if (one.shadowRoot) name_sliders(one.shadowRoot)
+  }
+}
+setTimeout(() => name_sliders(document), 0)
+"""
+"""Gives the handle of each slider its name for those who cannot see it; Bokeh does not."""
 ON_READY = f"matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {{ {REPAINT} }});"
 TOGGLE = f"""
 const page = document.documentElement
@@ -151,7 +163,7 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     # holds the first visitor's session for ever; made here, in an empty context, it holds nothing.
     contextvars.Context().run(pn.state._schedule_busy_cleanup)
     document.title, document.template = title, _template()
-    document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
+    document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY + NAME_SLIDERS))
     document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
 
     def drawn(event) -> None:

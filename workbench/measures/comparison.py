@@ -196,7 +196,11 @@ def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "tes
 
 def reached_by_all(runs, measure: str = "test_perplexity") -> float:
     """The lowest perplexity that every run came down to, rounded up to three digits; NaN where a run has none."""
-    best = [float(run[measure].min()) if measure in run else np.nan for run in each_run(runs)]
+    return reached_by_each([float(run[measure].min()) if measure in run else np.nan for run in each_run(runs)])
+
+
+def reached_by_each(best: list[float]) -> float:
+    """The lowest perplexity that is reached where each came down to ``best``; see `reached_by_all`."""
     worst = max(best) if np.isfinite(best).all() else np.nan
     if not np.isfinite(worst):
         return float("nan")

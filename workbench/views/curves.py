@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.measures import DERIVED, Curve
 from workbench.models import VARIABLES
-from workbench.views.style import RC, Look
+from workbench.views.style import GREY, RC, Look
 
 MOST_POINTS = 1000
 """Points of a drawn line; longer runs are thinned evenly, first and last kept. Tables are never thinned."""
@@ -42,8 +42,11 @@ def dimension(name: str):
     return hv.Dimension(name, label=label, unit=None if about.unit == "topics" else about.unit or None)
 
 
-def overlay(curves: list[Curve], measure: str, against: str, looks: dict[str, Look], title: str = ""):
-    """An overlay of `hv.Curve` (one a label) over `hv.Area` (mean ± one standard error, where there are several runs)."""
+def overlay(curves: list[Curve], measure: str, against: str, looks: dict[str, Look], title: str = "", under: list = ()):
+    """An overlay of `hv.Curve` (one a label) over `hv.Area` (mean ± one standard error, where there are several runs).
+
+    ``under`` are elements that lie under all of these, such as `faint_curve` and `line_across` make.
+    """
     import holoviews as hv
     import holoviews.plotting.mpl
 
@@ -64,10 +67,37 @@ def overlay(curves: list[Curve], measure: str, against: str, looks: dict[str, Lo
             color=look.colour, linestyle=look.line, linewidth=1.3, hooks=[partial(_mark, marker=look.marker, at=at)],
             show_grid=True, backend="matplotlib",
         ))
-    return hv.Overlay(bands + lines).opts(
+    return hv.Overlay([*under, *bands, *lines]).opts(
         aspect=1.5, fig_inches=3.4, title=title, legend_position="best", fig_rcparams=RC, show_legend=True,
         padding=0.02, backend="matplotlib",
     )
+
+
+def faint_curve(x: np.ndarray, y: np.ndarray, colour: str):
+    """What was recorded, under a smoothed curve, as `hv.Path`; without an entry in the legend."""
+    import holoviews as hv
+    import holoviews.plotting.mpl
+
+    kept = _thinned(len(x))
+    return hv.Path([(x[kept], y[kept])]).opts(color=colour, alpha=0.35, linewidth=0.7, backend="matplotlib")
+
+
+def line_across(height: float, left: float, right: float):
+    """A dotted line at a height, as `hv.Path`; without an entry in the legend."""
+    import holoviews as hv
+    import holoviews.plotting.mpl
+
+    return hv.Path([([left, right], [height, height])]).opts(
+        color=GREY, linewidth=0.8, linestyle=":", backend="matplotlib"
+    )
+
+
+def point_at(x: float, y: float, colour: str):
+    """A diamond, as `hv.Scatter`; without an entry in the legend."""
+    import holoviews as hv
+    import holoviews.plotting.mpl
+
+    return hv.Scatter(([x], [y])).opts(color=colour, marker="D", s=14, linewidth=0, show_legend=False, backend="matplotlib")
 
 
 def _thinned(n: int) -> np.ndarray:

@@ -20,6 +20,7 @@ LINES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p")
 INK = "#000000"
 GRID = "#b0b0b0"
+GREY = "#707070"
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 """Widths of figures, inches."""
 

@@ -12,6 +12,8 @@ from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MEASURES
 from workbench.dashboard.curve import N_SLOTS, SPANS, Curve
 from workbench.dashboard.downloads import Downloads, Handover
 from workbench.dashboard.files import FORMS, figure_file, report_file, runs_file, table_file
+from workbench.dashboard.grouping import GROUPINGS, MOST_RUNS, mean_lines
+from workbench.dashboard.highlight import Highlight
 from workbench.dashboard.history import Lineage, Moves
 from workbench.dashboard.link import Part, from_query, to_query, widget_part
 from workbench.dashboard.readings import UNREADABLE, Reading, readings_of
@@ -46,6 +48,15 @@ class ComparePage:
                                                css_classes=["wb-unlabelled"]))
         self.measure = _choice("Measure", CHARTS[self.chart.value], self.curve.measure)
         self.span = _choice("Range", SPANS, self.curve.span)
+        self.lines = _choice("Lines", GROUPINGS, GROUPINGS[0])
+        self.smoothing = dressed(pn.widgets.FloatSlider(
+            label="Smoothing", start=0.0, end=0.99, step=0.01, value=0.0, width=190, format="0.00"
+        ))
+        self.until = dressed(pn.widgets.FloatInput(
+            label="Until perplexity", value=None, start=0.0, width=150, css_classes=["wb-unlabelled"],
+            placeholder="what all reach",
+        ))
+        self.highlight = Highlight()
         self.newest = dressed(pn.widgets.Button(label="Newest eight", disabled=True))
         self.meaning = text(sizing_mode="stretch_width")
         self.topics, self.moves, self.lineage = Topics(), Moves(), Lineage()
@@ -57,7 +68,8 @@ class ComparePage:
         self._version, self._document = -1, pn.state.curdoc
         self._known: dict[str, Reading] = {}      # every run of the store, newest first
         self.newest.on_click(self._follow_newest)
-        self._parts = {"axis": widget_part(self.axis), "range": widget_part(self.span)}
+        self._parts = {"axis": widget_part(self.axis), "range": widget_part(self.span), "lines": widget_part(self.lines)}
+        self._parts |= {"smoothing": widget_part(self.smoothing), "until": widget_part(self.until)}
         self._parts["measure"] = Part(lambda: self.measure.value, self.measure.value, self._take_measure)
         self._parts |= {name: widget_part(widget) for name, widget in self.settings.widgets().items()}
         self._parts |= {"words": widget_part(self.topics.n_words), "relevance": widget_part(self.topics.relevance)}
@@ -71,8 +83,9 @@ class ComparePage:
         self._take(listing)
         self.chart.param.watch(self._chart_changed, "value")
         self.topics.run.param.watch(self._show_moves, "value")
-        for widget in (self.axis, self.measure, self.span):
+        for widget in (self.axis, self.measure, self.span, self.smoothing, self.until):
             widget.param.watch(self._look_changed, "value")
+        self.lines.param.watch(lambda event: self._pick(self._picked), "value")
         for widget in (*self.settings.widgets().values(), self.topics.run, self.topics.n_words, self.topics.relevance):
             widget.param.watch(self._write_link, "value")
         self.table.param.watch(self._chosen, "chosen")
@@ -98,14 +111,22 @@ class ComparePage:
         self.topics.show(listing.readings)
         self._show_moves()
 
+    @property
+    def _means(self) -> bool:
+        return self.lines.value != GROUPINGS[0]
+
     def _offer(self, listing) -> None:
         self.settings.offer([reading.name for reading in listing.readings if reading.state != UNREADABLE])
 
     def _show_curves(self, listing) -> None:
         readable = {reading.name: reading for reading in listing.readings if reading.state != UNREADABLE}
         wanted = list(readable) if self._picked is None else [name for name in self._picked if name in readable]
-        self.curve.assign(wanted[:N_SLOTS])
+        if self._means:
+            self.curve.assign_lines(mean_lines([readable[name] for name in wanted[:MOST_RUNS]]))
+        else:
+            self.curve.assign(wanted[:N_SLOTS])
         self.curve.show(readable)
+        self.highlight.show(self.curve.members(), self.curve.labels())
         colours = self.curve.colours()
         if colours != self.table.colours:
             self.table.colours = colours
@@ -140,7 +161,8 @@ class ComparePage:
     def draw(self, name: str) -> None:
         """Draws the run, or draws it no more; the oldest choice makes room."""
         drawn = list(self.curve.colours())
-        self._pick([other for other in drawn if other != name] if name in drawn else [*drawn, name][-N_SLOTS:])
+        most = MOST_RUNS if self._means else N_SLOTS
+        self._pick([other for other in drawn if other != name] if name in drawn else [*drawn, name][-most:])
 
     def _chosen(self, event) -> None:
         """A row was ticked: its topics are shown."""
@@ -180,6 +202,7 @@ class ComparePage:
     def _look(self) -> None:
         """Shows the chosen axis, measure and range, and says what the measure means."""
         self.curve.axis, self.curve.measure, self.curve.span = self.axis.value, self.measure.value, self.span.value
+        self.curve.smoothing, self.curve.until = self.smoothing.value, self.until.value
         self.axis.disabled = self.measure.value == BY_TOPIC
         self.measure.visible = len(self.measure.options) > 1
         self.curve.follow()
@@ -191,6 +214,10 @@ class ComparePage:
         said = f"{meanings[0].upper()}{meanings[1:]}."
         if self.curve.marked():
             said += " Triangles are moves that were kept: a split points up, a merge down."
+        if self.curve.smoothing:
+            said += " What was recorded is faint under what is smoothed."
+        if (target := self.curve.target()) is not None:
+            said += f" Diamonds are where a curve is first at or below {target:,.7g}."
         if not self.curve.tells():
             said += " No run that is drawn has it."
         if message(said) != self.meaning.object:
@@ -199,7 +226,7 @@ class ComparePage:
     # ------------------------------------------------------------------ the link
 
     def _take_runs(self, names: str) -> bool:
-        self._picked = [name for name in names.split(",") if name][:N_SLOTS] or None
+        self._picked = [name for name in names.split(",") if name][:MOST_RUNS] or None
         return True
 
     def _take_measure(self, name: str) -> bool:
@@ -229,7 +256,8 @@ class ComparePage:
         """The whole page; ties it to the session."""
         figures = [self.curve.figure]
         controls = column(
-            column(labelled(self.chart, self.measure), labelled(self.axis), labelled(self.span), kind="wb-bar"),
+            column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
+            column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, kind="wb-bar"),
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.meaning,
             column(text(message("Download"), css_classes=["wb-mid"]), *self.view_files.buttons.values(), kind="wb-bar"),
             self.view_files.said, kind="wb-card",
@@ -240,7 +268,8 @@ class ComparePage:
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
         main = column(
-            controls, runs, self.lineage.card, self.topics.view(), self.moves.card, self.handover, kind="wb-main"
+            controls, runs, self.lineage.card, self.topics.view(), self.moves.card, self.handover, self.highlight,
+            kind="wb-main",
         )
         body = column(self.settings.view(), main, kind="wb-body")
         begin_session(self, TITLE, figures, self.tick)

@@ -1,0 +1,146 @@
+"""The figure of the Compare page in a real Chromium: means, smoothing, target, and one run lifted out of the others."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from browser.desk import download, figure, fill, points, press, row, until
+
+from workbench.corpus import hold_out_tokens
+from workbench.measures import mean_curves, reached_by_all, time_to
+from workbench.measures.smoothing import smoothed
+from workbench.models import LDA
+from workbench.runs.fit import fit
+from workbench.runs.run import open_run
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+LOOKS = """() => Bokeh.documents[0].get_model_by_name('curve').renderers.filter(r => r.visible && r.tags.length).map(r => ({
+  part: r.tags[0], alpha: (r.glyph.line_alpha ?? r.glyph.fill_alpha).value, y: (r.glyph.y ?? r.glyph.y1).field,
+}))"""
+COLUMN = "([slot, name]) => [...Bokeh.documents[0].get_model_by_name('slot-' + slot).data[name]]"
+TARGET = """() => {
+  const { visible, location } = Bokeh.documents[0].get_model_by_name('target')
+  return visible ? location : null
+}"""
+CROSSINGS = "name => [...Bokeh.documents[0].get_model_by_name('crossings').data[name]]"
+PLACE = """slot => {
+  const plot = Bokeh.documents[0].get_model_by_name('curve'), view = Bokeh.index.find_one_by_id(plot.id)
+  const line = plot.renderers.find(r => r.tags[0] === 'line-' + slot), data = line.data_source.data
+  const at = Math.floor(data.iteration.length / 2), box = view.el.getBoundingClientRect()
+  const frame = view.frame.bbox
+  const { x_range, y_range } = plot
+  return {
+    x: box.x + frame.left + frame.width * (data.iteration[at] - x_range.start) / (x_range.end - x_range.start),
+    y: box.y + frame.top + frame.height * (y_range.end - data[line.glyph.y.field][at]) / (y_range.end - y_range.start),
+  }
+}"""
+
+
+@pytest.fixture(scope="module")
+def names(store):
+    """Two seeds of two engines in the store, of 30 iterations; the newest first."""
+    train, test = hold_out_tokens(LDA(4, 0.3, 0.2).simulate(100, 100, 40, seed=3)[0], fraction=0.1, seed=0)
+    made = [(engine, seed) for engine in ("svb", "cvb") for seed in range(2)]
+    for engine, seed in made:
+        fit(train, engine, 4, test=test, n_iterations=30, seed=seed, store=store, name=f"{engine}-{seed}", progress=False)
+    return [f"{engine}-{seed}" for engine, seed in reversed(made)]
+
+
+@pytest.fixture
+def page(url, new_page, names):
+    made = new_page(url)
+    until(lambda: [n for n in points(made) if n] == [30] * 4, "four runs are drawn")
+    return made
+
+
+def looks(page, kind="line") -> dict[int, dict]:
+    """Slot → opacity and column of the solid line, raw line or band that is visible."""
+    return {int(one["part"][-1]): one for one in page.evaluate(LOOKS) if one["part"].startswith(kind)}
+
+
+def opacities(page) -> list[float]:
+    return [looks(page)[slot]["alpha"] for slot in sorted(looks(page))]
+
+
+def lit(page) -> str:
+    """The runs that are lifted."""
+    return page.locator("[data-lit]").get_attribute("data-lit")
+
+
+def test_means_smoothing_and_target_are_drawn_downloaded_and_in_the_link(page, new_page, store, names):
+    runs = [open_run(store / name) for name in reversed(names)]
+    wanted = {curve.label: curve for curve in mean_curves(runs, "test_perplexity")}
+    target = reached_by_all(runs)
+    until(lambda: page.evaluate(TARGET) == pytest.approx(target), "the line lies at what all reach")
+    until(lambda: sorted(page.evaluate(CROSSINGS, "iteration")) == sorted(time_to(runs, target, "iteration").values),
+          "marks are where each run is at or below it")
+    press(page, "mean of seeds")
+    until(lambda: sorted(figure(page)["legend"]) == ["cvb · mean of 2", "svb · mean of 2"], "a line for each engine")
+    curve, slot = wanted["cvb"], 1  # that of its first seed
+    np.testing.assert_allclose(page.evaluate(COLUMN, [slot, "test_perplexity"]), curve.y)
+    np.testing.assert_allclose(page.evaluate(COLUMN, [slot, "high"]), curve.y + curve.error)
+    assert sorted(looks(page, "band")) == [1, 3] and not looks(page, "raw")
+    slider = page.get_by_role("slider", name="Smoothing")
+    slider.focus()
+    for _ in range(3):
+        page.keyboard.press("PageUp")
+    until(lambda: looks(page, "raw"), "what was recorded is drawn under it")
+    weight = 0.15
+    until(lambda: f"smoothing={weight}" in page.evaluate("location.search"), "the link tells it")
+    until(lambda: np.allclose(page.evaluate(COLUMN, [slot, "line"]), smoothed(curve.y, weight)), "it is as smooth as asked for")
+    assert looks(page, "line")[slot]["y"] == "line" and looks(page, "raw")[slot] | {"part": ""} == {
+        "part": "", "alpha": pytest.approx(0.28), "y": "test_perplexity"}
+    assert "faint" in page.locator("p[role=status]", has_text="Held-out").inner_text()
+    fill(page, "Until perplexity", 5)
+    until(lambda: page.evaluate(TARGET) == 5, "the line moves")
+    until(lambda: page.evaluate(CROSSINGS, "iteration") == [], "no curve comes down to it")
+    name, content = download(page, "CSV")
+    assert "mean-headline" in name
+    table = pd.read_csv(io.BytesIO(content))
+    own = table[table["label"].str.startswith(curve.label)]
+    np.testing.assert_allclose(own["test_perplexity_smoothed"], smoothed(curve.y, weight))
+    name, content = download(page, "SVG")
+    assert name.endswith(".svg") and content.startswith(b"<?xml")
+    other = new_page(page.evaluate("location.href"))
+    until(lambda: other.evaluate(TARGET) == 5 and len(looks(other, "raw")) == 2, "the link shows the same")
+    assert sorted(figure(other)["legend"]) == sorted(figure(page)["legend"])
+    fill(page, "Until perplexity", 0)
+    until(lambda: page.evaluate(TARGET) is None, "0 takes the line away")
+
+
+def test_the_run_that_is_pointed_at_is_lifted_everywhere_and_escape_lets_go(page, names):
+    assert opacities(page) == [1, 1, 1, 1]
+    row(page, names[1]).hover()
+    until(lambda: opacities(page) == [0.13, 1, 0.13, 0.13], "the others fade when a row is pointed at")
+    assert lit(page) == names[1] and "lit" in row(page, names[1]).get_attribute("class")
+    page.get_by_role("heading", name="workbench").hover()
+    until(lambda: opacities(page) == [1, 1, 1, 1], "and come back when it is left")
+    page.get_by_label(f"draw {names[2]}").focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    until(lambda: opacities(page) == [0.13, 0.13, 1, 0.13], "the focus lifts its row")
+    page.keyboard.press("Escape")
+    until(lambda: opacities(page) == [1, 1, 1, 1], "Escape lets go")
+
+    place = page.evaluate(PLACE, 3)
+    page.mouse.move(place["x"], place["y"] - 2)
+    until(lambda: opacities(page) == [0.13, 0.13, 0.13, 1], "the curve that is pointed at is lifted")
+    assert lit(page) == names[3] and "lit" in row(page, names[3]).get_attribute("class")
+    page.mouse.click(place["x"], place["y"] - 2)
+    page.get_by_role("heading", name="workbench").hover()
+    page.wait_for_timeout(300)
+    assert opacities(page) == [0.13, 0.13, 0.13, 1], "a click holds it"
+    page.keyboard.press("Escape")
+    until(lambda: opacities(page) == [1, 1, 1, 1], "until Escape")
+
+    legend = page.get_by_role("button", name="highlight ")
+    assert legend.count() >= 4
+    legend.nth(0).focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="workbench").hover()
+    until(lambda: opacities(page) == [1, 0.13, 0.13, 0.13], "an entry of the legend by keyboard")
+    legend.nth(0).click()
+    page.get_by_role("heading", name="workbench").hover()
+    page.keyboard.press("Tab")
+    until(lambda: opacities(page) == [1, 1, 1, 1], "a second click lets go")

@@ -1,0 +1,150 @@
+// Lifts a run (or the runs of a mean) out of the others: in the figure by opacity, elsewhere by the class "lit".
+// Bokeh's models are changed without telling the server (sync: false).
+const FADED = 0.13, NEAR = 12
+const PARTS = ["band", "raw", "line"]
+
+export function render({ model }) {
+  const status = document.createElement("span")
+  status.setAttribute("role", "status")
+  status.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
+  let held = null, over = null, lit = null, beside = false, plot = null, base = null
+
+  // ---- where things are
+  const figure = () => {
+    for (const one of window.Bokeh?.documents ?? []) {
+      const found = one.get_model_by_name("curve")
+      if (found) return found
+    }
+    return null
+  }
+  function roots(node, found = []) {
+    for (const one of node.querySelectorAll("*")) if (one.shadowRoot) { found.push(one.shadowRoot); roots(one.shadowRoot, found) }
+    return found
+  }
+  function everywhere(selector) {
+    return [document, ...roots(document)].flatMap((root) => [...root.querySelectorAll(selector)])
+  }
+  const names_of = (node) => node.dataset.runs !== undefined ? node.dataset.runs.split("\n") : [node.dataset.run]
+
+  function named(path) {
+    for (const node of path) {
+      if (node.dataset && (node.dataset.run !== undefined || node.dataset.runs !== undefined)) return names_of(node)
+      if (node.classList?.contains("bk-item") && node.getRootNode().host?.classList.contains("bk-Legend")) {
+        const names = model.slots[[...node.parentNode.children].indexOf(node)]
+        return names?.length ? names : null
+      }
+    }
+    return null
+  }
+
+  // ---- what is lifted
+  const same = (one, other) => String(one) === String(other)
+  function lift() {
+    const wanted = over ?? held
+    if (same(wanted, lit)) return
+    lit = wanted
+    paint()
+    const at = lit ? model.slots.findIndex((names) => names.some((name) => lit.includes(name))) : -1
+    status.textContent = lit ? `${at >= 0 ? model.said[at] : lit.join(", ")} is highlighted; Escape ends it` : ""
+    status.dataset.lit = lit ? lit.join(",") : ""
+  }
+  function paint() {
+    fade()
+    for (const node of everywhere("[data-run],[data-runs]")) {
+      node.classList.toggle("lit", Boolean(lit) && names_of(node).some((name) => lit.includes(name)))
+    }
+  }
+  function fade() {
+    plot ??= figure()
+    if (!plot) return
+    base ??= new Map(plot.renderers.map((one) => [one, { line: one.glyph.line_alpha?.value ?? 1, fill: one.glyph.fill_alpha?.value ?? 1 }]))
+    const drawn = lit && model.slots.some((names) => names.some((name) => lit.includes(name)))
+    for (const [one, alpha] of base) {
+      const [part, slot] = (one.tags[0] ?? "").split("-")
+      if (!PARTS.includes(part)) continue
+      const share = !drawn || model.slots[slot].some((name) => lit.includes(name)) ? 1 : FADED
+      const changes = part === "band" ? { fill_alpha: alpha.fill * share } : { line_alpha: alpha.line * share }
+      if (part === "line") changes.line_width = drawn && share === 1 ? 3.2 : 2.2
+      one.glyph.setv(changes, { sync: false })
+    }
+  }
+
+  // ---- the figure: the nearest curve to the pointer
+  function nearest(event) {
+    plot ??= figure()
+    if (!plot) return null
+    const { x_range, y_range } = plot
+    const across = plot.inner_width / (x_range.end - x_range.start), up = plot.inner_height / (y_range.end - y_range.start)
+    let best = NEAR * NEAR, found = null
+    for (const one of plot.renderers) {
+      const [part, slot] = (one.tags[0] ?? "").split("-")
+      if (part !== "line" || !one.visible) continue
+      const { data } = one.data_source, xs = data[one.glyph.x.field], ys = data[one.glyph.y.field]
+      for (let at = 0; at < xs.length; at++) {
+        const x0 = (xs[at] - event.x) * across, y0 = (ys[at] - event.y) * up
+        const next = Math.min(at + 1, xs.length - 1)
+        const dx = (xs[next] - xs[at]) * across, dy = (ys[next] - ys[at]) * up
+        const long = dx * dx + dy * dy
+        const along = long > 0 ? Math.max(0, Math.min(1, -(x0 * dx + y0 * dy) / long)) : 0
+        const away = (x0 + along * dx) ** 2 + (y0 + along * dy) ** 2
+        if (away < best) { best = away; found = model.slots[slot] }
+      }
+    }
+    return found?.length ? found : null
+  }
+  const hold = (names) => { held = names && !same(names, held) ? names : null; over = null; lift() }
+
+  model.on("slots", () => { paint(); dress() })
+  model.on("said", dress)
+
+  // ---- the rest of the page. The page lies in nested shadow roots, where over, out and focus events end; these do not.
+  const point = (names) => { if (!same(names, over)) { over = names; lift() } }
+  const listeners = {
+    pointermove: (event) => {
+      const path = event.composedPath(), names = named(path)
+      beside = Boolean(names)
+      if (names || !path.some((node) => node.classList?.contains("bk-Figure"))) point(names)
+    },
+    "wb-figure": ({ detail: event }) => {
+      if (beside) return
+      const names = event.kind === "mouseleave" ? null : nearest(event)
+      if (event.kind !== "tap") point(names)
+      else if (names || held) hold(names)
+    },
+    click: (event) => {
+      const path = event.composedPath(), names = named(path)
+      if (names && !path.some((node) => node.matches?.("input, button, a, select, textarea"))) hold(names)
+    },
+    keydown: (event) => {
+      const path = event.composedPath()
+      if (event.key === "Escape" && (held || over)) { held = over = null; lift() }
+      else if ((event.key === "Enter" || event.key === " ") && path[0].classList?.contains("bk-item")) {
+        event.preventDefault()
+        hold(named(path))
+      }
+    },
+    keyup: (event) => { if (event.key === "Tab") point(named(event.composedPath())) },
+  }
+  for (const [kind, listen] of Object.entries(listeners)) document.addEventListener(kind, listen)
+
+  // ---- entries of the legend by keyboard; Bokeh makes them anew whenever one changes
+  const seen = new WeakSet()
+  function dress() {
+    for (const root of roots(document)) {
+      if (!root.host.classList.contains("bk-Legend")) continue
+      if (!seen.has(root)) { seen.add(root); new MutationObserver(dress).observe(root, { childList: true, subtree: true }) }
+      for (const [at, item] of [...root.querySelectorAll(".bk-item")].entries()) {
+        if (item.tabIndex !== 0) Object.assign(item, { tabIndex: 0, role: "button" })
+        const label = `highlight ${model.said[at] ?? ""}`
+        if (item.getAttribute("aria-label") !== label) item.setAttribute("aria-label", label)
+      }
+    }
+  }
+  function begin() {
+    plot = figure()
+    if (plot) dress()
+    else setTimeout(begin, 100)
+  }
+  begin()
+  return status
+}

@@ -1,0 +1,90 @@
+"""The place of one line in the live figure: its data, and every glyph that it may ever need, made beforehand."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from bokeh.models import ColumnDataSource, GlyphRenderer
+from bokeh.plotting import figure
+
+from workbench.dashboard.numbers import COLUMNS
+from workbench.measures.smoothing import smoothed
+
+STRANDS = (("line", "low", "high"), ("line_2", "low_2", "high_2"))
+"""Columns of what is drawn of the first and of the second quantity: smoothed, and a standard error to either side."""
+DASHES = ("solid", [6, 4])
+FAINT, BAND = 0.28, 0.16
+"""Opacity of the raw curve under a smoothed one, and of a band."""
+
+
+class Look(NamedTuple):
+    """What is drawn of the numbers."""
+
+    columns: tuple[str, ...]   # of COLUMNS: solid, dashed
+    smoothing: float
+
+
+class Strand(NamedTuple):
+    """The glyphs of one quantity."""
+
+    band: GlyphRenderer
+    raw: GlyphRenderer
+    line: GlyphRenderer
+
+
+class Slot:
+    """Data and glyphs of one line. `fill` streams rows that are new; nothing else is sent again."""
+
+    def __init__(self, plot: figure, at: int, colour: str, first: tuple[str, str]):
+        nothing = np.empty((0, len(COLUMNS)))
+        self.source = ColumnDataSource(_raw(nothing) | _drawn(nothing, nothing, Look((), 0.0)), name=f"slot-{at}")
+        self.strands = tuple(self._strand(plot, colour, first, *strand) for strand in zip(STRANDS, DASHES, strict=True))
+        for strand in self.strands:
+            for part, glyph in strand._asdict().items():
+                glyph.tags = [f"{part}-{at}"]  # by which highlight.js finds it
+        self.points = plot.scatter(*first, source=self.source, size=16, fill_alpha=0, line_alpha=0, visible=False)
+        self._of, self._look = (), Look((), 0.0)
+
+    def _strand(self, plot: figure, colour: str, first: tuple[str, str], names: tuple[str, ...], dash) -> Strand:
+        x, y = first
+        looks = {"source": self.source, "visible": False}
+        strokes = {"color": colour, "line_dash": dash, "line_join": "round"} | looks
+        return Strand(
+            plot.varea(x, names[1], names[2], fill_color=colour, fill_alpha=BAND, **looks),
+            plot.line(x, y, line_width=1.4, line_alpha=FAINT, **strokes),
+            plot.line(x, y, line_width=2.2, **strokes),
+        )
+
+    def fill(self, of: tuple, numbers: np.ndarray, errors: np.ndarray, look: Look) -> None:
+        """Brings the data to these rows of these runs; ``errors`` are empty where there are none."""
+        known = len(self.source.data["iteration"])
+        anew = self._of != of or known > len(numbers)
+        if not anew and known == len(numbers) and look == self._look:
+            return
+        drawn = _drawn(numbers, errors, look)
+        if anew:
+            self._of = of
+            if known or len(numbers):
+                self.source.data = _raw(numbers) | drawn
+        else:
+            if look != self._look and known:
+                self.source.data.update({name: values[:known] for name, values in drawn.items()})
+            if known < len(numbers):
+                self.source.stream(_raw(numbers[known:]) | {name: values[known:] for name, values in drawn.items()})
+        self._look = look
+
+
+def _raw(numbers: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: numbers[:, at] for at, name in enumerate(COLUMNS)}
+
+
+def _drawn(numbers: np.ndarray, errors: np.ndarray, look: Look) -> dict[str, np.ndarray]:
+    """The columns of STRANDS; NaN where there is nothing of them."""
+    nothing, found = np.full(len(numbers), np.nan), {}
+    for at, names in enumerate(STRANDS):
+        column = COLUMNS.index(look.columns[at]) if at < len(look.columns) else None
+        line = nothing if column is None else smoothed(numbers[:, column], look.smoothing)
+        error = nothing if column is None or not len(errors) else smoothed(errors[:, column], look.smoothing)
+        found |= dict(zip(names, (line, line - error, line + error), strict=True))
+    return found
