@@ -3,17 +3,53 @@
 import numpy as np
 import pytest
 
+from workbench.dashboard.link import LONGEST
 from workbench.dashboard.readings import Readings
-from workbench.dashboard.table import RunTable, duration, row
+from workbench.dashboard.table import SORTED_BY, RunTable, duration, row
+from workbench.runs.notes import Notes
 from workbench.runs.run import open_run
 
 
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
     assert row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1")) == {
-        "name": "a-run", "label": "svb-cgs r=1", "changes": "", "learns": "",
-        "K": "20", "seed": "7", "state": "running", "message": "",
+        "name": "a-run", "label": "svb-cgs r=1", "engine": "svb-cgs", "corpus": "kos", "changes": "", "learns": "",
+        "note": "", "tags": [], "K": "20", "seed": "7", "state": "running", "why": "",
         "progress": "5 / 10", "share": 50.0, "perplexity": "25.0", "time": "15.0 s", "left": "12.0 s",
+        "numbers": {"K": 20, "seed": 7, "progress": 0.5, "perplexity": 25.0, "time": 15.0, "left": 12.0},
     }
+
+
+def test_a_row_shows_what_people_wrote_of_the_run_on_one_line(reading_of):
+    cells = row(reading_of(notes=Notes("first\nlook", ("paper", "old"))))
+    assert (cells["note"], cells["tags"]) == ("first look", ["paper", "old"])
+    assert len(row(reading_of(notes=Notes("word " * 2000)))["note"]) == LONGEST
+
+
+@pytest.mark.parametrize("state, message, said", [
+    ("failed", "SpecError: too large.", "SpecError: too large. Mend that, choose the run and press Resume;"),
+    ("failed", "", "It failed. Mend that"), ("interrupted", "", "Its worker has died. Choose the run and press Resume"),
+    ("unreadable", "no json", "no json"), ("running", "", ""),
+])
+def test_a_run_that_cannot_go_on_says_why_and_what_to_do(state, message, said, reading_of):
+    assert row(reading_of(state=state, message=message))["why"].startswith(said)
+    assert bool(row(reading_of(state=state, message=message))["why"]) == bool(said)
+
+
+def test_what_has_no_value_is_sorted_by_none(reading_of):
+    assert row(reading_of(n_points=0, state="waiting", time_left=None))["numbers"] == {
+        "K": 10, "seed": 0, "progress": 0.0, "perplexity": None, "time": None, "left": None,
+    }
+    assert set(row(reading_of())["numbers"]) | {"run", "tags", "state"} == set(SORTED_BY)
+
+
+def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsense_is_refused():
+    table = RunTable()
+    parts = table.parts()
+    assert all(part.now() == part.usual for part in parts.values())
+    assert parts["find"].take("engine:cgs k:10") and parts["sort"].take("-perplexity") and parts["group"].take("corpus")
+    assert (table.query, table.sort, table.group) == ("engine:cgs k:10", "-perplexity", "corpus")
+    assert not parts["sort"].take("nonsense") and not parts["group"].take("name") and parts["find"].take("x" * 1000)
+    assert (table.sort, table.group, len(table.query)) == ("-perplexity", "corpus", LONGEST)
 
 
 def test_a_run_without_a_test_set_says_that_its_perplexity_is_of_training(reading_of):
@@ -58,14 +94,19 @@ def test_durations_are_for_people(seconds, text):
     assert duration(seconds) == text
 
 
-def test_what_has_not_changed_is_not_sent(reading_of):
+def test_only_rows_that_have_changed_are_sent(reading_of):
     table, sent = RunTable(), []
-    table.param.watch(sent.append, "rows")
-    table.show((reading_of(),))
-    table.show((reading_of(),))
-    assert len(sent) == 1
-    table.show((reading_of(n_points=6),))
-    assert len(sent) == 2
+    table.param.watch(lambda *events: sent.extend(event.name for event in events), ["rows", "news"])
+    a, b = reading_of("a"), reading_of("b")
+    for _ in range(2):
+        table.show((a, b))
+    assert sent == ["rows"]
+    table.show((a, reading_of("b", n_points=6)))
+    assert sent == ["rows", "news"] and [row["name"] for row in table.news["rows"]] == ["b"]
+    table.show((a, b))
+    assert sent == ["rows", "news", "news"] and table.news["number"] == 2
+    table.show((b, a))
+    assert sent[3:] == ["rows"] and [row["name"] for row in table.rows] == ["b", "a"]
 
 
 def test_a_run_that_is_gone_is_chosen_no_more(reading_of):

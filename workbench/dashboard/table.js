@@ -1,9 +1,17 @@
 // Every run of the store, a row each. Cells are updated in place, so that nothing flickers and the focus stays;
-// what others wrote enters as text only.
-const COLUMNS = ["run", "K", "seed", "state", "progress", "perplexity", "time", "left"]
+// what others wrote enters as text only. Of many rows only those that are seen are drawn.
+const TITLES = {
+  run: "Run", tags: "Tags", K: "K", seed: "Seed", state: "State", progress: "Progress", perplexity: "Perplexity", time: "Time", left: "Left",
+}
+const COLUMNS = Object.keys(TITLES)
+const HINTS = { K: "topics; of an HDP those that have a token, and in brackets those asked for" }
+const GROUPS = { "": "nothing", engine: "engine", corpus: "corpus" }
+const LAZY = 60, HEIGHT = 50, BEYOND = 8  // lines from where on few are drawn; pixels of one then; lines drawn out of sight
 
 function element(kind, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(kind), properties)
+  const { label, ...own } = properties
+  const made = Object.assign(document.createElement(kind), own)
+  if (label) made.setAttribute("aria-label", label)
   made.append(...children)
   return made
 }
@@ -13,31 +21,44 @@ function put(node, text) {
 }
 
 export function render({ model }) {
-  const rows = new Map()
-  const body = element("tbody")
-  const all = element("input", { type: "checkbox", title: "choose all runs or none" })
-  all.setAttribute("aria-label", "choose all runs")
-  const titles = { run: "Run", K: "K", seed: "Seed", state: "State", progress: "Progress", perplexity: "Perplexity", time: "Time", left: "Left" }
-  const hints = { K: "topics; of an HDP those that have a token, and in brackets those asked for" }
-  const head = element("tr", {}, element("th", { className: "narrow" }, all), element("th", { className: "narrow", textContent: "Drawn" }),
-    ...COLUMNS.map((name) => element("th", { className: name, textContent: titles[name], title: hints[name] || "" })))
-  const table = element("table", {}, element("thead", {}, head), body)
-  table.setAttribute("aria-label", "runs of the store")
-  const empty = element("div", { className: "empty" })
-  const root = element("div", { className: "wb-table" }, table, empty)
+  const runs = new Map(), drawn = new Map(), heads = new Map(), closed = new Set()
+  let found = [], listed = [], asked = model.query, typing
+  const search = element("input", {
+    type: "search", label: "Find runs", value: model.query, placeholder: "Find: words, engine:cgs k:10 state:running tag:paper r:1",
+    title: "Words stand anywhere in name, label, corpus, state, tags or note; engine: k: seed: state: corpus: tag: note: name: "
+      + "and an option as r: ask for one of them; - before it takes those away",
+  })
+  const group = element("select", { label: "Group runs by" }, ...Object.entries(GROUPS).map(([value, name]) => element("option", { value, textContent: name })))
+  const said = element("span", { className: "said", role: "status" })
+  const tools = element("div", { className: "tools" }, search, element("label", {}, "Group by ", group), said)
+  const all = element("input", { type: "checkbox" })
+  const columns = Object.fromEntries(COLUMNS.map((name) => {
+    const sort = element("button", { type: "button", className: "sort", textContent: TITLES[name], title: HINTS[name] || "" })
+    sort.addEventListener("click", () => { model.sort = { [name]: `-${name}`, [`-${name}`]: "" }[model.sort] ?? name })
+    return [name, element("th", { className: name, scope: "col" }, sort)]
+  }))
+  const head = element("tr", {}, element("th", { className: "narrow" }, all),
+    element("th", { className: "narrow", textContent: "Drawn" }), ...Object.values(columns))
+  const body = element("tbody"), above = element("tr", { className: "room" }), below = element("tr", { className: "room" })
+  for (const room of [above, below]) { room.setAttribute("aria-hidden", "true"); room.append(element("td", { colSpan: COLUMNS.length + 2 })) }
+  const table = element("table", { label: "runs of the store" }, element("thead", {}, head), body)
+  const empty = element("div", { className: "empty" }), nothing = element("div", { className: "empty" })
+  const scroller = element("div", { className: "scroller" }, table, nothing)
+  const root = element("div", { className: "wb-table" }, tools, scroller, empty)
 
   const toggle = (list, name) => list.includes(name) ? list.filter((other) => other !== name) : [...list, name]
   const choose = (name) => { model.chosen = toggle(model.chosen, name) }
-  const draw = (name) => { model.send_msg({ draw: name }) }
+  const chooseAll = (own, chosen) => {
+    const names = new Set(own.map((run) => run.name)), others = model.chosen.filter((name) => !names.has(name))
+    model.chosen = chosen ? [...others, ...names] : others
+  }
 
   function make(name) {
-    const box = element("input", { type: "checkbox" })
-    box.setAttribute("aria-label", `choose ${name}`)
-    const swatch = element("button", { type: "button", className: "swatch" })
-    swatch.setAttribute("aria-label", `draw ${name}`)
+    const box = element("input", { type: "checkbox", label: `choose ${name}` })
+    const swatch = element("button", { type: "button", className: "swatch", label: `draw ${name}` })
     const cells = Object.fromEntries(COLUMNS.map((key) => [key, element("td", { className: key })]))
-    const label = element("span", { className: "label" }), small = element("span", { className: "name" })
-    cells.run.append(label, small)
+    const label = element("span", { className: "label" }), small = element("span", { className: "name" }), why = element("span", { className: "why" })
+    cells.run.append(label, small, why)
     const state = element("span", { className: "state" })
     cells.state.append(state)
     const bar = element("span", { className: "bar" }), share = element("span", { className: "share" })
@@ -45,45 +66,133 @@ export function render({ model }) {
     const row = element("tr", {}, element("td", { className: "narrow" }, box), element("td", { className: "narrow" }, swatch), ...Object.values(cells))
     row.dataset.run = name
     box.addEventListener("change", () => choose(name))
-    swatch.addEventListener("click", () => draw(name))
+    swatch.addEventListener("click", () => { model.send_msg({ draw: name }) })
     row.addEventListener("click", (event) => { if (!event.target.closest("input, button") && !String(getSelection())) choose(name) })
-    return { row, box, swatch, cells, label, small, state, bar, share }
+    return { row, box, swatch, cells, label, small, why, state, bar, share }
   }
 
-  function fill(parts, values) {
-    put(parts.label, values.label); put(parts.small, [values.name, values.changes, values.learns].filter(Boolean).join(" · "))
-    put(parts.state, values.state); parts.state.className = `state ${values.state}`; parts.state.title = values.message
-    parts.bar.style.width = `${values.share}%`; put(parts.share, values.progress)
-    for (const key of ["K", "seed", "perplexity", "time", "left"]) put(parts.cells[key], values[key])
+  function makeHead(name) {
+    const box = element("input", { type: "checkbox", label: `choose the runs of ${name}` })
+    const fold = element("button", { type: "button", className: "fold" })
+    const row = element("tr", { className: "group" }, element("td", { className: "narrow" }, box), element("th", { colSpan: COLUMNS.length + 1, scope: "rowgroup" }, fold))
+    fold.addEventListener("click", () => { closed[closed.has(name) ? "delete" : "add"](name); arrange() })
+    box.addEventListener("change", () => chooseAll(found.filter((run) => run[model.group] === name), box.checked))
+    return { row, box, fold }
   }
 
-  function show() {
-    const names = new Set(model.rows.map((values) => values.name))
-    for (const [name, parts] of rows) if (!names.has(name)) { parts.row.remove(); rows.delete(name) }
-    model.rows.forEach((values, at) => {
-      if (!rows.has(values.name)) rows.set(values.name, make(values.name))
-      const parts = rows.get(values.name)
-      fill(parts, values)
-      if (body.children[at] !== parts.row) body.insertBefore(parts.row, body.children[at] || null)
+  function fill(parts, run) {
+    const { cells } = parts, small = [run.name, run.changes, run.learns, run.note].filter(Boolean).join(" · ")
+    put(parts.label, run.label); put(parts.small, small); put(parts.why, run.why)
+    if (cells.run.title !== small) cells.run.title = small
+    put(parts.state, run.state); parts.state.className = `state ${run.state}`; parts.state.title = run.why
+    parts.bar.style.width = `${run.share}%`; put(parts.share, run.progress)
+    for (const key of ["K", "seed", "perplexity", "time", "left"]) put(cells[key], run[key])
+    if (cells.tags.dataset.tags !== String(run.tags)) {
+      cells.tags.dataset.tags = run.tags
+      cells.tags.replaceChildren(...run.tags.map((tag) => {
+        const chip = element("button", { type: "button", className: "tag", textContent: tag, label: `runs with the tag ${tag}` })
+        chip.addEventListener("click", () => { ask(`tag:"${tag}"`) })
+        return chip
+      }))
+    }
+  }
+
+  // Looks for it at once; the link and the server hear of it when nothing more is typed.
+  function ask(query) {
+    if (search.value !== query) search.value = query
+    asked = query; scroller.scrollTop = 0
+    clearTimeout(typing); typing = setTimeout(() => { model.query = query }, 300)
+    arrange()
+  }
+
+  function take(said) {
+    for (const run of said) {
+      const text = [run.name, run.label, run.corpus, run.state, run.changes, run.learns, run.note, ...run.tags].join(" ").toLowerCase()
+      runs.set(run.name, { ...run, text })
+    }
+  }
+
+  function arrange() {
+    const order = sorted(find([...runs.values()], asked), model.sort)
+    listed = lines(order, model.group, closed); found = order
+    for (const [name, cell] of Object.entries(columns)) {
+      const down = model.sort === `-${name}`
+      cell.setAttribute("aria-sort", down ? "descending" : model.sort === name ? "ascending" : "none")
+    }
+    table.classList.toggle("tagged", [...runs.values()].some((run) => run.tags.length))
+    table.setAttribute("aria-rowcount", listed.length + 1)
+    root.classList.toggle("lazy", listed.length > LAZY)
+    tools.hidden = scroller.hidden = !runs.size; empty.hidden = runs.size > 0; put(empty, model.empty)
+    nothing.hidden = found.length > 0; put(nothing, "No run is found. Take a word out of the search, or clear it to see all runs.")
+    draw(); mark()
+  }
+
+  // Puts the lines that are seen into the body; the rest is room above and below them.
+  function draw() {
+    const lazy = listed.length > LAZY, focus = root.getRootNode().activeElement
+    const first = lazy ? Math.max(0, Math.floor(scroller.scrollTop / HEIGHT) - BEYOND) : 0
+    const last = lazy ? Math.min(listed.length, first + Math.ceil((scroller.clientHeight || 600) / HEIGHT) + 2 * BEYOND) : listed.length
+    const wanted = listed.slice(first, last).map((line, at) => {
+      const [made, key, maker] = line.runs ? [heads, line.head, makeHead] : [drawn, line.name, make]
+      if (!made.has(key)) made.set(key, maker(key))
+      const parts = made.get(key)
+      if (line.runs) {
+        put(parts.fold, `${closed.has(key) ? "▸" : "▾"} ${key} · ${line.runs.length === 1 ? "1 run" : `${line.runs.length} runs`}`)
+        parts.fold.setAttribute("aria-expanded", String(!closed.has(key)))
+      } else fill(parts, line)
+      parts.row.setAttribute("aria-rowindex", first + at + 2)
+      return parts.row
     })
-    table.hidden = !rows.size; empty.hidden = rows.size > 0; put(empty, model.empty)
-    mark()
+    above.firstChild.style.height = `${first * HEIGHT}px`; below.firstChild.style.height = `${(listed.length - last) * HEIGHT}px`
+    const seen = [...(first ? [above] : []), ...wanted, ...(last < listed.length ? [below] : [])], kept = new Set(seen)
+    for (const row of [...body.children]) if (!kept.has(row)) row.remove()
+    seen.forEach((row, at) => { if (body.children[at] !== row) body.insertBefore(row, body.children[at] || null) })
+    if (focus && focus !== root.getRootNode().activeElement && body.contains(focus)) focus.focus({ preventScroll: true })
   }
 
   function mark() {
-    for (const [name, parts] of rows) {
-      const chosen = model.chosen.includes(name), colour = model.colours[name]
-      parts.box.checked = chosen; parts.row.classList.toggle("chosen", chosen)
+    const chosen = new Set(model.chosen), of = (own) => own.filter((run) => chosen.has(run.name)).length
+    const tick = (box, own) => { box.checked = own.length > 0 && of(own) === own.length; box.indeterminate = !box.checked && of(own) > 0 }
+    for (const [name, parts] of drawn) {
+      const colour = model.colours[name]
+      parts.box.checked = chosen.has(name); parts.row.classList.toggle("chosen", parts.box.checked)
       parts.swatch.style.setProperty("--colour", colour || "transparent")
       parts.swatch.setAttribute("aria-pressed", String(Boolean(colour)))
       parts.swatch.title = colour ? "drawn; click to hide the curve" : "click to draw the curve"
     }
-    const n_chosen = [...rows.keys()].filter((name) => model.chosen.includes(name)).length
-    all.checked = rows.size > 0 && n_chosen === rows.size; all.indeterminate = n_chosen > 0 && n_chosen < rows.size
+    for (const [name, parts] of heads) tick(parts.box, found.filter((run) => run[model.group] === name))
+    tick(all, found)
+    const some = found.length < runs.size
+    all.setAttribute("aria-label", some ? "choose all runs that are found" : "choose all runs")
+    all.title = some ? "choose all runs that are found or none of them" : "choose all runs or none"
+    const away = chosen.size - of(found)
+    put(said, [
+      some ? `${found.length} of ${runs.size} runs found` : runs.size === 1 ? "1 run" : `${runs.size} runs`,
+      chosen.size ? `${chosen.size} chosen${away ? `, ${away} of them not among those found` : ""}` : "",
+    ].filter(Boolean).join("; "))
   }
 
-  all.addEventListener("change", () => { model.chosen = all.checked ? [...rows.keys()] : [] })
-  model.on("rows", show); model.on("empty", show); model.on("chosen", mark); model.on("colours", mark)
-  show()
+  function renew() {
+    runs.clear(); take(model.rows)
+    for (const name of drawn.keys()) if (!runs.has(name)) drawn.delete(name)
+    arrange()
+  }
+
+  function refind() {
+    if (search.value !== model.query) search.value = asked = model.query
+    if (group.value !== model.group) group.value = model.group
+    scroller.scrollTop = 0
+    arrange()
+  }
+
+  all.addEventListener("change", () => chooseAll(found, all.checked))
+  search.addEventListener("input", () => ask(search.value))
+  search.addEventListener("keydown", (event) => { if (event.key === "Escape") ask("") })
+  group.addEventListener("change", () => { model.group = group.value })
+  scroller.addEventListener("scroll", () => { if (root.classList.contains("lazy")) { draw(); mark() } })
+  model.on("rows", renew); model.on("news", () => { take(model.news.rows || []); arrange() }); model.on("empty", arrange)
+  model.on("query", () => { if (model.query !== asked) refind() }); model.on("sort", refind); model.on("group", refind)
+  model.on("chosen", mark); model.on("colours", mark)
+  renew(); refind()
   return root
 }

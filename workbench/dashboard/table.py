@@ -1,19 +1,23 @@
 """Every run of the store as text: which are drawn, which are chosen, how far they are.
 
-The browser updates the cells in place (`table.js`) and takes every value as text.
+The browser finds, sorts and groups them (`finding.js`), updates the cells in place and draws those that are seen
+(`table.js`); it takes every value as text. After the first look only rows that have changed are sent.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 import panel as pn
 import param
 
+from workbench.dashboard.link import LONGEST, Part
 from workbench.dashboard.numbers import COLUMNS
 from workbench.dashboard.readings import Reading, told_changes
 from workbench.dashboard.shell import STYLE
+from workbench.runs.store import FAILED, LOST
 
 HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
 ACTIVE = COLUMNS.index("n_active_topics")
@@ -25,22 +29,30 @@ LEARNT = {
 }
 """What may be learnt → its name, the column of its value, and what that is."""
 DASH = "–"
+SORTED_BY = ("run", "tags", "K", "seed", "state", "progress", "perplexity", "time", "left")
+"""The columns that have an order."""
 
 
 class RunTable(pn.custom.JSComponent):
     """The table. ``chosen`` are the runs that the buttons act on; a click on a swatch comes out at `on_draw`."""
 
-    rows = param.List(doc="What `row` makes of each run, newest first.")
+    rows = param.List(doc="What `row` makes of each run, newest first; sent when runs come or go.")
+    news = param.Dict(default={}, doc="number: of the message; rows: those that have changed since the last one.")
     chosen = param.List(doc="Names of the runs that are ticked.")
     colours = param.Dict(default={}, doc="Name → colour of the runs that are drawn.")
     empty = param.String(doc="What to do next, when there is no run.")
+    query = param.String(doc="What is looked for: words, and key:value as in engine:cgs k:10 tag:paper.")
+    sort = param.Selector(default="", objects=["", *(sign + name for name in SORTED_BY for sign in ("", "-"))],
+                          doc="The column that rows are sorted by, downwards after a minus; newest first without one.")
+    group = param.Selector(default="", objects=["", "engine", "corpus"], doc="What rows are grouped by.")
 
-    _esm = Path(__file__).with_name("table.js")
+    _esm = "\n".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("finding.js", "table.js"))
     _stylesheets = [(STYLE / "table.css").read_text(encoding="utf-8")]  # noqa: RUF012 (Panel's own way)
 
     def __init__(self, on_draw=lambda name: None, **settings):
         super().__init__(sizing_mode="stretch_width", margin=0, **settings)
         self._on_draw = on_draw
+        self._known: dict[str, tuple[Reading, dict]] = {}   # every run: as read last, and its row
 
     def _handle_msg(self, said) -> None:
         name = said.get("draw") if isinstance(said, dict) else None
@@ -49,12 +61,36 @@ class RunTable(pn.custom.JSComponent):
 
     def show(self, readings: tuple[Reading, ...]) -> None:
         """Brings the rows to what was read; nothing is sent when nothing has changed."""
-        rows = [row(reading) for reading in readings]
-        if rows != self.rows:
-            self.rows = rows
+        before = self._known
+        self._known = {reading.name: (reading, self._row(reading)) for reading in readings}
+        if list(before) != list(self._known):
+            self.rows = [row for _, row in self._known.values()]
+        elif changed := [row for name, (_, row) in self._known.items() if row != before[name][1]]:
+            self.news = {"number": self.news.get("number", 0) + 1, "rows": changed}
         names = {reading.name for reading in readings}
         if not names.issuperset(self.chosen):
             self.chosen = [name for name in self.chosen if name in names]
+
+    def _row(self, reading: Reading) -> dict:
+        """The cells of a run, the very same where nothing new was read."""
+        known, cells = self._known.get(reading.name, (None, {}))
+        return cells if known is reading else row(reading)
+
+    def parts(self) -> dict[str, Part]:
+        """What is found, its order and its groups, as parts of the link."""
+        return {
+            "find": Part(lambda: self.query, "", partial(self._set, "query")),
+            "sort": Part(lambda: self.sort, "", partial(self._set, "sort")),
+            "group": Part(lambda: self.group, "", partial(self._set, "group")),
+        }
+
+    def _set(self, name: str, text: str) -> bool:
+        """Takes a text of the link in, if it can be."""
+        try:
+            self.param.update(**{name: text[:LONGEST]})
+        except ValueError:
+            return False
+        return True
 
 
 def row(reading: Reading) -> dict:
@@ -67,24 +103,56 @@ def row(reading: Reading) -> dict:
     return {
         "name": reading.name,
         "label": reading.label,
+        "engine": spec.engine if spec else DASH,
+        "corpus": spec.corpus if spec else DASH,
+        "note": " ".join(reading.notes.note.split())[:LONGEST],
+        "tags": list(reading.notes.tags),
         "changes": told_changes(spec) if spec else "",
         "learns": learnt(reading) if spec else "",
         "K": n_topics(reading) if spec else DASH,
         "seed": str(spec.seed) if spec else DASH,
         "state": status["state"],
-        "message": str(status["message"]),
+        "why": why(status),
         "share": round(100 * iteration / n_iterations, 1) if n_iterations else 0,
         "progress": f"{iteration} / {n_iterations}" if n_iterations else DASH,
         "perplexity": (f"{perplexity:,.1f}" + ("" if held_out else " (training)")) if math.isfinite(perplexity) else DASH,
         "time": duration(latest[ELAPSED]),
         "left": duration(status["time_left"]),
+        "numbers": {
+            "K": topics_now(reading) if spec else None,
+            "seed": spec.seed if spec else None, "progress": iteration / n_iterations if n_iterations else None,
+            "perplexity": known(perplexity), "time": known(latest[ELAPSED]), "left": known(status["time_left"]),
+        },
     }
 
 
+def why(status: dict) -> str:
+    """Why a run cannot go on by itself, and what to do; empty where all is well."""
+    message = str(status["message"]).rstrip(".")
+    if status["state"] == FAILED:
+        return f"{message or 'It failed'}. Mend that, choose the run and press Resume; worker.log in its folder may say more."
+    if status["state"] == LOST:
+        return f"{message or 'Its worker has died'}. Choose the run and press Resume; it goes on from its last checkpoint."
+    return message
+
+
+def known(number: float | None) -> float | None:
+    """The number, None for one that is not finite."""
+    return float(number) if number is not None and math.isfinite(number) else None
+
+
+def topics_now(reading: Reading) -> int:
+    """K; of an HDP, whose number of topics is found, the topics that have a token."""
+    active = reading.latest[ACTIVE]
+    fixed = "alpha" in reading.spec.model or not math.isfinite(active)
+    return reading.spec.model["n_topics"] if fixed else round(active)
+
+
 def n_topics(reading: Reading) -> str:
-    """K; of an HDP, whose number of topics is found, the topics that have a token, and those asked for in brackets."""
-    asked, active = reading.spec.model["n_topics"], reading.latest[ACTIVE]
-    return str(asked) if "alpha" in reading.spec.model or not math.isfinite(active) else f"{active:.0f} ({asked})"
+    """`topics_now`, and in brackets those asked for where they are others that have been found."""
+    asked, now = reading.spec.model["n_topics"], topics_now(reading)
+    found = "alpha" not in reading.spec.model and math.isfinite(reading.latest[ACTIVE])
+    return f"{now} ({asked})" if found else str(asked)
 
 
 def learnt(reading: Reading) -> str:

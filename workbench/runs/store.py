@@ -187,7 +187,7 @@ class Committed(NamedTuple):
 
 def read_spec(path: Path, group=None) -> RunSpec:
     """The spec a run was created with, lasting to its present end and with the rule that it has now."""
-    ending = read_ending(path, group or open_group(path))
+    ending = read_ending(path, open_group(path) if group is None else group)
     return ending.spec.lasting(ending.reaches, ending.rule)
 
 
@@ -244,7 +244,7 @@ def read_status(path: Path, group=None) -> dict:
     resumed. With its ``group`` already open, two small files are all that is read.
     """
     status = {"iteration": 0, "time_left": None, "message": "", "state": LOST} | read_json(path / "status.json")
-    status["n_iterations"] = read_ending(path, group or open_group(path)).reaches
+    status["n_iterations"] = read_ending(path, open_group(path) if group is None else group).reaches
     patience = {RUNNING: LOST_AFTER, PAUSED: LOST_AFTER, WAITING: START_PATIENCE}.get(status["state"], math.inf)
     if time.time() - status.get("time", 0) > patience and not is_written(path):
         status |= {"state": LOST, "time_left": None}

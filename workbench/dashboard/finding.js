@@ -1,0 +1,53 @@
+// Which runs are found, in which order, and under which heads: functions of what Python says of the runs.
+const EXACT = {
+  engine: (run) => [run.engine], k: (run) => run.K.match(/\d+/g) || [], seed: (run) => [run.seed],
+}
+const BEGINS = {
+  state: (run) => [run.state], corpus: (run) => [run.corpus], tag: (run) => run.tags, name: (run) => [run.name],
+  note: (run) => [run.note], label: (run) => [run.label],
+}
+const SORTED = {
+  run: (run) => `${run.label} ${run.name}`, tags: (run) => run.tags.join(" ") || null, state: (run) => run.state,
+}
+
+// `engine:cgs k:10 -tag:old "two words"` as a list of {not, key, word}; a key without a value yet asks for nothing.
+function terms(query) {
+  return [...query.toLowerCase().matchAll(/(-?)(?:([a-z_]+):)?(?:"([^"]*)"|([^\s"]+))/g)]
+    .map(([, not, key, quoted, plain]) => ({ not: not === "-", key, word: quoted ?? plain }))
+    .filter(({ key, word }) => word && !(key === undefined && /^[a-z_]+:$/.test(word)))
+}
+
+function fits(run, { not, key, word }) {
+  const lower = (values) => values.map((value) => value.toLowerCase())
+  let found
+  if (key === undefined) found = run.text.includes(word)
+  else if (key in EXACT) found = lower(EXACT[key](run)).includes(word)
+  else if (key in BEGINS) found = lower(BEGINS[key](run)).some((value) => value.includes(word))
+  else found = run.label.toLowerCase().split(" ").includes(`${key}=${word}`)
+  return found !== not
+}
+
+function find(runs, query) {
+  const asked = terms(query)
+  return asked.length ? runs.filter((run) => asked.every((term) => fits(run, term))) : runs
+}
+
+// By a column, "-" before its name from the largest on; what has no value comes last either way.
+function sorted(runs, by) {
+  if (!by) return runs
+  const down = by.startsWith("-"), column = by.replace("-", "")
+  const value = SORTED[column] || ((run) => run.numbers[column])
+  return runs.map((run) => [value(run), run]).sort(([one], [other]) => {
+    if (one === null || other === null) return (one === null) - (other === null)
+    const order = typeof one === "string" ? one.localeCompare(other, undefined, { numeric: true }) : one - other
+    return down ? -order : order
+  }).map(([, run]) => run)
+}
+
+// Runs and heads ({head, runs}) in the order in which they stand; the runs of a closed group are left out.
+function lines(runs, group, closed) {
+  if (!group) return runs
+  const groups = new Map()
+  for (const run of runs) groups.set(run[group], [...(groups.get(run[group]) || []), run])
+  return [...groups].flatMap(([head, own]) => [{ head, runs: own }, ...(closed.has(head) ? [] : own)])
+}
