@@ -1,14 +1,38 @@
 """The Topics page without a browser: what each card tells of a run."""
 
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
 import pytest
 
+from workbench.corpus import Corpus
 from workbench.dashboard import readings
 from workbench.dashboard.pages.topics import TopicsPage
 from workbench.dashboard.readings import Readings
 from workbench.dashboard.snapshots import moment_of, topic_colour
+from workbench.dashboard.topics_page import documents, files, matching, overview, scores
+from workbench.dashboard.topics_page.folding import folded, listed, unseen_told
 from workbench.dashboard.topics_page.overview import NONE, map_of, topics_told, words_told
-from workbench.measures import salient_words, top_words, topic_map, topic_sizes, topics_by_size
-from workbench.runs.fit import resume
+from workbench.dashboard.topics_page.sizes import sizes_told
+from workbench.measures import (
+    coherence,
+    diversity,
+    match_topics,
+    representative_documents,
+    salient_words,
+    token_topics,
+    top_words,
+    topic_flow,
+    topic_map,
+    topic_sizes,
+    topics_by_size,
+)
+from workbench.runs.archive import get_corpus
+from workbench.runs.fit import fit, resume
+from workbench.runs.infer import infer
 from workbench.runs.run import Run, open_run
 
 
@@ -19,6 +43,18 @@ def store(tmp_path, monkeypatch):
     monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
     monkeypatch.setattr(readings, "_READINGS", {(tmp_path / "runs").resolve(): own})
     return tmp_path / "runs"
+
+
+WORDS = "apple pear plum cherry lemon melon grape peach red green blue black white brown yellow purple".split()
+
+
+@pytest.fixture
+def of_words(store):
+    """A run on texts of twelve words each."""
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(WORDS[8 * (at % 2) :][:8], 12)) for at in range(40)]
+    fit(Corpus.from_texts(texts), "cgs", 2, n_iterations=20, store=store, name="of-words", progress=False)
+    return store / "of-words"
 
 
 def moment(path):
@@ -137,8 +173,6 @@ def test_labels_that_cannot_be_read_are_a_sentence_and_the_topics_are_shown(new_
 
 
 def test_one_topic_and_topics_of_an_hdp_without_a_token_are_shown_as_they_are(new_run, store, halves):
-    from workbench.runs.fit import fit
-
     fit(halves[0], "cgs", 1, n_iterations=3, store=store, name="single", progress=False)
     page = TopicsPage(store)
     assert [(one["topic"], one["x"], one["y"], one["share"]) for one in page.explorer.view.topics] == [(0, 0, 0, 1)]
@@ -146,3 +180,199 @@ def test_one_topic_and_topics_of_an_hdp_without_a_token_are_shown_as_they_are(ne
     path = new_run("many", "g-hdp", n_iterations=20)
     page.tick()
     assert [one["topic"] for one in page.explorer.view.topics] == topics_by_size(open_run(path))
+
+
+def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_in_colours(new_run, store):
+    path = new_run("one", "cgs")
+    page = TopicsPage(store)
+    shelf = page.documents.shelf
+    assert shelf.content == {} and "Choose a topic" in shelf.said
+    page.explorer.view.chosen = 1
+    run, corpus = open_run(path), get_corpus(store, Run(path).spec.train)
+    best = representative_documents(run, 1, 12)
+    assert [one["document"] for one in shelf.content["documents"]] == best["document"].values.tolist()
+    assert shelf.shown["document"] == int(best["document"][0])
+    shelf.chosen = int(best["document"][2])
+    tokens = token_topics(run, corpus, shelf.chosen)
+    counts = dict(zip(tokens["word"].values, tokens["n_tokens"].values.tolist(), strict=True))
+    likely = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
+    assert {word["word"]: word["n"] for word in shelf.shown["words"]} == counts
+    assert [word["n"] for word in shelf.shown["words"]] == sorted(counts.values(), reverse=True)
+    for word in shelf.shown["words"]:
+        assert word["topic"] == likely[word["word"]] and word["colour"] == topic_colour(word["topic"])
+    theta = run["theta"].values[shelf.chosen]
+    assert [one["share"] for one in shelf.shown["topics"]] == pytest.approx(sorted(theta[theta >= 0.01], reverse=True))
+    shelf._handle_msg({"topic": 3})
+    assert page.explorer.view.chosen == 3 and shelf.chosen == NONE
+    assert page._parts["document"].take("5") and page._parts["document"].now() == "5" and not page._parts["document"].take("x")
+
+
+def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_from_memory(new_run, store):
+    new_run("one", "cgs")
+    page = TopicsPage(store)
+    for corpus in (store / ".corpora").iterdir():
+        corpus.unlink()
+    get_corpus.cache_clear()
+    page.explorer.view.chosen = 1
+    assert "corpus of this run is not in the store" in page.documents.shelf.said
+    assert page.explorer.view.words["of"] == 1
+
+
+def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run):
+    path = new_run("one", "cgs", n_iterations=300)
+    told, n_k = sizes_told(path, {1: "named"}), open_run(path)["n_k"]
+    assert (told["iterations"][0], told["iterations"][-1]) == (1, 300) and len(told["iterations"]) <= 120
+    assert [one["topic"] for one in told["series"]] == topics_by_size(open_run(path))
+    for one in told["series"]:
+        own = n_k.sel(topic=one["topic"]) / n_k.sum("topic")
+        assert one["shares"] == pytest.approx(own.sel(iteration=told["iterations"]).values, abs=1e-5)
+    assert "topic 1: named" in [one["name"] for one in told["series"]]
+
+
+def test_scores_are_those_of_the_measures_with_means_below(new_run, store):
+    path = new_run("one", "cgs")
+    page = TopicsPage(store)
+    run = open_run(path)
+    found, several = coherence(run, get_corpus(store, Run(path).spec.train)), diversity(run)
+    content = page.scores.sheet.content
+    assert [row["key"] for row in content["rows"]] == topics_by_size(run)
+    for row in content["rows"]:
+        one = found.sel(topic=row["key"])
+        wanted = [float(one[name]) for name in ("u_mass", "npmi", "c_v")] + [float(several["diversity"].sel(topic=row["key"]))]
+        assert [np.nan if value is None else value for value in row["values"][3:]] == pytest.approx(wanted, nan_ok=True)
+    assert content["foot"][-1] == f"{several.attrs['mean_diversity']:.3f}"
+
+
+def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store, halves):
+    a = new_run("first", "cgs")
+    fit(halves[0], "cgs", 6, n_iterations=12, store=store, name="second", progress=False)
+    page = TopicsPage(store)
+    page.run.value, page.other.value = "first", "second"
+    runs = open_run(a), open_run(store / "second")
+    pairs, flow = match_topics(*runs), topic_flow(*runs, get_corpus(store, Run(a).spec.train))
+    rows, picture = page.matching.sheet.content["rows"], page.matching.flow.content
+    assert {row["key"]: int(row["told"][2]) for row in rows} == dict(enumerate(pairs["matched"].values.tolist()))
+    assert {row["key"]: row["values"][3] for row in rows} == pytest.approx(dict(enumerate(pairs["distance"].values.tolist())))
+    for topic, other, tokens in picture["ribbons"]:
+        assert tokens == pytest.approx(float(flow.sel(topic=topic, other=other)), abs=0.01)
+    back = {other: topic for topic, other in enumerate(pairs["matched"].values.tolist())}
+    partners = [int(pairs["matched"].sel(topic=topic)) for topic in topics_by_size(runs[0])]
+    assert [node["topic"] for node in picture["right"]][:4] == partners
+    for node in picture["right"]:
+        other = node["topic"]
+        assert (node["colour"] == topic_colour(back[other])) if other in back else ("=" not in node["name"])
+    assert page._parts["with"].now() == "second"
+    page.matching.flow.chosen = 2
+    assert page.explorer.view.chosen == page.sizes.chosen == page.scores.sheet.chosen == 2
+    page.other.value = ""
+    assert page.matching.flow.content == {} and page.matching.sheet.content == {}
+
+
+def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves):
+    new_run("first", "cgs")
+    fit(halves[1], "cgs", 3, n_iterations=5, store=store, name="second", progress=False)
+    page = TopicsPage(store)
+    page.run.value, page.other.value = "first", "second"
+    assert "different tokens" in page.matching.flow.said and page.matching.flow.content == {}
+    rows = page.matching.sheet.content["rows"]
+    assert len(rows) == 4 and [row["told"][2] for row in rows].count("none") == 1
+
+
+def test_a_typed_text_is_folded_in_and_its_words_are_coloured_in_place(of_words, new_run, store):
+    run = open_run(of_words)
+    known = ["apple", "red"]
+    text = f"{known[0].upper()} zebras, the {known[1]}!"
+    found = folded(moment(of_words), "a text", text.encode(), ".txt")
+    told = unseen_told(found, 0, 1, {})
+    pieces = [piece["word"] for piece in told["words"]]
+    assert "".join(pieces) == text
+    topics = {piece["word"]: piece["topic"] for piece in told["words"] if piece["topic"] is not None}
+    tokens = token_topics(run, found.corpus, 0, infer(run, found.corpus)["theta"][0])
+    likely = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
+    assert topics == {known[0].upper(): likely[known[0]], "zebras": -1, known[1]: likely[known[1]]}
+    assert "Unknown to the run: zebras" in told["note"]
+    assert sum(one["share"] for one in told["topics"]) == pytest.approx(1, abs=0.05)
+
+
+def test_uploaded_documents_are_a_table_that_can_be_taken_away(of_words, new_run, store):
+    word = "plum"
+    content = f"title,text\nfirst,{word} {word}\nsecond,unheard of zebra\n".encode()
+    found = folded(moment(of_words), "new.csv", content, ".csv")
+    listing = listed(found)["documents"]
+    assert [(one["title"], one["share"]) for one in listing] == [("first", 0.0), ("second", 1.0)]
+    told = unseen_told(found, 0, NONE, {})
+    assert [(piece["word"], piece["n"]) for piece in told["words"]] == [(word, 2)] and not told["raw"]
+    table = pd.read_csv(io.BytesIO(found.csv().content))
+    assert table["out_of_vocabulary"].tolist() == [0.0, 1.0] and table["document"].tolist() == ["first", "second"]
+    assert table.filter(like="topic ").values == pytest.approx(found.inferred["theta"].values)
+    lines = "".join(json.dumps({"text": one}) + "\n" for one in (word, ""))
+    assert folded(moment(of_words), "new.jsonl", lines.encode(), ".jsonl").corpus.n_documents == 2
+
+
+@pytest.mark.parametrize(("name", "content", "kind", "told"), [
+    ("a text", b"  ", ".txt", "is empty"), ("x.pdf", b"%PDF", ".pdf", "no file of text"),
+    ("long.txt", b"a" * 5_000_001, ".txt", "5.0 MB"), ("x.csv", b"a,b\n1,2\n", ".csv", "x.csv, line 1"),
+    ("a text", b"12 34", ".txt", "word"),
+])
+def test_what_cannot_be_folded_in_is_a_sentence(of_words, name, content, kind, told):
+    with pytest.raises(ValueError, match=re.escape(told)):
+        folded(moment(of_words), name, content, kind)
+
+
+def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(of_words, new_run, store):
+    page = TopicsPage(store)
+    card, word = page.unseen, "plum"
+    card._ask("a text", b"", ".txt")
+    assert "is empty" in card.said.object and card.shelf.content == {}
+    card._ask("a text", word.encode(), ".txt")
+    assert "0.0 % of 1 tokens are unknown" in card.said.object and card.shelf.shown["title"] == "a text"
+    assert card._csv().name == "of-words-unseen.csv"
+    new_run("two", "cgs")
+    page.tick()
+    assert "put away" in card.said.object and card.shelf.content == {}
+    with pytest.raises(ValueError, match="no document has been folded in"):
+        card._csv()
+
+
+def test_every_figure_and_its_data_are_files(new_run, store, halves):
+    a = new_run("first", "cgs")
+    fit(halves[0], "svb", 3, n_iterations=5, store=store, name="second", progress=False)
+    now, other, run = moment(a), moment(store / "second"), open_run(a)
+    labels = {1: "named, well"}
+    made = [
+        files.map_file(now, labels, "svg"), files.words_file(now, labels, 1, 10, 0.6, "svg"),
+        files.words_file(now, labels, NONE, 10, 0.6, "svg"), files.sizes_file(now, labels, "svg"),
+        files.scores_file(now, labels, "svg"), files.matching_file(now, other, labels, "svg"),
+    ]
+    assert all(file.content.startswith(b"<?xml") and file.name.endswith(".svg") for file in made)
+
+    def table(file):
+        return pd.read_csv(io.BytesIO(file.content))
+
+    places = table(files.map_file(now, labels, "csv"))
+    assert places["share"].tolist() == pytest.approx(topic_sizes(run)["share"].values) and places["label"][1] == "named, well"
+    words = table(files.words_file(now, labels, 2, 7, 0.6, "csv"))
+    assert words["word"].tolist() == list(top_words(run, 7, 0.6)["word"].sel(topic=2).values)
+    assert table(files.salient_file(now, 3))["word"].tolist() == list(salient_words(run, 3)["word"].values)
+    sizes = table(files.sizes_file(now, labels, "csv"))
+    assert len(sizes) == 12 * 4 and sizes["n_k"].tolist() == run["n_k"].values.ravel().tolist()
+    assert set(table(files.documents_file(now, NONE))["topic"]) == {0, 1, 2, 3}
+    assert table(files.scores_file(now, {}, "csv")).columns[0] == "topic"
+    assert "tokens shared with 2" in table(files.matching_file(now, other, labels, "csv"))
+    with pytest.raises(ValueError, match="no other run"):
+        files.matching_file(now, None, labels, "csv")
+    with pytest.raises(ValueError, match="there is no run"):
+        files.map_file(None, {}, "svg")
+
+
+def test_a_run_before_its_first_snapshot_says_so_on_every_card(new_run, store, monkeypatch):
+    new_run("young")
+    for module in (overview, scores, matching, documents, files):
+        for name in ("counts_of", "documents_of"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, lambda moment: None)
+    page = TopicsPage(store)
+    assert "young has no snapshot of its topics yet" in page.said.object
+    assert page.explorer.view.topics == [] and page.scores.sheet.content == {} and page.documents.shelf.content == {}
+    with pytest.raises(ValueError, match="no snapshot"):
+        files.map_file(page.moment(), {}, "svg")

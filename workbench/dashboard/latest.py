@@ -16,13 +16,18 @@ class Latest:
         self._document, self._workers = pn.state.curdoc, workers
         self._wanted, self._wish, self._busy = None, None, False
 
-    def ask(self, wanted, work: Callable[[], object], then: Callable[[object, Exception | None], None]) -> bool:
-        """Has ``work`` done and ``then(result, error)`` called, unless ``wanted``, which names the wish, was the last one."""
-        if wanted == self._wanted:
-            return False
-        self._wanted, self._wish = wanted, (work, then)
-        self._go()
-        return True
+    def ask(
+        self, wanted, work: Callable[[], object], then: Callable[[object, Exception | None], None],
+        first: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Has ``work`` done and ``then(result, error)`` called, unless ``wanted``, which names the wish, was the last one.
+
+        ``first`` is called before, in the session: to say that something is under way.
+        """
+        if wanted != self._wanted:
+            self._wanted, self._wish = wanted, (work, then)
+            first()
+            self._go()
 
     def forget(self) -> None:
         """The next wish is done whatever it is; what is under way comes to nothing."""

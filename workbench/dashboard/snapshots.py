@@ -36,7 +36,7 @@ def moment_of(reading: Reading) -> Moment:
     return Moment(reading.path, reading.spec.hash, iteration, reading.state)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def counts_of(moment: Moment) -> xr.Dataset | None:
     """What words and sizes need of the last snapshot; None before the first."""
     run = Run(moment.path).dataset()
@@ -45,13 +45,14 @@ def counts_of(moment: Moment) -> xr.Dataset | None:
     return run[["phi", "n_kw", "n_k"]].isel(snapshot=[-1], iteration=[-1]).load()
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def documents_of(moment: Moment) -> xr.Dataset | None:
     """The same with the documents: theta and n_dk."""
     counts = counts_of(moment)
     if counts is None:
         return None
-    return counts.merge(Run(moment.path).dataset()[["theta", "n_dk"]].isel(snapshot=[-1]).load())
+    found = Run(moment.path).dataset()[["theta", "n_dk"]].isel(snapshot=[-1]).load()
+    return counts.assign_coords(document=found["document"]).assign(theta=found["theta"], n_dk=found["n_dk"])
 
 
 def topic_colour(topic: int) -> str:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import panel as pn
 
-from workbench.dashboard.downloads import Handover
+from workbench.dashboard.downloads import Downloads, Handover
 from workbench.dashboard.link import Part, from_query, to_query, widget_part
 from workbench.dashboard.readings import readings_of
 from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text
 from workbench.dashboard.snapshots import Moment, moment_of
+from workbench.dashboard.topics_page import files
+from workbench.dashboard.topics_page.documents import Documents
+from workbench.dashboard.topics_page.matching import Matching
 from workbench.dashboard.topics_page.overview import NONE, Explorer
+from workbench.dashboard.topics_page.scores import Scores
+from workbench.dashboard.topics_page.sizes import KINDS, Sizes
+from workbench.dashboard.topics_page.unseen import Unseen
 from workbench.runs.notes import FILE
 from workbench.runs.run import default_store
 
 TITLE = "workbench · Topics"
 FIRST_LOOK = 0.5
 """Seconds that the first visitor waits for the first look at the store."""
-NEWEST = "the newest run"
+NEWEST, NO_RUN = "the newest run", "no run"
 MOST_WORDS = 50
 
 
@@ -33,20 +40,32 @@ class TopicsPage:
         self.said = text(sizing_mode="stretch_width")
         self.handover = Handover()
         self.explorer = Explorer(self._heard)
-        self._picked, self._topic = "", NONE          # as asked for; a run and a topic may not be there yet
+        self.documents, self.scores, self.sizes, self.matching = Documents(self._choose), Scores(), Sizes(), Matching()
+        self.unseen = Unseen(self.handover, self._choose)
+        self.kind = dressed(pn.widgets.RadioButtonGroup(label="Sizes as", options=KINDS, value="stacked"))
+        self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
+        self.files = {name: Downloads(self.handover, makers) for name, makers in self._makers().items()}
+        self._picked, self._against = "", ""          # as asked for; a run may not be there yet
         self._moments: dict[str, Moment] = {}         # of every readable run, newest first
-        self._moving, self._trouble = False, ""
-        overview = self.explorer.view
+        self._rows: dict[str, int] = {}               # iterations of each
+        self._labels: dict[int, str] = {}             # of the run that is shown
+        self._moving, self._choosing, self._heard_of = False, False, None
+        self._choosers = (self.explorer.view, self.sizes, self.scores.sheet, self.matching.flow, self.matching.sheet)
         self._parts = {
             "run": Part(lambda: self._picked, "", self._take_run), "topic": Part(self._topic_told, "", self._take_topic),
-            "words": widget_part(self.n_words), "relevance": widget_part(self.relevance),
+            "words": widget_part(self.n_words), "relevance": widget_part(self.relevance), "sizes": widget_part(self.kind),
+            "with": Part(lambda: self._against, "", self._take_other),
+            "document": Part(self._document_told, "", self._take_document),
         }
         self._take(self._readings.latest(FIRST_LOOK))
         self._read_link()
         self._show()
         self.run.param.watch(self._run_chosen, "value")
-        overview.param.watch(self._topic_chosen, "chosen")
-        for widget in (self.n_words, self.relevance):
+        self.other.param.watch(self._other_chosen, "value")
+        self.documents.shelf.param.watch(self._changed, "chosen")
+        for view in self._choosers:
+            view.param.watch(lambda event: self._choose(event.new), "chosen")
+        for widget in (self.n_words, self.relevance, self.kind):
             widget.param.watch(self._changed, "value")
 
     # ------------------------------------------------------------------ every second
@@ -59,12 +78,14 @@ class TopicsPage:
     def _take(self, listing) -> None:
         """Takes in which runs there are and what they have reached."""
         self._moments = {reading.name: moment_of(reading) for reading in listing.readings if reading.spec is not None}
-        options = {NEWEST: ""} | {name: name for name in self._moments}
-        wanted = self._picked if self._picked in self._moments else ""
-        if options != self.run.options or wanted != self.run.value:
-            self._moving = True
-            self.run.param.update(options=options, value=wanted)
-            self._moving = False
+        self._rows = {reading.name: max(int(reading.status["iteration"]), 0) for reading in listing.readings}
+        for menu, nothing, asked in ((self.run, NEWEST, self._picked), (self.other, NO_RUN, self._against)):
+            options = {nothing: ""} | {name: name for name in self._moments}
+            wanted = asked if asked in self._moments else ""
+            if options != menu.options or wanted != menu.value:
+                self._moving = True
+                menu.param.update(options=options, value=wanted)
+                self._moving = False
 
     def moment(self) -> Moment | None:
         """What is shown; None where there is no run."""
@@ -74,18 +95,35 @@ class TopicsPage:
         """Shows the run that is chosen, as of its last snapshot."""
         moment = self.moment()
         if moment is None:
-            self.explorer.clear()
-            self._say(_empty(self.store) if not self._picked else f"There is no run {self._picked} in {self.store}.")
+            for card in (self.explorer, self.documents, self.scores, self.sizes, self.matching):
+                card.clear()
+            self.unseen.show(None, NONE, {})
+            self._say(_empty(self.store))
             return
         self.explorer.show(moment, _written(moment.path), self.n_words.value, self.relevance.value)
+        if self.sizes.kind != self.kind.value:
+            self.sizes.kind = self.kind.value
+        if self._heard_of != moment.path:      # its labels are not known yet
+            return
+        topic, labels, other = self.explorer.view.chosen, self._labels, self._moments.get(self.other.value)
+        self.documents.show(moment, topic, labels)
+        self.scores.show(moment, labels)
+        self.sizes.show(moment.path, moment.hash, self._rows[moment.path.name], labels)
+        self.matching.show(moment, other, labels)
+        self.unseen.show(moment, topic, labels)
 
     def _heard(self, topics: list[dict], trouble: str) -> None:
         """The topics are there, or it is known why not."""
         moment = self.moment()
-        if trouble or moment is None:
-            self._say(trouble, "muted" if not topics else "bad")
+        if moment is None:
+            return
+        self._heard_of = moment.path
+        self._labels = {one["topic"]: one["label"] for one in topics if one["label"]}
+        if trouble:
+            self._say(trouble, "bad" if topics else "muted")
         else:
             self._say(f"{len(topics)} topics of {moment.path.name}, {moment.state}.")
+        self._show()
 
     def _say(self, sentence: str, kind: str = "muted") -> None:
         if message(sentence, kind) != self.said.object:
@@ -98,12 +136,56 @@ class TopicsPage:
             self._picked = event.new
             self._changed()
 
-    def _topic_chosen(self, event) -> None:
-        self._changed()
+    def _other_chosen(self, event) -> None:
+        if not self._moving:
+            self._against = event.new
+            self._changed()
+
+    def _choose(self, topic: int) -> None:
+        """A topic was chosen somewhere on the page: it is everywhere."""
+        if not self._choosing and any(view.chosen != topic for view in self._choosers):
+            self._spread(topic)
+            self.documents.shelf.chosen = NONE
+            self._changed()
+
+    def _spread(self, topic: int) -> None:
+        self._choosing = True
+        for view in self._choosers:
+            view.chosen = topic
+        self._choosing = False
 
     def _changed(self, event=None) -> None:
         self._write_link()
         self._show()
+
+    def _makers(self) -> dict[str, dict]:
+        """Card → what its buttons say → what makes the file of what is seen at the click."""
+
+        def now() -> tuple[Moment | None, dict[int, str]]:
+            return self.moment(), self._labels
+
+        def words(form: str):
+            return partial(files.words_file, *now(), self.explorer.view.chosen, self.n_words.value, self.relevance.value, form)
+
+        def matching(form: str):
+            moment, labels = now()
+            return partial(files.matching_file, moment, self._moments.get(self.other.value), labels, form)
+
+        return {
+            "map": _forms(lambda form: partial(files.map_file, *now(), form)),
+            "words": _forms(words) | {
+                "Salient words": lambda: partial(files.salient_file, self.moment(), self.n_words.value)
+            },
+            "documents": {"CSV": lambda: partial(files.documents_file, self.moment(), self.explorer.view.chosen)},
+            "sizes": _forms(lambda form: partial(files.sizes_file, *now(), form)),
+            "scores": _forms(lambda form: partial(files.scores_file, *now(), form)),
+            "matching": _forms(matching),
+        }
+
+    def _take_away(self, card: str, said: str) -> list:
+        """The buttons of a card, and what became of the last click."""
+        buttons = self.files[card].buttons.values()
+        return [column(text(message(said), css_classes=["wb-mid"]), *buttons, kind="wb-bar"), self.files[card].said]
 
     # ------------------------------------------------------------------ the link
 
@@ -116,10 +198,25 @@ class TopicsPage:
     def _topic_told(self) -> str:
         return "" if self.explorer.view.chosen == NONE else str(self.explorer.view.chosen)
 
+    def _take_other(self, name: str) -> bool:
+        self._against = name
+        if name in self._moments:
+            self.other.value = name
+        return True
+
+    def _document_told(self) -> str:
+        return "" if self.documents.shelf.chosen == NONE else str(self.documents.shelf.chosen)
+
+    def _take_document(self, number: str) -> bool:
+        if not number.isdecimal():
+            return False
+        self.documents.shelf.chosen = int(number)
+        return True
+
     def _take_topic(self, number: str) -> bool:
         if not number.isdecimal():
             return False
-        self.explorer.view.chosen = int(number)
+        self._spread(int(number))
         return True
 
     def _read_link(self) -> None:
@@ -137,9 +234,27 @@ class TopicsPage:
     def view(self) -> pn.Column:
         """The whole page; ties it to the session."""
         overview = column(
-            column(self.run, self.n_words, self.relevance, kind="wb-bar"), self.said, self.explorer.view, kind="wb-card"
+            column(self.run, self.n_words, self.relevance, kind="wb-bar"), self.said, self.explorer.view,
+            *self._take_away("map", "The map:"), *self._take_away("words", "The words:"), kind="wb-card overview",
         )
-        main = column(overview, self.handover, kind="wb-main")
+        documents = column(
+            text("<h2>Documents</h2>"), self.documents.shelf, *self._take_away("documents", "These documents:"),
+            kind="wb-card documents",
+        )
+        sizes = column(
+            column(text("<h2>Sizes over the iterations</h2>", css_classes=["wb-mid"]), self.kind, kind="wb-bar"), self.sizes,
+            *self._take_away("sizes", "The sizes:"), kind="wb-card sizes",
+        )
+        scores = column(
+            text("<h2>Coherence and diversity</h2>"), self.scores.sheet, *self._take_away("scores", "The scores:"),
+            kind="wb-card scores",
+        )
+        matching = column(
+            text("<h2>The same topics in another run</h2>"), column(self.other, kind="wb-bar"), self.matching.flow,
+            self.matching.sheet, *self._take_away("matching", "The matching:"), kind="wb-card matching",
+        )
+        pair = column(sizes, scores, kind="wb-halves")
+        main = column(overview, documents, pair, matching, self.unseen.view(), self.handover, kind="wb-main")
         begin_session(self, TITLE, [], self.tick)
         return lay_out("workbench", "what the topics are about", [column(main, kind="wb-body")], [], "topics")
 
@@ -147,6 +262,11 @@ class TopicsPage:
 def page() -> pn.Column:
     """The page for one visitor, of the store that WORKBENCH_STORE names."""
     return TopicsPage(default_store()).view()
+
+
+def _forms(make) -> dict:
+    """A button for each format of a figure, and one for the numbers behind it."""
+    return {form.upper(): lambda form=form: make(form) for form in (*files.FORMS, "csv")}
 
 
 def _written(path: Path) -> int:

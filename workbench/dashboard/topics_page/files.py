@@ -1,0 +1,137 @@
+"""What a visitor of the Topics page takes away: its figures for paper, and the numbers behind them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from workbench.dashboard.files import File, FileError
+from workbench.dashboard.snapshots import Moment, counts_of, documents_of, topic_colour
+from workbench.dashboard.topics_page.matching import matched_of
+from workbench.dashboard.topics_page.overview import NONE, map_of
+from workbench.dashboard.topics_page.scores import scores_of
+from workbench.measures import representative_documents, salient_words, top_words, topics_by_size, used_topics
+from workbench.report.drawing import draw
+from workbench.runs.run import Run
+from workbench.views.flow import flow_height, topic_flow_view
+from workbench.views.progress import topic_size_curves
+from workbench.views.topic_map import coherence_view, topic_map_view
+from workbench.views.topics import topic_words_view, words_height
+
+FORMS = ("svg", "pdf", "png")
+MOST_LETTERS = 30
+
+
+def map_file(moment: Moment | None, labels: dict[int, str], form: str) -> File:
+    """The map of the topics: a figure, or as CSV topic, label, x, y, n_k and share."""
+    _there(moment)
+    found = map_of(moment)
+    if form == "csv":
+        return _csv(moment, "map", _with_labels(found.to_dataframe(), labels))
+    return File(f"{moment.path.name}-map.{form}", draw([topic_map_view(found, labels)], 1, (form,), False, 3.4)[form])
+
+
+def words_file(moment: Moment | None, labels: dict[int, str], topic: int, n: int, relevance: float, form: str) -> File:
+    """The words of the topic that is chosen, or of all: a figure, or as CSV a row for each word of a topic.
+
+    Without a topic the CSV has the salient words of the corpus too, as topic "corpus".
+    """
+    _there(moment)
+    run = counts_of(moment)
+    topics = topics_by_size(run) if topic == NONE else [topic]
+    name = "words" if topic == NONE else f"words-{topic}"
+    if form == "csv":
+        found = top_words(run, n, relevance).sel(topic=topics)
+        return _csv(moment, name, _with_labels(found.to_dataframe().reset_index("rank"), labels))
+    n_shown = n if topic != NONE else min(n, 10)
+    panel = topic_words_view(run, n_shown, topics, relevance)
+    columns = 2 if len(topics) > 1 else 1
+    return File(
+        f"{moment.path.name}-{name}.{form}",
+        draw([panel], columns, (form,), False, words_height(len(topics), n_shown))[form],
+    )
+
+
+def salient_file(moment: Moment | None, n: int) -> File:
+    """The salient words of the corpus as CSV."""
+    _there(moment)
+    return _csv(moment, "salient-words", salient_words(counts_of(moment), n).to_dataframe())
+
+
+def documents_file(moment: Moment | None, topic: int) -> File:
+    """Documents that show the topic best as CSV; of all topics where none is chosen."""
+    _there(moment)
+    run = documents_of(moment)
+    topics = topics_by_size(run) if topic == NONE else [topic]
+    tables = {one: representative_documents(run, one, 50).drop_vars("topic", errors="ignore").to_dataframe() for one in topics}
+    return _csv(moment, "documents", pd.concat(tables, names=["topic"]))
+
+
+def sizes_file(moment: Moment | None, labels: dict[int, str], form: str) -> File:
+    """Sizes over the iterations: a figure, or as CSV n_k of every iteration and topic, nothing thinned."""
+    _there(moment, snapshot=False)
+    run = Run(moment.path).progress()
+    if not run.sizes["iteration"]:
+        raise FileError(f"{moment.path.name} has no iteration yet; wait for its first")
+    if form == "csv":
+        return _csv(moment, "sizes", _with_labels(run["n_k"].to_dataframe()[["n_k"]].reset_index("iteration"), labels))
+    return File(f"{moment.path.name}-sizes.{form}", draw([topic_size_curves(run)], 1, (form,), False)[form])
+
+
+def scores_file(moment: Moment | None, labels: dict[int, str], form: str) -> File:
+    """Coherence and diversity of the topics: figures side by side, or a table as CSV."""
+    _there(moment)
+    found = scores_of(moment)
+    if form == "csv":
+        return _csv(moment, "coherence", _with_labels(found.to_dataframe(), labels))
+    panels = [coherence_view(found, measure) for measure in ("u_mass", "npmi", "c_v")]
+    return File(f"{moment.path.name}-coherence.{form}", draw(panels, 2, (form,), False)[form])
+
+
+def matching_file(moment: Moment | None, other: Moment | None, labels: dict[int, str], form: str) -> File:
+    """The matching of two runs: the flow as a figure, or as CSV each topic with the one it matches and the tokens shared."""
+    _there(moment)
+    if other is None:
+        raise FileError("no other run is chosen; choose one to match with")
+    found = matched_of(moment, other)
+    if found is None:
+        raise FileError(f"{other.path.name} has no snapshot of its topics yet; wait for its first")
+    name = f"{moment.path.name}-with-{other.path.name}"
+    if form == "csv":
+        table = found.pairs.to_dataframe()
+        if found.flow is not None:
+            table = table.join(found.flow.to_pandas().add_prefix("tokens shared with "))
+        return File(f"{name}.csv", _with_labels(table, labels).to_csv(lineterminator="\n").encode())
+    if found.flow is None:
+        raise FileError("these runs were trained on different tokens, so no flow is drawn; take the CSV of their distances")
+    told = [_teller(counts_of(moment), labels), _teller(counts_of(other), {})]
+    panel = topic_flow_view(found.flow, found.pairs, (moment.path.name, other.path.name), topic_colour, told)
+    return File(f"{name}.{form}", draw([panel], 2, (form,), False, flow_height(found.flow))[form])
+
+
+def _teller(run, labels: dict[int, str]):
+    """A function that says of a topic its number and what it is about."""
+    words = top_words(used_topics(run), 4)["word"]
+
+    def told(topic: int) -> str:
+        text = f"{topic} · {labels.get(topic) or ' '.join(map(str, words.sel(topic=topic).values))}"
+        return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+
+    return told
+
+
+def _with_labels(table: pd.DataFrame, labels: dict[int, str]) -> pd.DataFrame:
+    """The table with a column label behind the topic, where there are labels."""
+    if labels:
+        table.insert(0, "label", [labels.get(topic, "") for topic in table.index.get_level_values("topic")])
+    return table
+
+
+def _csv(moment: Moment, what: str, table: pd.DataFrame) -> File:
+    return File(f"{moment.path.name}-{what}.csv", table.to_csv(lineterminator="\n").encode())
+
+
+def _there(moment: Moment | None, snapshot: bool = True) -> None:
+    if moment is None:
+        raise FileError("there is no run; start one on the Compare page")
+    if snapshot and counts_of(moment) is None:
+        raise FileError(f"{moment.path.name} has no snapshot of its topics yet; wait for its first")

@@ -1,0 +1,70 @@
+// Two runs side by side: topics as bars, ribbons by the tokens that they share. The chosen topic's ribbons stand out.
+const ROW = 26, BAR = 12, GAP = 6
+
+export function render({ model }) {
+  const plot = shape("svg", { role: "img", class: "flow" }), said = element("p", { className: "hint" })
+  said.setAttribute("aria-live", "polite")
+  const root = element("div", { className: "wb-flow" }, said, plot)
+  let pointed = null
+
+  function column(nodes, high) {
+    const room = high - GAP * (nodes.length - 1), total = nodes.reduce((sum, one) => sum + one.tokens, 0) || 1
+    let top = 0
+    return new Map(nodes.map((one) => {
+      const tall = Math.max(room * one.tokens / total, 1), at = { top, tall, used: 0, one }
+      top += tall + GAP
+      return [one.topic, at]
+    }))
+  }
+
+  function draw() {
+    const width = root.clientWidth || 700, { left = [], right, ribbons, names, caption } = model.content
+    put(said, model.said)
+    plot.style.display = left.length ? "" : "none"
+    if (!left.length) return
+    const wordy = Math.min(250, width * 0.3), high = Math.max(300, ROW * Math.max(left.length, right.length))
+    const from = wordy, to = width - wordy
+    set(plot, { width, height: high + 30, viewBox: `0 0 ${width} ${high + 30}`, "aria-label": caption })
+    const a = column(left, high), b = column(right, high), parts = [], total = left.reduce((sum, one) => sum + one.tokens, 0) || 1
+    const titles = [[names[0], from + BAR, "end"], [names[1], to - BAR, "start"]]
+    for (const [name, x, anchor] of titles) { const text = shape("text", { x, y: 12, "text-anchor": anchor, class: "name" }); text.textContent = name; parts.push(text) }
+    const group = shape("g", { transform: "translate(0, 24)" })
+    const scale = (at, tokens) => at.tall * tokens / Math.max(at.one.tokens, 1e-12)
+    for (const [k, l, tokens] of ribbons) {
+      const one = a.get(k), other = b.get(l), tall = scale(one, tokens), low = scale(other, tokens)
+      const y0 = one.top + one.used, y1 = other.top + other.used, bend = (from + to) / 2
+      one.used += tall; other.used += low
+      const path = shape("path", { d: `M${from + BAR},${y0}C${bend},${y0} ${bend},${y1} ${to - BAR},${y1}V${y1 + low}C${bend},${y1 + low} ${bend},${y0 + tall} ${from + BAR},${y0 + tall}Z`, style: `--topic: ${one.one.colour}`, "data-from": k, "data-to": l })
+      const title = shape("title"); title.textContent = `topic ${k} and topic ${l}: ${percent(tokens / total)} of the tokens`
+      path.append(title); group.append(path)
+    }
+    for (const [at, x, tx, anchor, side] of [...[...a.values()].map((at) => [at, from, from - 8, "end", "from"]), ...[...b.values()].map((at) => [at, to - BAR, to + 8, "start", "to"])]) {
+      const bar = shape("rect", { x, y: at.top, width: BAR, height: at.tall, rx: 2, style: `--topic: ${at.one.colour}` })
+      const text = shape("text", { x: tx, y: at.top + at.tall / 2 + 4, "text-anchor": anchor })
+      const most = Math.floor(wordy / 6.6)
+      text.textContent = at.one.name.length > most ? at.one.name.slice(0, most - 1) + "…" : at.one.name
+      const node = shape("g", { class: "node", [`data-${side}`]: at.one.topic }, bar, text), title = shape("title")
+      title.textContent = at.one.told; node.append(title)
+      node.addEventListener("pointerenter", () => { pointed = [side, at.one.topic]; mark() })
+      node.addEventListener("pointerleave", () => { pointed = null; mark() })
+      if (side === "from") node.addEventListener("click", () => { model.chosen = model.chosen === at.one.topic ? -1 : at.one.topic })
+      group.append(node)
+    }
+    plot.replaceChildren(...parts, group)
+    mark()
+  }
+
+  function mark() {
+    const [side, topic] = pointed || ["from", model.chosen]
+    for (const path of plot.querySelectorAll("path")) {
+      path.setAttribute("class", topic === -1 ? "" : Number(path.dataset[side]) === topic ? "own" : "other")
+    }
+  }
+
+  const watch = new ResizeObserver(draw)
+  watch.observe(root)
+  model.on("remove", () => watch.disconnect())
+  model.on("content", draw); model.on("said", () => put(said, model.said))
+  model.on("chosen", mark)
+  return root
+}

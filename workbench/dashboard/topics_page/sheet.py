@@ -1,0 +1,34 @@
+"""A table of numbers that the browser sorts."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import param
+
+from workbench.dashboard.topics_page.component import Drawn, code, style
+
+
+class Sheet(Drawn):
+    """The table. A click on a row chooses its key."""
+
+    columns = param.List(doc="(title, hint) of each column.")
+    texts = param.List(doc="Which columns are text.")
+    content = param.Dict(default={}, doc="rows (of `sheet_row`), foot (texts of the last row) and caption; empty for none.")
+    chosen = param.Integer(default=-1, doc="Key of the row that is chosen; -1: none.")
+    said = param.String()
+
+    _esm = code("sheet")
+    _stylesheets: ClassVar[list[str]] = style("sheet")
+
+
+def sheet_row(key: int, cells: list[tuple[object, str]], colour: str = "") -> dict:
+    """A row: of each cell what it is sorted by and what is read; a number that is none is sorted last."""
+    values = [None if isinstance(value, float) and math.isnan(value) else value for value, _ in cells]
+    return {"key": key, "values": values, "told": [told for _, told in cells], "colour": colour}
+
+
+def number(value: float, digits: int = 3) -> tuple[float, str]:
+    """A cell with a number; a dash where there is none."""
+    return value, "–" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")

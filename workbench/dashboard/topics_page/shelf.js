@@ -1,0 +1,63 @@
+// A list of documents; of the one that is chosen its words, coloured by topic, and its topics as bars.
+export function render({ model }) {
+  const body = element("tbody"), said = element("p", { className: "hint" })
+  const table = element("table", {}, element("thead", {}, element("tr", {},
+    ...model.headings.map(([title, hint]) => element("th", { textContent: title, title: hint, scope: "col" })))), body)
+  const title = element("h3"), words = element("p", { className: "text" }), note = element("p", { className: "hint" })
+  const bars = element("tbody"), topics = element("table", { className: "bars" }, bars)
+  const root = element("div", { className: "wb-shelf" }, element("section", {}, said, element("div", { className: "scroll" }, table)),
+    element("section", {}, title, note, element("div", { className: "scroll" }, words)), element("section", {}, element("div", { className: "scroll" }, topics)))
+
+  function list() {
+    put(said, model.said)
+    const { documents = [], caption = "" } = model.content
+    table.hidden = !documents.length; table.setAttribute("aria-label", caption)
+    body.replaceChildren(...documents.map((one) => {
+      const button = element("button", { type: "button", textContent: one.title })
+      const row = element("tr", {}, element("th", { scope: "row" }, button),
+        element("td", { textContent: one.share === null ? "–" : percent(one.share) }), element("td", { textContent: one.tokens.toLocaleString("en") }))
+      row.dataset.document = one.document
+      row.addEventListener("click", () => { model.chosen = one.document })
+      return row
+    }))
+    mark()
+  }
+
+  function mark() {
+    const shown = model.shown.document
+    for (const row of body.children) {
+      const own = Number(row.dataset.document) === shown
+      row.classList.toggle("chosen", own); row.querySelector("button").setAttribute("aria-pressed", String(own))
+    }
+  }
+
+  function show() {
+    const one = model.shown, there = one.words !== undefined
+    title.hidden = note.hidden = words.hidden = topics.hidden = !there
+    mark()
+    if (!there) return
+    put(title, one.title); put(note, one.note)
+    words.replaceChildren(...one.words.flatMap((word) => {
+      if (word.topic === null) return [word.word]
+      const made = element("span", { className: "token", textContent: word.word, title: word.told })
+      if (word.n > 1) made.append(element("sub", { textContent: `×${word.n}` }))
+      made.style.setProperty("--topic", word.colour); made.dataset.topic = word.topic
+      made.classList.toggle("own", word.topic === one.topic && one.topic >= 0); made.classList.toggle("unknown", word.topic < 0)
+      return one.raw ? [made] : [made, " "]
+    }))
+    topics.setAttribute("aria-label", `topics of ${one.title}`)
+    bars.replaceChildren(...one.topics.map((topic) => {
+      const bar = element("span", { className: "bar" }), row = element("tr", {},
+        element("th", { scope: "row", textContent: topic.label ? `${topic.topic} · ${topic.label}` : `topic ${topic.topic}` }),
+        element("td", {}, element("span", { className: "track" }, bar)), element("td", { textContent: percent(topic.share) }))
+      bar.style.width = wide(topic.share / one.topics[0].share); row.style.setProperty("--topic", topic.colour)
+      row.title = "click to choose the topic"
+      row.addEventListener("click", () => model.send_msg({ topic: topic.topic }))
+      return row
+    }))
+  }
+
+  model.on("content", list); model.on("said", () => put(said, model.said)); model.on("shown", show)
+  list(); show()
+  return root
+}

@@ -1,0 +1,62 @@
+// Sizes of the topics over the iterations: stacked shares, or a line each.
+const HIGH = 300, LEFT = 46, RIGHT = 12, TOP = 10, BOTTOM = 34
+
+export function render({ model }) {
+  const plot = shape("svg", { role: "img", height: HIGH, class: "plot" }), hint = element("p", { className: "hint" })
+  hint.setAttribute("aria-live", "polite")
+  const root = element("div", { className: "wb-sizes" }, plot, hint)
+  const paths = new Map()
+  const axes = shape("g", { class: "axes" }), layer = shape("g")
+  plot.append(layer, axes)
+
+  function draw() {
+    const width = root.clientWidth || 700, { iterations = [], series, caption } = model.content, n = iterations.length
+    set(plot, { width, viewBox: `0 0 ${width} ${HIGH}`, "aria-label": caption || "" })
+    plot.style.display = n ? "" : "none"
+    put(hint, model.said)
+    if (!n) return
+    const stacked = model.kind === "stacked", first = iterations[0], last = iterations[n - 1]
+    const largest = stacked ? 1 : Math.max(...series.flatMap((one) => one.shares), 1e-12)
+    const x = (at) => LEFT + (width - LEFT - RIGHT) * (last > first ? (iterations[at] - first) / (last - first) : at / Math.max(n - 1, 1))
+    const y = (share) => TOP + (HIGH - TOP - BOTTOM) * (1 - share / largest)
+    const seen = new Set(series.map((one) => String(one.topic))), below = new Array(n).fill(0)
+    for (const [key, path] of paths) if (!seen.has(key)) { path.remove(); paths.delete(key) }
+    for (const one of series) {
+      const key = String(one.topic)
+      if (!paths.has(key)) {
+        const title = shape("title"), path = shape("path", { "data-topic": key }, title)
+        if (one.topic >= 0) path.addEventListener("click", () => { model.chosen = one.topic === model.chosen ? -1 : one.topic })
+        paths.set(key, path); layer.append(path)
+      }
+      const path = paths.get(key), point = (at, share) => `${x(at).toFixed(1)},${y(share).toFixed(1)}`
+      let d = one.shares.map((share, at) => point(at, below[at] + share))
+      if (stacked) {
+        if (n === 1) d = [`${LEFT},${y(below[0] + one.shares[0])}`, `${width - RIGHT},${y(below[0] + one.shares[0])}`, `${width - RIGHT},${y(below[0])}`, `${LEFT},${y(below[0])}`]
+        else d = [...d, ...one.shares.map((share, at) => point(at, below[at])).reverse()]
+        one.shares.forEach((share, at) => { below[at] += share })
+      }
+      set(path, { d: `M${d.join("L")}${stacked ? "Z" : ""}`, style: `--topic: ${one.colour}`, class: [stacked ? "area" : "line", model.chosen === -1 ? "" : one.topic === model.chosen ? "own" : "other"].join(" ").trim() })
+      put(path.querySelector("title"), `${one.name}: ${percent(one.shares[n - 1])} at iteration ${last}`)
+    }
+    const own = paths.get(String(model.chosen))
+    if (own && !stacked) layer.append(own)
+    const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => part * largest), marks = []
+    for (const share of ticks) {
+      marks.push(shape("line", { x1: LEFT, x2: width - RIGHT, y1: y(share), y2: y(share) }))
+      const text = shape("text", { x: LEFT - 6, y: y(share) + 4, "text-anchor": "end" }); text.textContent = percent(share, largest < 0.1 ? 1 : 0); marks.push(text)
+    }
+    const across = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * (n - 1))))]
+    for (const at of across) {
+      const text = shape("text", { x: x(at), y: HIGH - BOTTOM + 16, "text-anchor": at === 0 ? "start" : at === n - 1 ? "end" : "middle" })
+      text.textContent = iterations[at].toLocaleString("en"); marks.push(text)
+    }
+    const name = shape("text", { x: LEFT + (width - LEFT - RIGHT) / 2, y: HIGH - 4, "text-anchor": "middle" }); name.textContent = "iteration"
+    axes.replaceChildren(...marks, name)
+  }
+
+  const watch = new ResizeObserver(draw)
+  watch.observe(root)
+  model.on("remove", () => watch.disconnect())
+  for (const name of ["content", "kind", "chosen", "said"]) model.on(name, draw)
+  return root
+}
