@@ -11,6 +11,7 @@ from workbench.dashboard.background import in_background
 from workbench.dashboard.pages.compare import ComparePage
 from workbench.dashboard.readings import Listing
 from workbench.measures import Move
+from workbench.runs.store import StoreError
 
 
 @pytest.fixture
@@ -92,6 +93,37 @@ def test_going_on_says_which_runs_other_kernels_made(desk, reading_of, monkeypat
         page.steering.said.object
     page.steering.press("stop")
     assert page.steering.said.object.count("other kernels") == 0
+
+
+def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(desk, reading_of, monkeypatch):
+    page, holds = desk
+    removed = []
+
+    def remove(path):
+        if path.name != "b":
+            raise StoreError(f"{path.name} is being written")
+        removed.append(path.name)
+
+    monkeypatch.setattr("workbench.dashboard.steering.Run", lambda path: SimpleNamespace(remove=lambda: remove(path)))
+    holds(*(reading_of(name, state="finished") for name in "abc"))
+    page.table.chosen = ["a", "b", "c"]
+    for _ in range(2):
+        page.steering.press("remove")
+    assert removed == ["b"] and "A is being written; 1 more of 3 refused too" in page.steering.said.object
+
+
+def test_many_runs_that_go_on_stand_in_line(desk, reading_of, monkeypatch):
+    page, holds = desk
+    lined, resumed = [], []
+    monkeypatch.setattr("workbench.dashboard.steering.SLOTS", 2)
+    monkeypatch.setattr("workbench.dashboard.steering.line_up", lambda paths, jobs: lined.append((len(paths), jobs)))
+    monkeypatch.setattr("workbench.dashboard.steering.Run", lambda path: SimpleNamespace(
+        resume=lambda: resumed.append(path.name), reader=SimpleNamespace(by_other_kernels=lambda: False)
+    ))
+    holds(reading_of("held", state="paused"), *(reading_of(name, state="stopped") for name in "abc"))
+    page.table.chosen = ["held", "a", "b", "c"]
+    page.steering.press("resume")
+    assert (lined, resumed) == ([(3, 2)], ["held"])
 
 
 def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_of, monkeypatch):
@@ -218,7 +250,7 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
 def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(desk, tmp_path, monkeypatch):
     page, _ = desk
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
-    monkeypatch.setattr("workbench.runs.run.launch", lambda path: pytest.fail("started"))
+    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: pytest.fail("started"))
     page.settings.start.clicks += 1
     assert "runs at a time need about" in page.settings.said.object or "nothing smaller of it fits" in page.settings.said.object
     assert "WORKBENCH_MEMORY allows 1 MB" in page.settings.said.object and page.settings.said.visible

@@ -1,23 +1,27 @@
 """The form, its checks, and the link."""
 
+import math
 import re
 from dataclasses import fields
 from html import unescape
 
 import pytest
+from pytest import approx
 
 from workbench.corpus import SINGLETONS, data_sets
 from workbench.dashboard.choices import choice_of, choices
 from workbench.dashboard.fields import FILE
 from workbench.dashboard.link import from_query, take, to_query, widget_part, written
 from workbench.dashboard.mistakes import mistake_in
-from workbench.dashboard.settings import WRONG, Settings
+from workbench.dashboard.settings import WRONG, Settings, _read
 from workbench.dashboard.starting import start_runs, told
+from workbench.dashboard.values import Values
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
 from workbench.runs.archive import get_corpus
 from workbench.runs.fit import resume
 from workbench.runs.run import open_runs
+from workbench.runs.worker import SLOTS
 
 
 def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_values():
@@ -26,7 +30,8 @@ def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_value
         for field in fields(get_engine(name).options):
             choice, widget = choice_of(name, field.name), form.options[choice_of(name, field.name).key]
             assert name in choice.engines
-            assert str(widget.value) == (f"{field.default:g}" if field.metadata["infinite"] else str(field.default))
+            default = field.default
+            assert _read(widget) == (default if default is None or field.metadata["choices"] else approx(default))
             assert not field.metadata["choices"] or tuple(widget.options.values()) == field.metadata["choices"]
     assert len({choice.key for choice in choices()}) == len(choices()) == len(form.options)
 
@@ -94,7 +99,7 @@ def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_how_
 def test_a_mistake_in_a_folded_option_unfolds_it():
     form = Settings()
     form.engines.value = ["cv-hdp"]
-    form.options["alpha_total"].value = 3.0
+    form.options["alpha_total"].value = "3"
     form.start.clicks += 1
     seen = shown(form)
     assert "give learn_alpha=False with it" in seen[seen.index("alpha in all") + 1]
@@ -188,7 +193,7 @@ def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wro
     if field == "path":
         form.corpus.value, form.path.value = FILE, "."
     widget = form.widgets()[field]
-    right, widget.value = widget.value, wrong
+    right, widget.value = widget.value, written(wrong) if isinstance(widget, Values) else wrong
     form.start.clicks += 1
     assert asked == []
     seen = shown(form)
@@ -205,11 +210,11 @@ def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wro
 def test_what_is_wrong_is_told_at_the_change_and_stays_until_it_is_mended():
     form = Settings()
     alpha, seed = form.numbers["alpha"], form.numbers["seed"]
-    alpha.value = -1.0
+    alpha.value = "-1"
     assert "Alpha must be" in shown(form)[shown(form).index("alpha") + 1]
     seed.value = 3
     assert WRONG in alpha.css_classes
-    alpha.value = 0.5
+    alpha.value = "0.5"
     assert WRONG not in alpha.css_classes and shown(form) == shown(Settings())
 
 
@@ -221,7 +226,7 @@ def test_a_sentence_is_text_whatever_is_in_it():
 
 def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     launched = []
-    monkeypatch.setattr("workbench.runs.run.launch", launched.append)
+    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: launched.extend(paths))
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
     form = Settings()
@@ -238,11 +243,11 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     names = {run.name for run in started}
     assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
     assert told(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
-    assert memory.startswith("about ") and "of memory" in memory and others == ""
+    assert memory.startswith(f"{SLOTS} at a time, about ") and "of memory" in memory and others == ""
 
 
 def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.runs.run.launch", lambda path: None)
+    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\n" * 20)
     values = Settings().values() | {"corpus": str(text), "engines": ["cgs"], "n_iterations": 3, "n_topics": 2}
@@ -257,7 +262,7 @@ def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
     ({"top_words": 3}, 3, {"top_words": 3}), ({"singletons": "both-own"}, 6, {"singletons": "both-own"}),
 ])
 def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_words, split, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.runs.run.launch", lambda path: None)
+    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples apples\nred green blue red red\n" * 20)
     values = Settings().values() | changes | {"corpus": str(text), "engines": ["cgs"], "n_topics": 2}
@@ -269,7 +274,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_wor
 
 
 def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.runs.run.launch", lambda path: None)
+    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: None)
     monkeypatch.setattr("workbench.dashboard.starting.corpus_of", lambda name: halves[0])
     new_run("first")
     values = Settings().values() | {"corpus": "docstrings", "engines": ["cgs"], "n_topics": 4, "start": "first", "holdout": 0.0}
@@ -278,7 +283,7 @@ def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves
 
 
 def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.runs.run.launch", lambda path: pytest.fail("started"))
+    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: pytest.fail("started"))
     text = tmp_path / "texts.csv"
     text.write_text("text\napples pears\n")
     with pytest.raises(ValueError, match=r"\w"):
@@ -296,7 +301,8 @@ def test_a_link_goes_round_for_every_field():
         one.offer(["a-run"])
     parts, others = ({name: widget_part(w) for name, w in f.widgets().items()} for f in (form, other))
     assert to_query(parts) == ""
-    unusual = {"corpus": FILE, "path": "a & b=c.csv", "engines": ["cgs"], "r": "inf", "n_samples": 3, "phases": "interleaved",
+    unusual = {"corpus": FILE, "path": "a & b=c.csv", "engines": ["cgs"],
+               "r": [1, 2.5, math.inf], "n_samples": 3, "phases": "interleaved",
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
                "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
                "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "start": "a-run",
@@ -306,18 +312,19 @@ def test_a_link_goes_round_for_every_field():
                "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
                "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
                "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "reorder": False,
-               "moves_every": 5, "moves_after": 7}
+               "moves_every": 5, "moves_after": 7, "jobs": 2}
     assert unusual.keys() == form.widgets().keys()
     for name, value in unusual.items():
-        form.widgets()[name].value = value
+        widget = form.widgets()[name]
+        widget.value = written(value) if isinstance(widget, Values) else value
     assert from_query(to_query(parts), others) == []
-    assert {name: widget.value for name, widget in other.widgets().items()} == unusual
+    assert {name: _read(widget) for name, widget in other.widgets().items()} == unusual
 
 
 @pytest.mark.parametrize("name, text", [
     ("n_topics", "many"), ("n_topics", "1.5"), ("alpha", "nan"), ("alpha", "inf"), ("engines", "cgs,nonsense"),
     ("corpus", "/etc"), ("schedule", "<b>"), ("seed", ""), ("singletons", "none"), ("top_words", "all"), ("start", "no-run"),
-    ("restart_documents", "maybe"),
+    ("restart_documents", "maybe"), ("r", "1,often"), ("alpha", "0.1,"), ("jobs", "two"),
 ])
 def test_a_value_of_the_link_that_does_not_fit_is_left_out(name, text):
     widget = Settings().widgets()[name]

@@ -10,14 +10,17 @@ import panel as pn
 from workbench.corpus import SINGLETONS, data_sets
 from workbench.dashboard.mistakes import MISSING
 from workbench.dashboard.shell import in_form
+from workbench.dashboard.values import SEVERAL, Values
 from workbench.models import LDA
 from workbench.runs.compare import plan
 from workbench.runs.spec import make_spec
+from workbench.runs.worker import SLOTS
 
 FILE = "a file or folder …"
 LABELS = {
     "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
-    "seeds": "Number of seeds", "holdout": "Test share", "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
+    "seeds": "Number of seeds", "jobs": "At a time", "holdout": "Test share",
+    "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
     "partition": "Partition", "precision": "Precision", "scan": "Order of tokens",
     "init": "First responsibilities", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
     "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
@@ -35,6 +38,7 @@ MEANINGS = {
     "n_iterations": "iterations, each one pass of the engine over the corpus",
     "seed": "seed of the inference; the split stays the same",
     "seeds": "runs of each engine, with seeds that count up",
+    "jobs": f"runs that are at work at a time, at most {SLOTS} here; the others wait in line",
     "holdout": "share of the tokens held out to measure perplexity; 0 holds out none",
 }
 SINGLETONS_IN_WORDS = {
@@ -78,6 +82,12 @@ def start_field():
     ))
 
 
+def values_field(name: str, default) -> Values:
+    """A field for one number or several of the model."""
+    return in_form(Values(label=LABELS[name], value=f"{default:g}", whole=isinstance(default, int),
+                          description=f"{MEANINGS[name]}; {SEVERAL}"))
+
+
 def number_field(name: str, default):
     """A field for a number; its range is checked at the start, with a sentence."""
     kind = pn.widgets.IntInput if isinstance(default, int) else pn.widgets.FloatInput
@@ -92,11 +102,10 @@ def option_field(field: Field):
     if about["choices"]:
         options = {{True: "yes", False: "no"}.get(choice, choice): choice for choice in about["choices"]}
         return in_form(pn.widgets.Select(options=options, **described))
-    if about["infinite"]:
-        return in_form(pn.widgets.TextInput(**described | {"value": f"{field.default:g}", "placeholder": "a number or inf"}))
-    if about["whole"]:
-        return in_form(pn.widgets.IntInput(**described))
-    return in_form(pn.widgets.FloatInput(**described))
+    value = "" if field.default is None else f"{field.default:g}"
+    described |= {"value": value, "description": f"{about['meaning']}; {SEVERAL}"}
+    described |= {name: about[name] for name in ("infinite", "whole")}
+    return in_form(Values(**described, placeholder="a number or inf" if about["infinite"] else ""))
 
 
 def defaults() -> dict:
@@ -105,4 +114,4 @@ def defaults() -> dict:
     run, comparison = inspect.signature(make_spec).parameters, inspect.signature(plan).parameters
     return model | {"n_iterations": run["n_iterations"].default} | {
         name: comparison[name].default for name in ("seed", "seeds", "holdout")
-    }
+    } | {"jobs": SLOTS}

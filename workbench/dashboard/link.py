@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 
+from workbench.dashboard.values import Values
+
 LONGEST = 500
 """Characters that a value may have."""
 
@@ -59,6 +61,8 @@ def _value(widget, text: str):
         return int(_within(widget, int(text)))
     if isinstance(widget, (pn.widgets.FloatInput, pn.widgets.FloatSlider)):
         return _within(widget, float(text))
+    if isinstance(widget, Values) and not widget.fits(text):
+        raise ValueError(text)
     return text
 
 

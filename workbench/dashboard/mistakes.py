@@ -11,9 +11,12 @@ from typing import NamedTuple
 from workbench.corpus import find_data_set, is_named, load_corpus
 from workbench.dashboard.background import sentence_of
 from workbench.dashboard.choices import choice_of
+from workbench.dashboard.sweeps import MOST, combinations, grid_of, n_runs
+from workbench.dashboard.values import listed
 from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, make_options
 from workbench.runs.spec import LARGEST_SEED, SpecError, model_fields, whole
+from workbench.runs.worker import SLOTS
 
 MISSING = ("fetchable", "by hand")
 """Whereabouts of a data set that cannot be read at once."""
@@ -45,15 +48,18 @@ def _looks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "engines", partial(_some, values["engines"])
     for engine in map(get_engine, values["engines"]):
         for name in model_fields(engine):
-            yield name, partial(engine.model, **{name: values[name]})
+            for value in listed(values[name]):
+                yield name, partial(engine.model, **{name: value})
     yield "n_iterations", partial(whole, "iterations", values["n_iterations"], 1, 2**20)
     yield "seed", partial(whole, "seed", values["seed"], 0, LARGEST_SEED)
     yield "seeds", partial(whole, "number of seeds", values["seeds"], 1, 100)
+    yield "jobs", partial(whole, "runs at a time", values["jobs"], 1, SLOTS)
+    yield _longest(values), partial(_few_enough, values)
 
 
 def _mistake_in_options(options: dict[str, dict]) -> Mistake | None:
     """The first mistake in the options of an engine, beside the one that its sentence begins with."""
-    for engine, own in options.items():
+    for engine, own in ((engine, own) for engine, given in options.items() for own in combinations(given)):
         try:
             make_options(get_engine(engine), own)
         except OptionError as error:
@@ -76,6 +82,19 @@ def _there(corpus: str) -> None:
 def _share(share: float | None) -> None:
     if share is None or not 0 <= share < 1:
         raise SpecError(f"test share must be a number of at least 0 and below 1; got {share!r}")
+
+
+def _longest(values: dict) -> str:
+    """The field of the form with the most values, which is where to take some out."""
+    lengths = {name: len(own) for engine in values["engines"] for name, own in grid_of(values, engine).items()}
+    named = max(lengths, key=lengths.get, default="seeds")
+    choices = [choice_of(engine, named) for engine in values["engines"]]
+    return next((choice.key for choice in choices if choice), named)
+
+
+def _few_enough(values: dict) -> None:
+    if n_runs(values) > MOST:
+        raise SpecError(f"these are {n_runs(values):,} runs where {MOST} may be started at once; take values out")
 
 
 def _some(engines: list[str]) -> None:

@@ -6,6 +6,8 @@ sentences about mistakes are the same everywhere. A sentence about a field stand
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import panel as pn
 
 from workbench.corpus.catalog import DEFAULT
@@ -19,16 +21,22 @@ from workbench.dashboard.fields import (
     option_field,
     singletons_field,
     start_field,
+    values_field,
     vocabulary_field,
 )
 from workbench.dashboard.mistakes import Mistake, mistake_in
+from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import button, column, in_form, message, text
+from workbench.dashboard.sweeps import paces, told_ahead
+from workbench.dashboard.values import Values
 from workbench.engines import ENGINES, get_engine
+from workbench.models import LDA
 from workbench.runs.compare import DEFAULT_ENGINES
 from workbench.runs.spec import model_fields
 
 ACROSS = {"css_classes": ["wb-across"], "sizing_mode": "stretch_width"}
 WRONG = "wb-wrong"
+MODEL = [field.name for field in fields(LDA)]
 PRIORS = ("alpha", "beta")
 """What only some models have."""
 
@@ -47,7 +55,9 @@ class Settings:
             label="Engines", options=list(ENGINES), value=list(DEFAULT_ENGINES), inline=True,
             css_classes=["wb-across", "wb-listed"],
         ))
-        self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
+        self.numbers = {
+            name: (values_field if name in MODEL else number_field)(name, default) for name, default in defaults().items()
+        }
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
         self._usual = {key: widget.value for key, widget in self.options.items()}
         self._groups = {hyper: grouped(hyper) for hyper in (False, True)}
@@ -56,7 +66,8 @@ class Settings:
         self._unfolded = False
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
-        self._wrong, self._mistake = text(**ACROSS), None
+        self.ahead = text(sizing_mode="stretch_width")
+        self._wrong, self._mistake, self._pace = text(**ACROSS), None, {}
         self._grid = column(*self._fields(), kind="wb-fields")
         self.start.on_click(self._start)
         self.fold.on_click(lambda event: self.unfold(not self._unfolded))
@@ -65,6 +76,7 @@ class Settings:
         for name, widget in self.widgets().items():
             widget.param.watch(lambda event, name=name: self._look_over(name), "value")
         self._show_fields()
+        self._tell_ahead(mistake_in(self.values()))
 
     def widgets(self) -> dict[str, pn.widgets.Widget]:
         """Every field by the name it has in a link."""
@@ -82,11 +94,18 @@ class Settings:
             "singletons": self.singletons.value,
             "engines": ticked,
             "options": {
-                engine: {one.field.name: self.options[one.key].value for one in choices() if engine in one.engines}
+                engine: {one.field.name: _read(self.options[one.key]) for one in choices() if engine in one.engines}
                 for engine in ticked
             },
             "start": self.start_from.value or None,
-        } | {name: widget.value if has.get(name, True) else None for name, widget in self.numbers.items()}
+        } | {name: _read(widget) if has.get(name, True) else None for name, widget in self.numbers.items()}
+
+    def keep_pace(self, readings: list[Reading]) -> None:
+        """The runs of the store tell how long others will take; the newest are first."""
+        pace = paces(readings)
+        if pace != self._pace:
+            self._pace = pace
+            self._tell_ahead(mistake_in(self.values()))
 
     def offer(self, runs: list[str]) -> None:
         """The runs of the store that another one can start from."""
@@ -123,11 +142,18 @@ class Settings:
     def _look_over(self, name: str) -> None:
         """After a change: tells what is wrong with that field, and forgets what was wrong before."""
         found = mistake_in(self.values())
+        self._tell_ahead(found)
         told = self._mistake
         if found is not None and self._place(found) in (name, told and self._place(told)):
             self._tell(found)
         elif told is not None:
             self._tell(None)
+
+    def _tell_ahead(self, mistake: Mistake | None) -> None:
+        """Says how many runs will be started; nothing while something is wrong."""
+        said = "" if mistake else message(told_ahead(self.values(), self._pace))
+        if said != self.ahead.object:
+            self.ahead.object = said
 
     def _place(self, mistake: Mistake) -> str:
         """The field beside which it is told: the corpus may be the path."""
@@ -204,7 +230,12 @@ class Settings:
     def view(self) -> pn.Column:
         """The form as a card."""
         sizes = {"width": 316, "sizing_mode": None}
-        return column(text("<h2>New runs</h2>"), self._grid, self.start, self.said, kind="wb-card wb-form", **sizes)
+        return column(text("<h2>New runs</h2>"), self._grid, self.ahead, self.start, self.said, kind="wb-card wb-form", **sizes)
+
+
+def _read(widget):
+    """What a field holds: a number, a list of several, a choice."""
+    return widget.read() if isinstance(widget, Values) else widget.value
 
 
 def _heading(words: str) -> str:

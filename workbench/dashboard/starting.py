@@ -7,16 +7,24 @@ from functools import lru_cache
 from pathlib import Path
 
 from workbench.corpus import Corpus, is_named, load_corpus
-from workbench.runs.compare import plan
+from workbench.dashboard.sweeps import grid_of
+from workbench.dashboard.values import listed
+from workbench.engines import get_engine
+from workbench.runs.grid import Cell, lay_out
+from workbench.runs.line import line_up
 from workbench.runs.made_by import taken_on_now
-from workbench.runs.need import Planned, check_room, outlook_on_memory, unfinished
-from workbench.runs.run import Run
-from workbench.runs.store import FINISHED, create_run
-from workbench.runs.worker import SLOTS
+from workbench.runs.need import outlook_on_memory, unfinished
+from workbench.runs.run import ENDED, Run
+from workbench.runs.spec import model_fields
+from workbench.runs.store import FINISHED
+from workbench.runs.sweep import open_cells
+
+FIXED = ("n_iterations", "seed", "holdout", "top_words", "singletons")
+"""What has one value for all runs of a start."""
 
 
 def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, str]:
-    """Creates and starts the runs that the form asks for.
+    """Creates and starts the runs that the form asks for: one of each combination of its values, so many at a time.
 
     Everything is checked before the first folder is made, so that nothing is started half. There are as many threads as the
     largest partition has parts, if the machine has them.
@@ -34,24 +42,42 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     ------
     SpecError, ModelError, OptionError, CorpusError, StoreError
     """
-    settings = dict(values)
-    corpus = corpus_of(settings.pop("corpus"))
-    options = settings.pop("options")
-    settings["engines"] = [(engine, options.get(engine, {})) for engine in settings["engines"]]
-    if settings["start"] is not None:
-        settings["start"] = Path(store) / settings["start"]
-    most_parts = max((given.get("partition", 1) for _, given in settings["engines"]), default=1)
-    specs, train, test = plan(corpus, n_threads=min(most_parts, os.cpu_count() or 1), **settings)
-    planned = [Planned(spec, train, test) for spec in specs]
-    coming = unfinished(store, planned)
-    check_room(coming, SLOTS)
-    runs = [Run(create_run(Path(store), *each)) for each in planned]
+    store, jobs, corpus = Path(store), values["jobs"], corpus_of(values["corpus"])
+    cells = shared([cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)])
+    coming = unfinished(store, [cell.planned for cell in cells])
+    runs = list(dict.fromkeys(open_cells(cells, store, jobs)))
     finished = [run for run in runs if run.state == FINISHED]
     started = [run for run in runs if run not in finished]
     others = taken_on_now([run.name for run in started if run.reader.by_other_kernels()])
+    begun = [run for run in started if run.state in ENDED]
     for run in started:
-        run.resume()
-    return started, finished, outlook_on_memory(coming, SLOTS) if coming else "", others
+        if run not in begun:
+            run.resume()
+    line_up([run.path for run in begun], jobs)
+    memory = outlook_on_memory(coming, jobs) if coming else ""
+    return started, finished, f"{jobs} at a time, {memory}" if len(started) > jobs else memory, others
+
+
+def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Cell]:
+    """The runs of one engine: every combination of what has several values."""
+    grid = {"n_topics": listed(values["n_topics"])} | grid_of(values, engine)
+    options = {name: value for name, value in values["options"].get(engine, {}).items() if name not in grid}
+    fixed = {name: values[name] for name in (*FIXED, *model_fields(get_engine(engine))) if name not in grid}
+    if values["start"] is not None:
+        fixed["start"] = store / values["start"]
+    most_parts = max(listed(values["options"].get(engine, {}).get("partition", 1)))
+    n_threads = min(most_parts, os.cpu_count() or 1)
+    return lay_out(corpus, grid, engine, values["seeds"], options, n_threads=n_threads, **fixed)
+
+
+def shared(cells: list[Cell]) -> list[Cell]:
+    """The cells with equal corpora held once."""
+    held: dict[str, Corpus] = {}
+
+    def once(documents: Corpus | None) -> Corpus | None:
+        return documents and held.setdefault(documents.content_hash, documents)
+
+    return [cell._replace(train=once(cell.train), test=once(cell.test)) for cell in cells]
 
 
 def told(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
@@ -66,10 +92,12 @@ def told(started: list[Run], finished: list[Run], memory: str, others: str = "")
     return "; ".join(parts) + "."
 
 
-def corpus_of(name_or_path: str) -> Corpus:
+def corpus_of(name_or_path: str | Path | Corpus) -> Corpus:
     """The corpus, kept for the next start; a file that has changed since is read again."""
-    if is_named(name_or_path):
-        return _loaded(name_or_path, 0)
+    if isinstance(name_or_path, Corpus):
+        return name_or_path
+    if is_named(str(name_or_path)):
+        return _loaded(str(name_or_path), 0)
     path = Path(name_or_path).expanduser()
     return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0)
 

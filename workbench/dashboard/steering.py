@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import panel as pn
 
 from workbench.dashboard.background import in_background, sentence_of
@@ -9,9 +11,11 @@ from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import button, message, text
 from workbench.dashboard.table import RunTable
 from workbench.runs.control import PAUSED, RUNNING, STOPPED
+from workbench.runs.line import line_up
 from workbench.runs.made_by import taken_on_now
 from workbench.runs.run import Run
-from workbench.runs.store import FAILED, FINISHED, LOST, WAITING
+from workbench.runs.store import FAILED, FINISHED, LOST, WAITING, StoreError
+from workbench.runs.worker import SLOTS
 
 APPLIES = {
     "pause": (RUNNING, WAITING),
@@ -66,8 +70,9 @@ class Steering:
         def work() -> str:
             began = [path for state, path in targets if action == "resume" and state != PAUSED]
             others = taken_on_now([path.name for path in began if Run(path).reader.by_other_kernels()])
-            for _, path in targets:
-                getattr(Run(path), action)()
+            in_line = began if len(began) > SLOTS else []
+            each_of([path for _, path in targets if path not in in_line], action)
+            line_up(in_line, SLOTS)
             return others
 
         def then(others, error) -> None:
@@ -93,6 +98,25 @@ class Steering:
                 made.label = label
             if made.disabled != (not names):
                 made.disabled = not names
+
+
+def each_of(paths: list[Path], action: str) -> None:
+    """Asks each run; one that refuses does not hold up the others.
+
+    Raises
+    ------
+    StoreError
+        What the first refused, and how many others did.
+    """
+    refused = []
+    for path in paths:
+        try:
+            getattr(Run(path), action)()
+        except (StoreError, OSError) as error:
+            refused.append(error)
+    if refused:
+        more = f"; {len(refused) - 1} more of {len(paths)} refused too" if len(refused) > 1 else ""
+        raise StoreError(f"{refused[0]}{more}") from refused[0]
 
 
 def _counted(names) -> str:

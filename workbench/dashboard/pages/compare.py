@@ -9,6 +9,7 @@ import panel as pn
 
 from workbench.dashboard.background import in_background, sentence_of
 from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MEASURES
+from workbench.dashboard.comparison import Comparison
 from workbench.dashboard.curve import N_SLOTS, SPANS, Curve
 from workbench.dashboard.downloads import Downloads, Handover
 from workbench.dashboard.files import FORMS, figure_file, report_file, runs_file, table_file
@@ -16,6 +17,7 @@ from workbench.dashboard.grouping import GROUPINGS, MOST_RUNS, mean_lines
 from workbench.dashboard.highlight import Highlight
 from workbench.dashboard.history import Lineage, Moves
 from workbench.dashboard.link import Part, from_query, to_query, widget_part
+from workbench.dashboard.notes import NotesCard
 from workbench.dashboard.readings import UNREADABLE, Reading, readings_of
 from workbench.dashboard.settings import Settings
 from workbench.dashboard.shell import begin_session, column, dressed, labelled, lay_out, message, text, with_lock
@@ -43,6 +45,7 @@ class ComparePage:
         self.curve = Curve()
         self.table = RunTable(on_draw=self.draw, empty=_empty(self.store))
         self.steering = Steering(self.table, self._readings.nudge)
+        self.notes = NotesCard(self._readings.nudge)
         self.axis = _choice("Axis", AXES, self.curve.axis)
         self.chart = dressed(pn.widgets.Select(label="Show", options=list(CHARTS), value="Perplexity", width=170,
                                                css_classes=["wb-unlabelled"]))
@@ -63,6 +66,7 @@ class ComparePage:
         self.form = dressed(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
         self.handover = Handover()
         self.view_files = Downloads(self.handover, self._makers())
+        self.comparison = Comparison(self.handover, pn.state.curdoc)
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self._picked: list[str] | None = None     # drawn by hand; None: the newest eight
         self._version, self._document = -1, pn.state.curdoc
@@ -74,6 +78,7 @@ class ComparePage:
         self._parts |= {name: widget_part(widget) for name, widget in self.settings.widgets().items()}
         self._parts |= {"words": widget_part(self.topics.n_words), "relevance": widget_part(self.topics.relevance)}
         self._parts |= self.table.parts()
+        self._parts["against"] = Part(lambda: self.comparison.reference.value, "", self.comparison.set_against)
         self._parts["runs"] = Part(lambda: ",".join(self._picked or ()), "", self._take_runs)
         self._parts["topics_of"] = Part(lambda: self.topics.picked, "", self._take_topics)
         listing = self._readings.latest(FIRST_LOOK)
@@ -86,7 +91,8 @@ class ComparePage:
         for widget in (self.axis, self.measure, self.span, self.smoothing, self.until):
             widget.param.watch(self._look_changed, "value")
         self.lines.param.watch(lambda event: self._pick(self._picked), "value")
-        for widget in (*self.settings.widgets().values(), self.topics.run, self.topics.n_words, self.topics.relevance):
+        told = (self.comparison.reference, self.topics.run, self.topics.n_words, self.topics.relevance)
+        for widget in (*self.settings.widgets().values(), *told):
             widget.param.watch(self._write_link, "value")
         self.table.param.watch(self._chosen, "chosen")
         self.table.param.watch(lambda *events: self._write_link(), ["query", "sort", "group"])
@@ -97,6 +103,7 @@ class ComparePage:
         """Brings the page to the latest listing of the store."""
         self._take(self._readings.latest())
         self.topics.refresh()
+        self._compare()
 
     def _take(self, listing) -> None:
         """Brings everything but the words of the topics to a listing, unless it is known."""
@@ -106,17 +113,23 @@ class ComparePage:
         self.table.show(listing.readings)
         self.steering.show(listing.readings)
         self._known = {reading.name: reading for reading in listing.readings}
+        self.notes.show(self._known, self.table.chosen)
         self._offer(listing)
         self._show_curves(listing)
         self.topics.show(listing.readings)
         self._show_moves()
+
+    def _compare(self) -> None:
+        self.comparison.show(self.curve.seen(), self._known, self.curve.until)
 
     @property
     def _means(self) -> bool:
         return self.lines.value != GROUPINGS[0]
 
     def _offer(self, listing) -> None:
-        self.settings.offer([reading.name for reading in listing.readings if reading.state != UNREADABLE])
+        readable = [reading for reading in listing.readings if reading.state != UNREADABLE]
+        self.settings.offer([reading.name for reading in readable])
+        self.settings.keep_pace(readable)
 
     def _show_curves(self, listing) -> None:
         readable = {reading.name: reading for reading in listing.readings if reading.state != UNREADABLE}
@@ -165,7 +178,8 @@ class ComparePage:
         self._pick([other for other in drawn if other != name] if name in drawn else [*drawn, name][-most:])
 
     def _chosen(self, event) -> None:
-        """A row was ticked: its topics are shown."""
+        """A row was ticked: its topics are shown, and what is written of those that are ticked."""
+        self.notes.show(self._known, event.new)
         added = [name for name in event.new if name not in event.old]
         if len(added) == 1:
             self.topics.pick(added[0])
@@ -267,10 +281,8 @@ class ComparePage:
             column(text("<h2>Runs</h2>", css_classes=["wb-mid"]), *self.steering.parts, self.newest, whole, kind="wb-bar"),
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
-        main = column(
-            controls, runs, self.lineage.card, self.topics.view(), self.moves.card, self.handover, self.highlight,
-            kind="wb-main",
-        )
+        below = (self.notes.card, self.comparison.card, self.lineage.card, self.topics.view(), self.moves.card)
+        main = column(controls, runs, *below, self.handover, self.highlight, kind="wb-main")
         body = column(self.settings.view(), main, kind="wb-body")
         begin_session(self, TITLE, figures, self.tick)
         return lay_out("workbench", "compare engines, live", [body], figures, "compare")

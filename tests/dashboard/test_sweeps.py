@@ -1,0 +1,98 @@
+"""Several values in a field: a run of each combination."""
+
+import math
+
+import pytest
+
+from workbench.dashboard.mistakes import mistake_in
+from workbench.dashboard.settings import Settings
+from workbench.dashboard.starting import start_runs, told
+from workbench.dashboard.sweeps import MOST, n_runs, paces, told_ahead
+from workbench.dashboard.values import Values
+
+TEXT = "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
+
+
+@pytest.fixture
+def form(monkeypatch):
+    """A form with two engines, and how many of what; nothing is launched."""
+    made = Settings()
+    made.engines.value = ["cgs", "svb-cgs", "cv-hdp"]
+    made.numbers["n_topics"].value, made.numbers["alpha"].value, made.options["r"].value = "2, 3", "0.1,0.5", "0, 1, inf"
+    made.numbers["n_iterations"].value, made.numbers["jobs"].value = 3, 2
+    return made
+
+
+@pytest.mark.parametrize("text, value", [
+    ("10", 10), ("10, 20 ,40", [10, 20, 40]), ("0.5", 0.5), ("0,1,inf", [0, 1, math.inf]), ("", None), ("1, 1", 1),
+    ("often", "often"), ("1,,2,", [1, 2]), ("1e-3", 0.001),
+])
+def test_a_field_holds_a_number_several_or_none(text, value):
+    assert Values(value=text).read() == value
+
+
+def test_values_that_differ_for_an_engine_are_its_runs_and_are_told_before_the_start(form):
+    values = form.values()
+    assert mistake_in(values) is None
+    assert n_runs(values) == 2 * 2 + 2 * 2 * 3 + 2  # alpha is of LDA, r of the hybrid
+    assert "18 runs, 2 at a time and the others in line." in form.ahead.object
+    form.numbers["seeds"].value = 2
+    assert "36 runs" in form.ahead.object
+    form.options["r"].value = "often"
+    assert form.ahead.object == ""
+
+
+def test_one_run_is_told_as_one(form):
+    form.engines.value = ["cv-hdp"]
+    form.numbers["n_topics"].value = "4"
+    assert ">1 run." in form.ahead.object
+
+
+def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_path, monkeypatch):
+    lined = []
+    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: lined.append((paths, jobs)))
+    text = tmp_path / "texts.csv"
+    text.write_text(TEXT)
+    values = form.values() | {"corpus": str(text)}
+    started, finished, memory, _ = start_runs(tmp_path / "runs", values)
+    specs = [run.spec for run in started]
+    assert {(spec.model["n_topics"], spec.model["alpha"]) for spec in specs if spec.engine == "cgs"} == {
+        (k, alpha) for k in (2, 3) for alpha in (0.1, 0.5)
+    }
+    assert {(spec.model["n_topics"], spec.options["r"]) for spec in specs if spec.engine == "svb-cgs"} == {
+        (k, r) for k in (2, 3) for r in (0, 1, "inf")
+    }
+    assert [spec.model["n_topics"] for spec in specs if spec.engine == "cv-hdp"] == [2, 3]
+    assert (len(started), finished, len({spec.train for spec in specs})) == (18, [], 1)
+    assert lined == [([run.path for run in started], 2)]
+    assert told(started, finished, memory).startswith("18 runs started, 2 at a time, about ")
+
+
+@pytest.mark.parametrize("field, wrong, said", [
+    ("n_topics", "10, 0", "topics must be"), ("alpha", "0.1, -1", "alpha must be"), ("r", "1, often", "option 'r' of svb-cgs"),
+    ("jobs", 0, "runs at a time must be"), ("jobs", 10_000, "runs at a time must be"),
+])
+def test_one_wrong_value_among_several_is_told_under_its_field(field, wrong, said, form):
+    form.widgets()[field].value = wrong
+    found = mistake_in(form.values())
+    assert found.field == field and said in found.sentence.lower()
+
+
+def test_more_runs_than_a_click_may_start_are_refused_under_the_field_with_most_values(form):
+    form.options["r"].value = ",".join(map(str, range(MOST)))
+    found = mistake_in(form.values())
+    assert found.field == "r" and f"where {MOST} may be started at once" in found.sentence
+
+
+def test_the_time_is_told_at_the_pace_of_runs_on_the_same_corpus(form, reading_of):
+    readings = [reading_of(f"{engine}-run", label=engine, n_topics=5, n_points=6) for engine in form.engines.value]
+    pace = paces(readings)
+    seconds = readings[0].latest[2] / (6 * 5)
+    assert pace == {(engine, "kos"): pytest.approx(seconds) for engine in form.engines.value}
+    assert paces([reading_of(n_points=4)]) == paces([reading_of()._replace(spec=None)]) == {}
+    values = form.values() | {"corpus": "kos", "jobs": 1}
+    assert told_ahead(values, pace).startswith("18 runs, 1 at a time and the others in line; about ")
+    topics = 2 * (2 + 3) + 2 * 3 * (2 + 3) + (2 + 3)
+    assert f"about {3 * seconds * topics:.0f} s" in told_ahead(values, pace)
+    assert "about" not in told_ahead(values | {"corpus": "nips"}, pace)
+    assert "about" not in told_ahead(values | {"top_words": 100}, pace)
