@@ -5,10 +5,10 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from browser.desk import download, figure, fill, points, press, row, until
+from browser.desk import cells, download, figure, fill, points, press, row, until
 
 from workbench.corpus import hold_out_tokens
-from workbench.measures import mean_curves, reached_by_all, time_to
+from workbench.measures import mean_curves, paired_differences, reached_by_all, time_to
 from workbench.measures.smoothing import smoothed
 from workbench.models import LDA
 from workbench.runs.fit import fit
@@ -27,12 +27,15 @@ CROSSINGS = "name => [...Bokeh.documents[0].get_model_by_name('crossings').data[
 PLACE = """slot => {
   const plot = Bokeh.documents[0].get_model_by_name('curve'), view = Bokeh.index.find_one_by_id(plot.id)
   const line = plot.renderers.find(r => r.tags[0] === 'line-' + slot), data = line.data_source.data
-  const at = Math.floor(data.iteration.length / 2), box = view.el.getBoundingClientRect()
+  const rest = plot.renderers.filter(r => r.visible && r !== line && r.tags[0]?.startsWith('line-')), { field } = line.glyph.y
+  const apart = at => Math.min(...rest.map(one => Math.abs(one.data_source.data[field][at] - data[field][at])))
+  const at = [...data.iteration.keys()].reduce((best, at) => apart(at) > apart(best) ? at : best)
+  const box = view.el.getBoundingClientRect()
   const frame = view.frame.bbox
   const { x_range, y_range } = plot
   return {
     x: box.x + frame.left + frame.width * (data.iteration[at] - x_range.start) / (x_range.end - x_range.start),
-    y: box.y + frame.top + frame.height * (y_range.end - data[line.glyph.y.field][at]) / (y_range.end - y_range.start),
+    y: box.y + frame.top + frame.height * (y_range.end - data[field][at]) / (y_range.end - y_range.start),
   }
 }"""
 
@@ -123,11 +126,12 @@ def test_the_run_that_is_pointed_at_is_lifted_everywhere_and_escape_lets_go(page
     page.keyboard.press("Escape")
     until(lambda: opacities(page) == [1, 1, 1, 1], "Escape lets go")
 
+    page.get_by_role("heading", name="workbench").hover()  # scrolls up
     place = page.evaluate(PLACE, 3)
-    page.mouse.move(place["x"], place["y"] - 2)
+    page.mouse.move(place["x"], place["y"])
     until(lambda: opacities(page) == [0.13, 0.13, 0.13, 1], "the curve that is pointed at is lifted")
     assert lit(page) == names[3] and "lit" in row(page, names[3]).get_attribute("class")
-    page.mouse.click(place["x"], place["y"] - 2)
+    page.mouse.click(place["x"], place["y"])
     page.get_by_role("heading", name="workbench").hover()
     page.wait_for_timeout(300)
     assert opacities(page) == [0.13, 0.13, 0.13, 1], "a click holds it"
@@ -142,5 +146,22 @@ def test_the_run_that_is_pointed_at_is_lifted_everywhere_and_escape_lets_go(page
     until(lambda: opacities(page) == [1, 0.13, 0.13, 0.13], "an entry of the legend by keyboard")
     legend.nth(0).click()
     page.get_by_role("heading", name="workbench").hover()
-    page.keyboard.press("Tab")
     until(lambda: opacities(page) == [1, 1, 1, 1], "a second click lets go")
+
+
+def test_labels_are_compared_with_intervals_and_set_against_another_reference(page, store, names):
+    wanted = paired_differences([open_run(store / name) for name in reversed(names)], "svb").sel(label="cvb")
+    table = page.locator("table[aria-label=comparison]")
+    table.wait_for()
+    page.get_by_label("Set against").select_option("svb")
+    until(lambda: "From svb" in table.inner_text(), "svb is the reference")
+    low, high = (f"{float(wanted[name]):+,.1f}".replace("-", "−") for name in ("difference_low", "difference_high"))
+    (told,) = [line for line in cells(page, "comparison") if line[0] == "cvb"]
+    assert told[1] == "2" and f"{low} … {high}" in told and table.locator("svg circle").count() == 2
+    until(lambda: "against=svb" in page.evaluate("location.search"), "the link tells the reference")
+    name, content = download(page, "Numbers as CSV")
+    assert name.endswith("-comparison.csv") and set(pd.read_csv(io.BytesIO(content))["label"]) == {"cvb", "svb"}
+    name, content = download(page, "Picture as PDF")
+    assert name.endswith("-comparison.pdf") and content.startswith(b"%PDF")
+    table.locator("th", has_text="cvb").hover()
+    until(lambda: opacities(page) == [1, 1, 0.13, 0.13], "its runs are lifted")

@@ -24,7 +24,8 @@ from workbench.report.drawing import draw
 from workbench.report.export import FORMATS
 from workbench.runs.run import Run
 from workbench.views.curves import faint_curve, line_across, overlay, point_at
-from workbench.views.style import MARKERS, Look
+from workbench.views.intervals import difference_intervals
+from workbench.views.style import GREY, MARKERS, Look
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
 FORMS = {NAMES.get(form, form): form for form in FORMATS}
@@ -97,6 +98,23 @@ def table_file(drawn: Drawn) -> File:
             told |= {f"{name}_smoothed": smoothed(numbers[name], drawn.smoothing)} if drawn.smoothing else {}
         tables.append(pd.DataFrame(whose | told))
     return File(f"{_stem(drawn)}.csv", pd.concat(tables).to_csv(index=False, lineterminator="\n").encode())
+
+
+def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str) -> File:
+    """The comparison (see `workbench.dashboard.side_by_side`): its numbers as csv, or its picture as svg, pdf or png."""
+    name = f"{_corpora(drawn)}-comparison.{extension}"
+    if extension == "csv":
+        table = found.assign(runs=[" ".join(names) for names in found["runs"]])
+        return File(name, table.to_csv(lineterminator="\n").encode())
+    if not np.isfinite(found["difference"]).any():
+        raise FileError("no label has a run on the same split with the same seed as the reference; choose another reference")
+    colours = {
+        label: next((colour for path, _, colour in drawn.runs if path.name in names), GREY)
+        for label, names in found["runs"].items()
+    }
+    panel = difference_intervals(found, colours)
+    height = 0.6 + 0.26 * len(found)
+    return File(name, draw([panel], formats=(extension,), legend=False, height=height)[extension])
 
 
 class _Line(NamedTuple):
