@@ -18,6 +18,7 @@ _HOMES = {
         "Corpus", "CorpusError", "data_sets", "drop_singletons", "hold_out_documents", "hold_out_tokens", "keep_top_words",
         "load_corpus", "prepare", "read_corpus", "split_halves", "synthetic", "write_corpus",
     ),
+    "workbench.dashboard.tune": ("tune",),
     "workbench.dashboard.watch": ("watch",),
     "workbench.models": ("LDA", "ModelError", "VARIABLES"),
     "workbench.papers.reproduce": ("reproduce",),

@@ -108,3 +108,22 @@ def test_a_view_streams_while_the_kernel_is_free_and_the_run_obeys_its_buttons(o
     press(page, "Stop")
     view.locator("span.state.stopped").wait_for()
     assert run.state == "stopped" and until(lambda: notebook.answer(2) == "[False]", "the view rests with its run")
+
+
+def test_sliders_start_runs_that_are_drawn_below_after_hidden_output_and_after_the_page_is_loaded_again(opened, lab):
+    hidden = "%%capture\nimport holoviews as hv\nhv.extension('matplotlib')"
+    notebook = opened("sliders", hidden, BEGIN + "wb.tune(corpus)")
+    page = notebook.page
+    notebook.execute(0)
+    start = notebook.execute(1).get_by_role("button", name="Start", exact=True)
+    start.wait_for()
+    page.get_by_role("slider").first.press("ArrowRight")
+    start.click()
+    until(lambda: max(page.evaluate(POINTS), default=0) > 0, "the run of the sliders is drawn", 90)
+    run = next(run for run in open_runs(lab[2]) if run.name != "long")
+    assert (run.spec.engine, run.spec.options["r"], run.spec.corpus) == ("svb-cgs", 2, "bars:n_documents=200:seed=1")
+    page.reload()
+    again = Notebook(page)
+    again.execute(1).get_by_role("button", name="Start", exact=True).click()
+    page.get_by_text("there already").wait_for()
+    until(lambda: max(page.evaluate(POINTS), default=0) > 0, "the run is drawn again")

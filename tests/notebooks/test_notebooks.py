@@ -15,8 +15,11 @@ STRUCTURE = (
 )
 WRITTEN = {
     "01_compare_engines": ("report.html", "figures/*.pdf", "figures/*.svg"),
-    "02_use_a_run": ("export/final.beta", "export/topics.csv", "bars.mtx"),
+    "02_hybrids_and_r": (),
     "03_hdp": ("hdp.html",),
+    "04_topics_of_your_own_text": ("report.html",),
+    "05_evaluation": ("evaluation.html",),
+    "07_use_a_run": ("export/final.beta", "export/topics.csv", "bars.mtx"),
 }
 NAMES_OF_FORMATS = ("http://www.w3.org/",)
 

@@ -90,19 +90,34 @@ class Watch:
     def __init__(self, paths: list[Path], axis: str = "iterations", measure: str | None = None):
         self._followers = {path: Follower(path) for path in paths}
         self._picked = [path.name for path in paths]
-        measure = measure or ("headline" if any(Run(path).spec.test for path in paths) else "training")
+        measure = measure or ("headline" if not paths or any(Run(path).spec.test for path in paths) else "training")
         self._ticks = PeriodicCallback(self.tick, TICK)
         self.axis = dressed(pn.widgets.RadioButtonGroup(label="Axis", options=list(AXES), value=axis))
         self.measure = dressed(pn.widgets.Select(label="Show", options=list(MEASURES), value=measure, width=120,
                                                 css_classes=["wb-unlabelled"]))
         for widget in (self.axis, self.measure):
             widget.param.watch(self._look, "value")
-        self._make()
+        self.make()
 
-    def _make(self) -> None:
+    @property
+    def names(self) -> list[str]:
+        """The runs that are followed."""
+        return [path.name for path in self._followers]
+
+    def add(self, path: Path) -> None:
+        """Follows this run too, and draws it; the buttons act on it alone."""
+        if path not in self._followers:
+            self._followers[path] = Follower(path)
+        drawn = [name for name in self.curve.colours() if name != path.name]
+        self._picked = [*drawn, path.name][-N_SLOTS:]
+        self.tick()
+        self.table.chosen = [path.name]
+        self.follow()
+
+    def make(self) -> None:
         """The figure, the table and the buttons, filled; a figure of Bokeh is at one place only."""
-        self.curve, self.table = Curve(), RunTable(on_draw=self._draw, chosen=self._picked)
-        self.steering = Steering(self.table, self._follow)
+        self.curve, self.table = Curve(), RunTable(on_draw=self._draw, chosen=list(self._picked))
+        self.steering = Steering(self.table, self.follow)
         self.tick()
         self._look()
         buttons = [self.steering.buttons[action] for action in STEERS]
@@ -151,7 +166,7 @@ class Watch:
         self._picked = [other for other in drawn if other != name] if name in drawn else [*drawn, name][-N_SLOTS:]
         self._show_curves()
 
-    def _follow(self) -> None:
+    def follow(self) -> None:
         """Looks once a second from now on: something was asked of a run."""
         self._ticks.start()
 
@@ -163,9 +178,9 @@ class Watch:
     def _repr_mimebundle_(self, include=None, exclude=None):
         load_panel()
         if self.card._models:
-            self._make()
+            self.make()
         shown = self.card._repr_mimebundle_(include, exclude)
-        self._follow()
+        self.follow()
         return shown
 
 
