@@ -91,6 +91,13 @@ def test_one_that_is_paused_in_line_lets_the_others_go_first_and_goes_on_when_as
     assert launched == [paths[at].name for at in (0, 2, 1)]
 
 
+def test_one_that_is_to_stop_is_not_launched_although_a_place_is_free(paths, launched, monkeypatch):
+    line._set_state(paths[0], WAITING)
+    ask(paths[0], STOPPED)
+    line.keep_line([], paths[:1], 1)
+    assert launched == [] and Run(paths[0]).state == STOPPED
+
+
 @pytest.mark.slow
 def test_a_line_is_worked_off_by_processes(paths):
     line.line_up(paths[:3], 1)
