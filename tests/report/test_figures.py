@@ -22,7 +22,9 @@ from workbench.views import perplexity_layout
 
 CURVES = ["perplexity-by-iterations", "perplexity-by-seconds", "perplexity-by-updates", "state-and-average"]
 TOPICS = ["topic-sizes", "topic-words-svb", "topic-words-svb-cgs-r1", "topic-words-cgs"]
-NAMES = ["ordering", *CURVES, "bound", "objectives", *TOPICS]
+MAPS = ["topic-map-svb", "topic-map-svb-cgs-r1", "topic-map-cgs"]
+SHARED = ["coherence", "topic-flow-svb-to-svb-cgs-r1", "topic-flow-svb-cgs-r1-to-cgs"]
+NAMES = ["ordering", "differences", *CURVES, "bound", "objectives", *TOPICS, *MAPS, *SHARED]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +71,7 @@ def test_threads_do_not_disturb_each_other_and_leave_nothing_behind():
 def test_pdf_embeds_truetype_and_no_type_3(figures):
     for name in NAMES:
         content = figures[f"{name}.pdf"]
-        streams = [zlib.decompress(part) for part in re.findall(rb"stream\r?\n(x\x9c.*?)\r?\nendstream", content, re.DOTALL)]
+        streams = [zlib.decompressobj().decompress(part) for part in re.findall(rb"stream\r?\n(x\x9c.*?)\r?\nendstream", content, re.DOTALL)]
         whole = content + b"".join(streams)
         assert b"/FontFile2" in whole and b"DejaVuSans" in whole
         assert b"/Type3" not in whole and b"/Subtype /Type3" not in whole

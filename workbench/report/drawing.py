@@ -79,7 +79,8 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
     for axes, panel in zip(grid.flat, panels, strict=False):
         shown = panel.opts(show_legend=False, clone=True, backend="matplotlib")
         plot = renderer.get_plot(shown, fig=figure, axis=axes)
-        axes.set_aspect("auto")  # the layout decides, not the element
+        equal = option(panel, "aspect") == "equal"
+        axes.set_aspect("equal" if equal else "auto")  # otherwise the layout decides, not the element
         axes.title.set_text(textwrap.fill(axes.get_title(), int(width / across / LETTER)))
         for part in plot.subplots.values():
             if isinstance(part.handles.get("artist"), Line2D):
@@ -96,12 +97,20 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
     return figure
 
 
+def option(panel, name: str):
+    """What a view asks for when it is drawn."""
+    import holoviews as hv
+
+    return hv.Store.lookup_options("matplotlib", panel, "plot").kwargs.get(name)
+
+
 def _share_heights(grid) -> None:
     """Panels of one quantity get one range, and its name once a row."""
     by_name: dict[str, list] = {}
     for axes in grid.flat:
         if axes.figure is not None:
             by_name.setdefault(axes.get_ylabel(), []).append(axes)
+    by_name.pop(" ", None)  # rows of names: each panel has its own
     for alike in by_name.values():
         limits = [axes.get_ylim() for axes in alike]
         for axes in alike:
@@ -109,6 +118,6 @@ def _share_heights(grid) -> None:
     for row in grid:
         names = [axes.get_ylabel() if axes.figure is not None else "" for axes in row]
         for left, name, axes in zip(names, names[1:], row[1:], strict=False):
-            if name and name == left:
+            if name.strip() and name == left:
                 axes.set_ylabel("")
                 axes.tick_params(labelleft=False)

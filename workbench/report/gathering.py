@@ -74,6 +74,11 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
     return found, left_out
 
 
+def training_corpora(found: list[Gathered]) -> dict[str, Corpus]:
+    """The training tokens that are at hand, by their hash."""
+    return {each.spec.train: each.corpora[0] for each in found if each.corpora[0] is not None}
+
+
 def _dataset(run: Run) -> xr.Dataset:
     """What is committed of the run; without its counts where its corpus is gone."""
     try:

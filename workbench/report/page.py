@@ -13,7 +13,7 @@ from workbench.report.captions import definitions, remarks, settings, statistics
 from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import Gathered, gather_begun
+from workbench.report.gathering import Gathered, gather_begun, training_corpora
 from workbench.report.pictures import pictures
 from workbench.report.tables import label_rows, move_tables, prior_rows, run_rows, topic_tables, version_rows
 from workbench.views.style import BROWN
@@ -69,7 +69,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
     figures = [
         {"svg": Markup(inline(draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode(), one.name, one.title)),
          "title": one.title, "caption": one.caption, "first": one.name.startswith(FIRST)}
-        for one in pictures(datasets) if not one.name.startswith(AS_TEXT)
+        for one in pictures(datasets, 2, training_corpora(found)) if not one.name.startswith(AS_TEXT)
     ]
     scored = any(each.spec.test is not None for each in found)
     engines, known = list(dict.fromkeys(each.spec.engine for each in found)), describe()

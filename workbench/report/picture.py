@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
@@ -61,3 +62,13 @@ def records(runs: list[xr.Dataset], names) -> tuple[list[str], list[list]]:
 def _values(run: xr.Dataset, name: str) -> list:
     values = quantity(run, name)
     return [] if values is None else values.values.tolist()
+
+
+def file_names(names) -> list[str]:
+    """Each name in letters, digits and ``.+-`` alone, and no two the same."""
+    found: list[str] = []
+    for name in names:
+        short = re.sub(r"[^A-Za-z0-9.+]+", "-", name.replace("=", "")).strip("-.")[:60] or "unnamed"
+        at = sum(re.fullmatch(re.escape(short) + r"(-\d+)?", other) is not None for other in found)
+        found.append(f"{short}-{at + 1}" if at else short)
+    return found

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import math
-import re
+from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import xarray as xr
 
+from workbench.corpus import Corpus
 from workbench.measures import (
     bound_of,
     data_of,
     final,
     in_papers_order,
     labels_of,
+    paired_differences,
     spec_of,
     top_words,
     topic_sizes,
     topics_by_size,
 )
 from workbench.models import VARIABLES
+from workbench.report.drawing import option
 from workbench.report.inference_pictures import inference_pictures
-from workbench.report.picture import Picture, band_told, by_label, records, shown_of
+from workbench.report.picture import Picture, band_told, by_label, file_names, records, shown_of
+from workbench.report.topic_pictures import topic_pictures
 from workbench.views import (
     bound_curves,
+    differences_view,
     final_perplexities,
     objective_curves,
     objectives_of,
@@ -42,38 +48,43 @@ PAGE = 8.5
 """Height that a figure of words may have, inches: one page of paper."""
 
 
-def pictures(runs: list[xr.Dataset], columns: int = 2) -> list[Picture]:
+def pictures(
+    runs: list[xr.Dataset], columns: int = 2, corpora: Mapping[str, Corpus] | None = None
+) -> list[Picture]:
     """The figures of the runs, drawn apart for each data: perplexities of different data share no axis.
 
-    Final perplexities and their curves against each clock (where something is held out), the bound and its kin, whatever
-    is learnt beside topics (see `workbench.report.inference_pictures`), topic sizes, and the topics' words of one run a
-    label (where it has its counts).
+    Final perplexities, their paired differences (of repeated runs) and their curves against each clock (where something is
+    held out), the bound and its kin, whatever is learnt beside topics (see `workbench.report.inference_pictures`), topic
+    sizes, and of one run a label that has its counts the topics' words and map; with ``corpora`` (training tokens by their
+    hash) also coherence and what topics two runs share (see `workbench.report.topic_pictures`).
     """
+    corpora = corpora or {}
     by_data: dict[str, list[xr.Dataset]] = {}
     for run, data in zip(runs, data_of(runs), strict=True):
         by_data.setdefault(data, []).append(run)
     if len(by_data) == 1:
-        return _pictures(in_papers_order(runs), columns)
+        return _pictures(in_papers_order(runs), columns, corpora)
     return [
         replace(
             picture, name=f"{picture.name}-{short}", title=f"{picture.title}, {data}", caption=f"On {data}. {picture.caption}"
         )
-        for (data, own), short in zip(by_data.items(), _file_names(by_data), strict=True)
-        for picture in _pictures(in_papers_order(own), columns)
+        for (data, own), short in zip(by_data.items(), file_names(by_data), strict=True)
+        for picture in _pictures(in_papers_order(own), columns, corpora)
     ]
 
 
-def _pictures(runs: list[xr.Dataset], columns: int) -> list[Picture]:
+def _pictures(runs: list[xr.Dataset], columns: int, corpora: Mapping[str, Corpus]) -> list[Picture]:
     found = []
     if any("test_perplexity" in run for run in runs):
         clocks = [clock for clock in CLOCKS if clock != "steps" or _steps_matter(runs)]
-        found += [_ordering(runs), *(_perplexity(runs, clock) for clock in clocks), _state_and_average(runs)]
+        found += [_ordering(runs), *_differences(runs), *(_perplexity(runs, clock) for clock in clocks)]
+        found.append(_state_and_average(runs))
     objectives = objectives_of(runs)
     if "bound" in objectives:
         found.append(_bound(runs))
     if others := [name for name in objectives if name != "bound"]:
         found.append(_objectives(runs, others))
-    return [*found, *inference_pictures(runs), _sizes(runs), *_words(runs, columns)]
+    return [*found, *inference_pictures(runs), _sizes(runs), *_words(runs, columns), *topic_pictures(runs, columns, corpora)]
 
 
 def _steps_matter(runs: list[xr.Dataset]) -> bool:
@@ -99,6 +110,25 @@ def _ordering(runs: list[xr.Dataset]) -> Picture:
         ],
         legend=False, height=0.5 + 0.26 * len(set(labels_of(runs))),
     )
+
+
+def _differences(runs: list[xr.Dataset]) -> list[Picture]:
+    """Nothing where no difference has an interval: labels with one run each."""
+    found = paired_differences(runs)
+    names = ("difference", "difference_se", "difference_low", "difference_high", "n_pairs")
+    if not np.isfinite(found["difference_low"].values[found["label"].values != found["reference"].values]).any():
+        return []
+    view = differences_view(runs)
+    return [Picture(
+        "differences", "Paired differences of held-out perplexity",
+        f"How much higher the final held-out perplexity is than that of {found.attrs['reference']}, run by run on the same "
+        "split with the same seed: means over these pairs with Student's 95 % interval, which is over seeds and splits, not "
+        "over documents. Left of the dotted line is better.",
+        [view], ["label", "reference", *names],
+        [[str(label), str(found["reference"].sel(label=label).item()), *(found[name].sel(label=label).item() for name in names)]
+         for label in found["label"].values],
+        legend=False, height=option(view, "fig_inches")[1],
+    )]
 
 
 def _perplexity(runs: list[xr.Dataset], clock: str) -> Picture:
@@ -177,7 +207,7 @@ def _words(runs: list[xr.Dataset], columns: int) -> list[Picture]:
     }
     style, across = looks(with_counts), ACROSS if columns == 2 else 2
     found = []
-    for (label, run), short in zip(with_counts.items(), _file_names(with_counts), strict=True):
+    for (label, run), short in zip(with_counts.items(), file_names(with_counts), strict=True):
         if run is None:
             continue
         sizes, words = topic_sizes(run), top_words(run, TABLE_WORDS)
@@ -203,15 +233,3 @@ def _words(runs: list[xr.Dataset], columns: int) -> list[Picture]:
             height=words_height(len(shown), n_words, across) + 0.1,
         ))
     return found
-
-
-def _file_names(names) -> list[str]:
-    """Each name in letters, digits and ``.+-`` alone, and no two the same."""
-    found: list[str] = []
-    for name in names:
-        short = re.sub(r"[^A-Za-z0-9.+]+", "-", name.replace("=", "")).strip("-.")[:60] or "unnamed"
-        at = sum(re.fullmatch(re.escape(short) + r"(-\d+)?", other) is not None for other in found)
-        found.append(f"{short}-{at + 1}" if at else short)
-    return found
-
-

@@ -1,107 +1,148 @@
-"""The tokens that the topics of two runs share: two columns of bars, and ribbons between them."""
+"""Topics of one run beside those of another: ribbons as thick as the tokens that two topics share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from workbench.views.style import COLOURS, INK, RC
+from workbench.views.style import COLOURS, GRID, INK, RC
+from workbench.views.topics import fitting
 
-LEAST = 0.01
-"""Of the tokens of a topic: what two topics share from which a ribbon is drawn."""
+ROW = 0.15
+"""Height of a line, inches: what a topic takes at least."""
 GAP = 0.25
-"""Of the height: what the room between all bars of a side takes together."""
-BAR, WIDTH = 0.03, 1.0
-N_STEPS = 40
+"""Between two bars, lines."""
+THINNEST = 0.006
+"""Ribbons of a smaller share of the tokens are not drawn; the table has them."""
+MOST_TOPICS = 40
+LEFT, RIGHT, WIDE = 0.38, 0.61, 0.012
+"""Where the bars of both runs stand, and how wide they are, as shares of the width: names take the rest."""
+ALONG = np.linspace(0, 1, 25)
+LETTERS = 21
+"""Of a name, on one column of a page."""
+
+
+class Column(NamedTuple):
+    """The bars of one run, in lines: 0 is the top, and down is negative."""
+
+    topics: list[int]
+    top: np.ndarray     # (topic,)
+    height: np.ndarray  # (topic,)
 
 
 def topic_flow_view(
-    flow: xr.DataArray, matched: xr.Dataset, names=("", ""), colour: Callable[[int], str] | None = None, told=None,
-    title: str = "",
+    flow: xr.DataArray, matches: xr.Dataset, runs: tuple[str, str] = ("", ""),
+    names: tuple[Mapping[int, str], Mapping[int, str]] = ({}, {}), colour: Callable[[int], str] = lambda topic: COLOURS[0],
+    letters: int = LETTERS, title: str = "",
 ):
-    """What `topic_flow` and `match_topics` find, drawn: topics of a on the left, largest first; of b on the right, in the
-    order of those that they match.
+    """The topics of two runs in two columns of bars, with ribbons between them as thick as the tokens that both share.
+
+    On the left the topics of a, largest first; on the right those of b in the order of what they are matched with, those
+    without a match last. Ribbons between matched topics are coloured, others are grey; below 0.6 % of the tokens there is
+    none. Of more than 40 topics the largest 40 are drawn.
 
     Parameters
     ----------
     flow : DataArray (topic, other)
-    matched : Dataset
-        Dim ``topic``: ``matched``.
-    names : of the two runs
-    colour : function of a topic of a; by default the colours of the figures in turn
-    told : two functions of a topic, for the words beside each bar; by default its number
+        What `workbench.measures.topic_flow` finds.
+    matches : Dataset
+        What `workbench.measures.match_topics` finds.
+    runs : tuple of str
+        What the two runs are called.
+    names : tuple of mappings
+        What the topics of each run are called (see `workbench.views.names_of_topics`); by default their numbers.
+    colour : function of a topic of a
+    letters : int
+        Of a name, 21 on one column of a page.
 
     Returns
     -------
     holoviews.Overlay
-        `Polygons` (ribbons), `Rectangles` (bars) and `Labels`.
+        Two `Polygons` (other ribbons, matched ribbons, each with its tokens), `Rectangles` (bars), and `Labels`: the runs,
+        and the names of both sides, on the right with the distance of each match before it. The option
+        ``fig_inches`` says how high it is to be.
     """
     import holoviews as hv
     import holoviews.plotting.mpl
 
-    colour = colour or (lambda topic: COLOURS[topic % len(COLOURS)])
-    told = told or (str, str)
-    sizes = flow.sum("other")
-    first = [int(topic) for topic in flow["topic"].values[np.argsort(-sizes.values, kind="stable")]]
-    partner = {int(one["topic"]): int(one["matched"]) for one in (matched.sel(topic=topic) for topic in first)}
-    second = [partner[topic] for topic in first if partner[topic] != -1]
-    by_size = flow["other"].values[np.argsort(-flow.sum("topic").values, kind="stable")]
-    second += [int(topic) for topic in by_size if int(topic) not in second]
-    back = {other: topic for topic, other in partner.items()}
-    shared = flow.sel(topic=first, other=second).values
-    left, right = _places(shared.sum(axis=1)), _places(shared.sum(axis=0))
-    ribbons = []
-    used = [left[:, 1].copy(), right[:, 1].copy()]
-    for at, to in np.argwhere(shared >= LEAST * np.maximum(shared.sum(axis=1, keepdims=True), 1e-12)):
-        tall = shared[at, to] / shared.sum() * (1 - GAP)
-        ribbons.append(_ribbon(used[0][at], used[1][to], tall) | {"colour": colour(first[at])})
-        used[0][at] -= tall
-        used[1][to] -= tall
-    grey = "#8a919b"
-    bars = [(0, low, BAR, high, colour(topic)) for topic, (low, high) in zip(first, left, strict=True)]
-    bars += [
-        (WIDTH - BAR, low, WIDTH, high, colour(back[topic]) if topic in back else grey)
-        for topic, (low, high) in zip(second, right, strict=True)
-    ]
+    both = zip(matches["topic"].values.tolist(), matches["matched"].values.tolist(), strict=True)
+    partner = {match: topic for topic, match in both if match >= 0}
+    order = _by_size(flow.sum("other"))
+    place = {topic: at for at, topic in enumerate(order)}
+    largest = _by_size(flow.sum("topic"))
+    unit = 0.8 * max(len(order), len(largest)) / float(flow.sum())  # lines for a token
+    left = _column(order, unit * flow.sum("other"))
+    right = _column(sorted(largest, key=lambda topic: place.get(partner.get(topic), len(place))), unit * flow.sum("topic"))
+    ribbons = {True: [], False: []}
+    for topic, other, ribbon in _ribbons(flow, left, right, unit):
+        matched = partner.get(other) == topic
+        ribbons[matched].append(ribbon | {"colour": colour(topic) if matched else GRID})
+    bars = [(x, top - height, x + WIDE, top) for x, column in ((LEFT, left), (RIGHT, right))
+            for top, height in zip(column.top, column.height, strict=True)]
+    down = min((column.top - np.maximum(column.height, 1)).min() for column in (left, right))
     texts = [
-        [(-0.02, (low + high) / 2, told[0](topic)) for topic, (low, high) in zip(first, left, strict=True)],
-        [(WIDTH + 0.02, (low + high) / 2, told[1](topic)) for topic, (low, high) in zip(second, right, strict=True)],
+        (hv.Labels(told, ["x", "y"], name, label=name), align, weight)
+        for name, told, align, weight in _texts(left, right, matches, letters, runs, names)
     ]
-    heads = [(-0.02, 1.05, names[0]), (WIDTH + 0.02, 1.05, names[1])]
-    small = 6.5 if max(len(first), len(second)) <= 40 else 5
-    drawn = [
-        hv.Polygons(ribbons, vdims="colour").opts(color="colour", alpha=0.45, linewidth=0, backend="matplotlib"),
-        hv.Rectangles(bars, vdims="colour").opts(color="colour", linewidth=0, backend="matplotlib"),
-    ]
-    for side, align in ((0, "right"), (1, "left")):
-        drawn.append(hv.Labels(texts[side], ["x", "y"], "topic").opts(
-            size=small, color=INK, horizontalalignment=align, backend="matplotlib"))
-        drawn.append(hv.Labels(heads[side : side + 1], ["x", "y"], "run").opts(
-            size=7, color=INK, horizontalalignment=align, weight="bold", backend="matplotlib"))
-    return hv.Overlay(drawn).opts(
-        xlim=(-0.62, WIDTH + 0.62), ylim=(-0.02, 1.1), xaxis=None, yaxis=None, show_frame=False, show_grid=False,
-        show_legend=False, title=title, fig_inches=7, aspect="auto", fig_rcparams=RC, backend="matplotlib",
+    return hv.Overlay([
+        *(
+            hv.Polygons(ribbons[matched], ["x", "y"], ["tokens", "colour"], label=label).opts(
+                color="colour", alpha=0.5, linewidth=0, backend="matplotlib"
+            )
+            for label, matched in (("other ribbons", False), ("matched ribbons", True))
+        ),
+        hv.Rectangles(bars).opts(color=INK, facecolor=INK, linewidth=0, backend="matplotlib"),
+        *(
+            labels.opts(size=6.5, color=INK, horizontalalignment=align, weight=weight, backend="matplotlib")
+            for labels, align, weight in texts
+        ),
+    ]).opts(
+        xlim=(0, 1), ylim=(down, 1.6), xaxis=None, yaxis=None, show_frame=False, show_grid=False, show_legend=False,
+        title=title, fig_inches=(3.4, ROW * (1.6 - down)), aspect="auto", fig_rcparams=RC, backend="matplotlib",
     )
 
 
-def flow_height(flow: xr.DataArray) -> float:
-    """Inches that `topic_flow_view` needs for its words to stand apart."""
-    return max(2.4, 0.13 * max(flow.shape) + 0.5)
+def _column(topics: list[int], lines: xr.DataArray) -> Column:
+    """Bars of so many lines, one below the other, each with room for its name."""
+    dim = lines.dims[0]
+    height = lines.sel({dim: topics}).values
+    slots = np.maximum(height + GAP, 1)
+    ends = np.cumsum(slots)
+    return Column(topics, -(ends - slots) - (slots - height) / 2, height)
 
 
-def _places(tokens: np.ndarray) -> np.ndarray:
-    """(topic, 2) where each bar ends and begins, from 1 down to 0."""
-    room = GAP / max(len(tokens) - 1, 1)
-    tall = tokens / max(tokens.sum(), 1e-12) * (1 - GAP)
-    tops = 1 - np.concatenate([[0.0], np.cumsum(tall + room)[:-1]])
-    return np.column_stack([tops - tall, tops])
+def _ribbons(flow: xr.DataArray, left: Column, right: Column, unit: float):
+    """(topic, other, polygon) of every ribbon that is thick enough; on each bar they lie in the order of the other side."""
+    tokens = flow.sel(topic=left.topics, other=right.topics).values
+    thick = unit * tokens
+    from_top = left.top[:, None] - (np.cumsum(thick, axis=1) - thick)
+    to_top = right.top[None, :] - (np.cumsum(thick, axis=0) - thick)
+    bend = ALONG**2 * (3 - 2 * ALONG)
+    x = LEFT + WIDE + ALONG * (RIGHT - LEFT - WIDE)
+    for row, column in np.argwhere(tokens >= THINNEST * float(flow.sum())):
+        upper = from_top[row, column] + bend * (to_top[row, column] - from_top[row, column])
+        lower = upper - thick[row, column]
+        outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([upper, lower[::-1]])}
+        yield left.topics[row], right.topics[column], outline | {"tokens": float(tokens[row, column])}
 
 
-def _ribbon(top: float, other: float, tall: float) -> dict:
-    """Its outline: smooth from the left bar to the right one."""
-    along = np.linspace(0, 1, N_STEPS)
-    bend = along * along * (3 - 2 * along)
-    x, y = BAR + (WIDTH - 2 * BAR) * along, top + (other - top) * bend
-    return {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([y, (y - tall)[::-1]])}
+def _by_size(tokens: xr.DataArray) -> list[int]:
+    return tokens[tokens.dims[0]].values[np.argsort(-tokens.values, kind="stable")].tolist()[:MOST_TOPICS]
+
+
+def _texts(left: Column, right: Column, matches: xr.Dataset, letters: int, runs, names):
+    """(name, [(x, y, text)], alignment, weight) of everything that is written."""
+    far = {int(match): f"{distance:.2f}" for match, distance in
+           zip(matches["matched"].values, matches["distance"].values, strict=True)}
+    beside, after = LEFT - WIDE, RIGHT + 2 * WIDE
+    yield "left run", [(beside, 1.0, fitting(runs[0], letters - 3))], "right", "bold"
+    yield "right run", [(after, 1.0, f"dist.  {fitting(runs[1], letters - 3)}")], "left", "bold"
+    of_a, of_b = ({topic: fitting(names[side].get(topic, str(topic)), letters) for topic in column.topics}
+                  for side, column in enumerate((left, right)))
+    yield "left", [(beside, y, of_a[topic]) for topic, y in zip(left.topics, left.top - left.height / 2, strict=True)], \
+        "right", "normal"
+    middles = zip(right.topics, right.top - right.height / 2, strict=True)
+    yield "right", [(after, y, f"{far.get(topic, 'none')}   {of_b[topic]}") for topic, y in middles], "left", "normal"

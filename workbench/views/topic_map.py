@@ -1,77 +1,131 @@
-"""The topics of one run as points of a plane, and how coherent they are."""
+"""The map of topics: circles that lie near each other where words are alike, and the list of what they are."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 
+from workbench.measures import one_run, topic_sizes, topics_by_size
+from workbench.views.curves import dimension
 from workbench.views.style import COLOURS, INK, RC
+from workbench.views.topics import names_of_topics
 
-LARGEST = 2600.0
-"""Area in points squared of a topic that has all tokens."""
-SCORES = {"u_mass": "u_mass, nats", "npmi": "NPMI", "c_v": "c_v", "diversity": "diversity"}
+MAP_SIZE = (2.7, 2.3)
+"""Inches that the map has at least, which places of numbers are found for."""
+LARGEST = 0.46
+"""Inches across the circle of a topic that has `FULL` of the tokens, or of the largest where that has more."""
+FULL = 0.2
+DIGIT, HIGH = 0.062, 0.105
+"""Inches that a digit is wide and a number high, at 6.5 points."""
+MOST_LISTED = 20
+LIST_ROW = 0.135
+"""Height of a line of the list, inches."""
 
 
-def topic_map_view(topic_map: xr.Dataset, labels: dict[int, str] | None = None, colour: str = COLOURS[0], title: str = ""):
-    """What `workbench.measures.topic_map` finds: a circle for each topic, its area the share of the tokens.
+def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
+    """What `workbench.measures.topic_map` finds: topics as circles on a plane, each with its number.
 
-    labels : number → text below the point; none by default.
+    A circle's area is the topic's share of the tokens. A number that has no room in its circle stands beside it at the
+    end of a thin line, so that no two numbers lie on each other, however many topics there are.
+
+    Parameters
+    ----------
+    found : Dataset
+        Dim ``topic``: ``x``, ``y``, ``share``.
 
     Returns
     -------
     holoviews.Overlay
-        `Points` with the dimension share, and `Labels` of numbers and of what people call them.
+        `Segments` (to numbers that stand apart), `Points` (x, y and the share) and `Labels` (numbers).
     """
     import holoviews as hv
     import holoviews.plotting.mpl
 
-    labels = labels or {}
-    x, y, share = (topic_map[name].values for name in ("x", "y", "share"))
-    order = np.argsort(-share, kind="stable")  # the small ones are drawn over the large ones
-    numbers, span = topic_map["topic"].values.tolist(), max(np.ptp(x), np.ptp(y), 1e-9)
-    told = [(float(x[at]), float(y[at]), str(topic)) for at, topic in enumerate(numbers)]
-    below = [
-        (float(x[at]), float(y[at] - span * (0.025 + 0.15 * np.sqrt(share[at]))), labels[topic])
-        for at, topic in enumerate(numbers) if topic in labels
-    ]
-    middle = (x.min() + x.max()) / 2, (y.min() + y.max()) / 2
-    limits = [(at - 0.62 * span, at + 0.62 * span) for at in middle]
-    return hv.Overlay([
-        hv.Points((x[order], y[order], share[order]), ["x", "y"], "share").opts(
-            s=hv.dim("share") * LARGEST + 12, color=colour, alpha=0.35, edgecolor=colour, linewidth=0.8, backend="matplotlib"
-        ),
-        hv.Labels(told, ["x", "y"], "topic").opts(size=6.5, color=INK, backend="matplotlib"),
-        hv.Labels(below, ["x", "y"], "label").opts(size=6, color=INK, backend="matplotlib"),
-    ]).opts(
-        xlim=limits[0], ylim=limits[1], xlabel="first axis of the map", ylabel="second axis of the map", show_legend=False,
-        show_grid=False, title=title, aspect=1, fig_inches=3.4, fig_rcparams=RC, backend="matplotlib",
+    found = found.isel(topic=np.argsort(-found["share"].values, kind="stable"))
+    share, points = found["share"].values, np.column_stack([found["x"].values, found["y"].values])
+    across = LARGEST * np.sqrt(share / max(FULL, share.max()))
+    limits, scale = _room(points)
+    named = [str(topic) for topic in found["topic"].values]
+    places = scale * apart(points / scale, np.array([(DIGIT * len(name), HIGH) for name in named]))
+    moved = np.hypot(*((places - points) / scale).T) > across / 2
+    x, y = hv.Dimension("x", label="first axis"), hv.Dimension("y", label="second axis")
+    leaders = hv.Segments(np.hstack([points, places])[moved], [x, y, "to x", "to y"]).opts(
+        color=INK, linewidth=0.4, backend="matplotlib"
+    )
+    circles = hv.Points((*points.T, share, (72 * across) ** 2), [x, y], [dimension("share"), "area"]).opts(
+        color=colour, alpha=0.45, s=hv.dim("area"), linewidth=0.5, edgecolor="white", backend="matplotlib",
+    )
+    numbers = hv.Labels([(*place, name) for place, name in zip(places, named, strict=True)], [x, y], "topic").opts(
+        size=6.5, color=INK, backend="matplotlib"
+    )
+    return hv.Overlay([leaders, circles, numbers]).opts(
+        xlim=limits[0], ylim=limits[1], aspect="equal", fig_inches=3.4, title=title, show_legend=False, show_grid=False,
+        xticks=4, yticks=4, fig_rcparams=RC, backend="matplotlib",
     )
 
 
-def coherence_view(scores: xr.Dataset, measure: str = "npmi", colour: str = COLOURS[0], title: str = ""):
-    """A number of each topic (dim ``topic`` of what `coherence` or `diversity` finds), the highest first, with their mean.
+def topic_list_view(run, n_words: int = 5, labels: Mapping[int, str] | None = None, title: str = ""):
+    """The topics of one run in words, largest first: number, share, the label that people gave it or its top words.
 
     Returns
     -------
     holoviews.Overlay
-        `Bars` with the run's own numbers of the topics along the axis, and an `HLine`.
+        Two `Labels`: shares, and numbers with names. Beyond 20 topics the last line says how many there are more.
+        Its height in inches is what `list_height` says.
+
+    Raises
+    ------
+    MeasureError
     """
     import holoviews as hv
     import holoviews.plotting.mpl
 
-    values = scores[measure].values
-    order = [at for at in np.argsort(-values, kind="stable") if np.isfinite(values[at])]
-    bars = [(str(scores["topic"].values[at]), float(values[at])) for at in order]
-    few = len(bars) <= 20
-    parts = [
-        hv.Bars(bars, hv.Dimension("topic", label="topic, highest first"), hv.Dimension(measure, label=SCORES[measure])).opts(
-            color=colour, edgecolor="none", show_grid=True, xrotation=0 if few else 90, backend="matplotlib"
+    run = one_run(run)
+    order, names, share = topics_by_size(run), names_of_topics(run, n_words, 46, labels), topic_sizes(run)["share"]
+    shown = order[:MOST_LISTED]
+    shares = [(0.11, -at, f"{100 * float(share.sel(topic=topic)):.1f} %") for at, topic in enumerate(shown)]
+    told = [(0.14, -at, names[topic]) for at, topic in enumerate(shown)]
+    if len(order) > len(shown):
+        told.append((0.14, -len(shown), f"and {len(order) - len(shown)} smaller ones"))
+    drawn = [
+        hv.Labels(texts, ["x", "y"], name, label=name).opts(
+            size=6.5, color=INK, horizontalalignment=align, backend="matplotlib"
         )
+        for name, texts, align in (("share", shares, "right"), ("name", told, "left"))
     ]
-    if bars:
-        mean = float(np.mean([value for _, value in bars]))
-        parts.append(hv.HLine(mean).opts(color=INK, linewidth=0.8, linestyle=":", backend="matplotlib"))
-    return hv.Overlay(parts).opts(
-        aspect=2.4, fig_inches=3.4, title=title, show_legend=False, fig_rcparams=RC if few else RC | {"xtick.labelsize": 6},
-        backend="matplotlib",
+    return hv.Overlay(drawn).opts(
+        xlim=(0, 1), ylim=(0.5 - len(told), 0.5), xaxis=None, yaxis=None, show_frame=False, show_grid=False, show_legend=False,
+        title=title, fig_inches=(3.4, LIST_ROW * len(told)), aspect="auto", fig_rcparams=RC, backend="matplotlib",
     )
+
+
+def map_height(n_topics: int) -> float:
+    """Inches that the map and its list need beside each other."""
+    return max(2.6, LIST_ROW * min(n_topics, MOST_LISTED + 1))
+
+
+def apart(points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Places for texts of the given sizes (width, height) near their points, none on another; all in one unit.
+
+    In the order given, each takes the nearest free place on a spiral round its point.
+    """
+    turns = np.arange(0, 400)
+    spiral = 0.02 * np.sqrt(turns)[:, None] * np.column_stack([np.cos(2.4 * turns), np.sin(2.4 * turns)])
+    places = np.empty_like(points)
+    for at, point in enumerate(points):
+        near = point + spiral * 2.5
+        far = np.abs(near[:, None] - places[None, :at]) >= (sizes[at] + sizes[:at]) / 2
+        free = far.any(axis=2).all(axis=1)
+        places[at] = near[np.argmax(free)]
+    return places
+
+
+def _room(points: np.ndarray) -> tuple[list[tuple[float, float]], float]:
+    """Limits of both axes with room for the circles at the edge, and the units of the map that one inch has."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    scale = max(*((high - low) / (np.array(MAP_SIZE) - 0.8)), 0.02)
+    middle = (low + high) / 2
+    half = scale * np.array(MAP_SIZE) / 2
+    return [(float(m - h), float(m + h)) for m, h in zip(middle, half, strict=True)], float(scale)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 
-from workbench.measures import MeasureError, one_run, spec_of, top_words, topic_sizes, topics_by_size
+from workbench.measures import MeasureError, one_run, spec_of, top_words, topic_sizes, topics_by_size, used_topics
 from workbench.models import HDP
 from workbench.views.curves import dimension
 from workbench.views.style import COLOURS, INK, RC
@@ -66,7 +67,7 @@ def topic_words_view(
         for rank, (word, phi) in enumerate(zip(own["word"].values, own["phi"].values.tolist(), strict=True), start=1):
             middle, end = top - rank, left + BASE + LENGTH * phi / longest
             bars.append((left + BASE, middle - 0.36, end, middle + 0.36, phi))
-            words.append((left + BASE - 0.015, middle, _fitting(str(word))))
+            words.append((left + BASE - 0.015, middle, fitting(str(word))))
             numbers.append((end + 0.015, middle, f"{phi:.3f}".lstrip("0") if phi < 1 else "1"))
     down = math.ceil(len(chosen) / across)
     drawn = [
@@ -91,6 +92,32 @@ def topic_words_view(
 def words_height(n_topics: int, n_words: int, across: int = ACROSS) -> float:
     """Inches that `topic_words_view` needs for letters to be legible."""
     return ROW * math.ceil(n_topics / across) * (n_words + 1.8)
+
+
+def names_of_topics(run, n_words: int = 3, letters: int = 30, labels: Mapping[int, str] | None = None) -> dict[int, str]:
+    """By topic its number with the label that people gave it, or with its top words: ``3 · network layers units``.
+
+    As many words as fit into the letters, a label or a first word cut where it is longer; of an HDP only topics with a token.
+    ``labels``: number → text; by default those that the Dataset holds.
+
+    Raises
+    ------
+    MeasureError
+        No run with counts.
+    """
+    run = used_topics(one_run(run))
+    words = top_words(run, n_words)["word"]
+    if labels is None and "topic_label" in run:
+        labels = dict(zip(run["topic"].values.tolist(), map(str, run["topic_label"].values), strict=True))
+    found = {}
+    for topic in run["topic"].values.tolist():
+        told = (labels or {}).get(topic, "")
+        for word in words.sel(topic=topic).values if not told else ():
+            if told and len(f"{topic} · {told} {word}") > letters:
+                break
+            told = f"{told} {word}".strip()
+        found[topic] = fitting(f"{topic} · {told}", letters)
+    return found
 
 
 def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
@@ -138,5 +165,6 @@ def _chosen(sizes: xr.Dataset, topics) -> list[int]:
     return [int(topic) for topic in chosen]
 
 
-def _fitting(word: str) -> str:
-    return word if len(word) <= MOST_LETTERS else word[: MOST_LETTERS - 1] + "…"
+def fitting(text: str, letters: int = MOST_LETTERS) -> str:
+    """The text, cut with a mark where it has more letters."""
+    return text if len(text) <= letters else text[: letters - 1] + "…"

@@ -9,16 +9,17 @@ from workbench.dashboard.snapshots import Moment, counts_of, documents_of, topic
 from workbench.dashboard.topics_page.matching import matched_of
 from workbench.dashboard.topics_page.overview import NONE, map_of
 from workbench.dashboard.topics_page.scores import scores_of
-from workbench.measures import representative_documents, salient_words, top_words, topics_by_size, used_topics
-from workbench.report.drawing import draw
+from workbench.measures import representative_documents, salient_words, top_words, topics_by_size
+from workbench.report.drawing import draw, option
 from workbench.runs.run import Run
-from workbench.views.flow import flow_height, topic_flow_view
+from workbench.views.coherence import coherence_view
+from workbench.views.flow import LETTERS, topic_flow_view
 from workbench.views.progress import topic_size_curves
-from workbench.views.topic_map import coherence_view, topic_map_view
-from workbench.views.topics import topic_words_view, words_height
+from workbench.views.topic_map import map_height, topic_list_view, topic_map_view
+from workbench.views.topics import names_of_topics, topic_words_view, words_height
 
 FORMS = ("svg", "pdf", "png")
-MOST_LETTERS = 30
+MOST_LETTERS = 2 * LETTERS
 
 
 def map_file(moment: Moment | None, labels: dict[int, str], form: str) -> File:
@@ -27,7 +28,8 @@ def map_file(moment: Moment | None, labels: dict[int, str], form: str) -> File:
     found = map_of(moment)
     if form == "csv":
         return _csv(moment, "map", _with_labels(found.to_dataframe(), labels))
-    return File(f"{moment.path.name}-map.{form}", draw([topic_map_view(found, labels)], 1, (form,), False, 3.4)[form])
+    panels = [topic_map_view(found), topic_list_view(counts_of(moment), labels=labels)]
+    return File(f"{moment.path.name}-map.{form}", draw(panels, 2, (form,), False, map_height(found.sizes["topic"]))[form])
 
 
 def words_file(moment: Moment | None, labels: dict[int, str], topic: int, n: int, relevance: float, form: str) -> File:
@@ -84,7 +86,8 @@ def scores_file(moment: Moment | None, labels: dict[int, str], form: str) -> Fil
     if form == "csv":
         return _csv(moment, "coherence", _with_labels(found.to_dataframe(), labels))
     panels = [coherence_view(found, measure) for measure in ("u_mass", "npmi", "c_v")]
-    return File(f"{moment.path.name}-coherence.{form}", draw(panels, 2, (form,), False)[form])
+    height = option(panels[0], "fig_inches")[1]
+    return File(f"{moment.path.name}-coherence.{form}", draw(panels, 2, (form,), False, height)[form])
 
 
 def matching_file(moment: Moment | None, other: Moment | None, labels: dict[int, str], form: str) -> File:
@@ -103,20 +106,9 @@ def matching_file(moment: Moment | None, other: Moment | None, labels: dict[int,
         return File(f"{name}.csv", _with_labels(table, labels).to_csv(lineterminator="\n").encode())
     if found.flow is None:
         raise FileError("these runs were trained on different tokens, so no flow is drawn; take the CSV of their distances")
-    told = [_teller(counts_of(moment), labels), _teller(counts_of(other), {})]
-    panel = topic_flow_view(found.flow, found.pairs, (moment.path.name, other.path.name), topic_colour, told)
-    return File(f"{name}.{form}", draw([panel], 2, (form,), False, flow_height(found.flow))[form])
-
-
-def _teller(run, labels: dict[int, str]):
-    """A function that says of a topic its number and what it is about."""
-    words = top_words(used_topics(run), 4)["word"]
-
-    def told(topic: int) -> str:
-        text = f"{topic} · {labels.get(topic) or ' '.join(map(str, words.sel(topic=topic).values))}"
-        return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
-
-    return told
+    told = tuple(names_of_topics(counts_of(one), 5, MOST_LETTERS, own) for one, own in ((moment, labels), (other, None)))
+    panel = topic_flow_view(found.flow, found.pairs, (moment.path.name, other.path.name), told, topic_colour, MOST_LETTERS)
+    return File(f"{name}.{form}", draw([panel], 2, (form,), False, option(panel, "fig_inches")[1])[form])
 
 
 def _with_labels(table: pd.DataFrame, labels: dict[int, str]) -> pd.DataFrame:

@@ -1,0 +1,210 @@
+"""Pictures of the map, the matching and the coherence of topics, and of paired differences, without pixels."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from comparisons import made_up, tiny_corpus, tiny_run, with_phi, with_topics
+
+import workbench as wb
+from workbench.measures import (
+    MeasureError,
+    coherence,
+    match_topics,
+    paired_differences,
+    topic_flow,
+    topic_map,
+    topic_sizes,
+    topics_by_size,
+)
+from workbench.report.drawing import _figure, draw, option
+from workbench.views import (
+    coherence_view,
+    differences_view,
+    names_of_topics,
+    topic_flow_view,
+    topic_list_view,
+    topic_map_view,
+)
+from workbench.views.topic_map import MOST_LISTED, apart
+
+pytest.importorskip("holoviews")
+
+
+def training() -> wb.Corpus:
+    return wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)[0]
+
+
+def drawn_flow(a, b, runs=("a", "b")):
+    names = tuple(names_of_topics(run, 3, 21) for run in (a, b))
+    return topic_flow_view(topic_flow(a, b, training()), match_topics(a, b), runs, names)
+
+
+def texts(labels) -> list[str]:
+    return [str(text) for text in labels.array()[:, 2]]
+
+
+def boxes(axes) -> np.ndarray:
+    """(text, 4) left, bottom, right, top of what is written in a panel, in pixels."""
+    return np.array([text.get_window_extent().extents for text in axes.texts if text.get_text().strip()])
+
+
+def overlapping(found: np.ndarray) -> int:
+    return sum(
+        bool((np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]) > 0.5).all()) for a, b in combinations(found, 2)
+    )
+
+
+def test_circles_stand_where_the_map_says_with_areas_in_proportion_to_shares():
+    _, circles, numbers = topic_map_view(topic_map(tiny_run()))
+    found, sizes = topic_map(tiny_run()), topic_sizes(tiny_run())
+    order = topics_by_size(tiny_run())
+    np.testing.assert_array_equal(circles.dimension_values("x"), found["x"].sel(topic=order))
+    np.testing.assert_array_equal(circles.dimension_values("share"), sizes["share"].sel(topic=order))
+    area = circles.dimension_values("area")
+    np.testing.assert_allclose(area / area.sum(), sizes["share"].sel(topic=order), rtol=1e-12)
+    assert texts(numbers) == [str(topic) for topic in order]
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_no_two_numbers_lie_on_each_other_even_where_topics_are_the_same(columns):
+    same = with_phi(np.full((30, 20), 0.05))
+    figure = _figure([topic_map_view(topic_map(same)), topic_list_view(same)], columns, False, 2.85)
+    figure.draw_without_rendering()
+    assert [len(boxes(axes)) for axes in figure.axes] == [30, 2 * MOST_LISTED + 1]
+    assert [overlapping(boxes(axes)) for axes in figure.axes] == [0, 0]
+
+
+def test_texts_that_have_room_stay_where_their_points_are():
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.05]])
+    places = apart(points, np.full((3, 2), 0.1))
+    np.testing.assert_array_equal(places[:2], points[:2])
+    assert 0.05 <= np.abs(places[2] - points[2]).max() <= 0.2
+
+
+def test_the_list_tells_share_and_name_largest_first():
+    shares, names = topic_list_view(tiny_run(), 2)
+    order, share = topics_by_size(tiny_run()), topic_sizes(tiny_run())["share"]
+    assert texts(shares) == [f"{100 * float(share.sel(topic=topic)):.1f} %" for topic in order]
+    assert texts(names) == [names_of_topics(tiny_run(), 2)[topic] for topic in order]
+
+
+def test_topics_are_called_what_people_call_them():
+    run = tiny_run().assign(topic_label=("topic", ["", "fruit", "", "a label of very many letters indeed"]))
+    names = names_of_topics(run, 2, 20)
+    assert names[1] == "1 · fruit"
+    assert names[3] == "3 · a label of very…" and len(names[3]) == 20
+    assert names[0].startswith("0 · w")
+    assert len(names_of_topics(run, 9, 12)[0]) <= 12 and "…" not in names_of_topics(run, 9, 12)[0]
+
+
+def test_ribbons_are_as_thick_as_the_tokens_that_topics_share():
+    a, b = tiny_run("cgs"), tiny_run("svb")
+    flow = topic_flow(a, b, training())
+    others, matched, bars, *_ = drawn_flow(a, b)
+    assert matched.dimension_values("tokens", expanded=False).sum() + others.dimension_values(
+        "tokens", expanded=False).sum() == pytest.approx(float(flow.sum()), rel=0.03)  # what is too thin is left out
+    tokens, thick = [], []
+    for ribbon in [*matched.split(), *others.split()]:
+        outline = ribbon.array(["x", "y"])
+        tokens.append(ribbon.dimension_values("tokens")[0])
+        thick.append(np.ptp(outline[outline[:, 0] == outline[:, 0].min(), 1]))
+    np.testing.assert_allclose(np.array(thick) / np.array(tokens), thick[0] / tokens[0], rtol=1e-9)
+    heights = bars.dimension_values(3) - bars.dimension_values(1)
+    np.testing.assert_allclose(heights[:4] / thick[0], flow.sum("other").sel(topic=topics_by_size(a)) / tokens[0], rtol=1e-9)
+
+
+def test_matched_topics_stand_side_by_side_with_their_distance():
+    a, b = tiny_run("cgs"), tiny_run("svb")
+    matches = match_topics(a, b)
+    *_, left, right = drawn_flow(a, b)
+    order = [int(text.split(" · ")[0]) for text in texts(left)]
+    assert order == topics_by_size(a)
+    assert [text.split(" · ")[0] for text in texts(right)] == [
+        f"{float(matches['distance'].sel(topic=topic)):.2f}   {int(matches['matched'].sel(topic=topic))}" for topic in order
+    ]
+
+
+def test_topics_without_a_match_come_last_and_say_so():
+    a, b = with_topics(2), with_topics(5)
+    *_, left, right = drawn_flow(a, b)
+    assert (len(texts(left)), len(texts(right))) == (2, 5)
+    assert [text.startswith("none ") for text in texts(right)] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_names_beside_a_flow_stay_in_the_figure_and_do_not_touch(columns):
+    long = np.array([f"{'w' * 12}{n}" for n in range(20)], dtype=object)
+    a, b = (tiny_run(engine).assign_coords(word=("word", long)) for engine in ("cgs", "svb"))
+    figure = _figure([drawn_flow(a, b, ("x" * 60, "y" * 60))], columns, False, 1.5)
+    figure.draw_without_rendering()
+    found = boxes(figure.axes[0])
+    assert found[:, 0].min() >= 0 and found[:, 2].max() <= figure.bbox.width
+    assert overlapping(found) == 0
+
+
+def test_each_topic_stands_at_its_coherence_the_best_first():
+    found = coherence(tiny_run(), training(), 5)
+    bars, marks, mean = coherence_view(found, "c_v")
+    assert marks.dimension_values(0).tolist() == sorted(found["c_v"].values, reverse=True)
+    assert mean.data == pytest.approx(found.attrs["mean_c_v"], rel=1e-12)
+    np.testing.assert_array_equal(bars.dimension_values(0), mean.data)
+
+
+def test_panels_of_coherence_keep_their_own_names():
+    runs = [tiny_run(engine) for engine in ("cgs", "svb")]
+    panels = [coherence_view(coherence(run, training(), 5), names=names_of_topics(run, 3, 28)) for run in runs]
+    figure = _figure(panels, 2, False, 1.0)
+    figure.draw_without_rendering()
+    for axes, engine in zip(figure.axes, ("cgs", "svb"), strict=True):
+        names = {tick.get_text() for tick in axes.get_yticklabels() if tick.get_visible()}
+        assert names == set(names_of_topics(tiny_run(engine), 3, 28).values())
+
+
+def test_topics_without_a_coherence_are_named_at_the_end():
+    others = coherence(tiny_run(), wb.Corpus.from_texts(["other things entirely"]))
+    view = coherence_view(others)
+    assert len(view.get(1)) == 0
+    ticks = [text for _, text in option(view, "yticks")]
+    assert ticks == [f"{topic}, too few words" for topic in range(4)]
+
+
+def test_differences_stand_over_their_intervals_and_the_reference_is_left_out():
+    runs = [made_up("cgs", [100 + seed], seed=seed) for seed in (0, 1)]
+    runs += [made_up("svb", [105 + 3 * seed], seed=seed) for seed in (0, 1)] + [made_up("cvb", [103])]
+    found = paired_differences(runs)
+    zero, *drawn = differences_view(runs)
+    assert zero.data == 0
+    segments, several, single = drawn
+    assert several.label == "svb" and single.label == "cvb"
+    assert several.dimension_values(0)[0] == float(found["difference"].sel(label="svb")) == 6
+    np.testing.assert_array_equal(
+        segments.array()[0, [0, 2]].astype(float),
+        [float(found[name].sel(label="svb")) for name in ("difference_low", "difference_high")],
+    )
+    assert draw([differences_view(runs)], 1, ("svg",), False, 1.0)["svg"].startswith(b"<?xml")
+
+
+def test_nothing_is_drawn_where_nothing_is_set_apart():
+    assert len(differences_view(made_up("cgs", [100]))) == 0
+
+
+def test_one_topic_is_drawn():
+    one = with_topics(1)
+    assert len(texts(topic_map_view(topic_map(one)).get(2))) == 1
+    assert len(texts(topic_list_view(one).get(1))) == 1
+    panels = [drawn_flow(one, one), coherence_view(coherence(one, training()))]
+    assert draw(panels, 2, ("svg",), False, 1.0)["svg"].startswith(b"<?xml")
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda: topic_list_view(made_up("cgs", [3])), "holds no phi"),
+        (lambda: coherence_view(coherence(tiny_run(), training()), "cv"), "no coherence 'cv'; there are npmi, u_mass, c_v"),
+        (lambda: differences_view(made_up("cgs", [3]), "vb"), "no reference 'vb'"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(ask, told):
+    with pytest.raises(MeasureError, match=told):
+        ask()
