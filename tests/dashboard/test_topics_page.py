@@ -145,6 +145,15 @@ def test_a_link_to_a_run_and_a_topic_is_followed_and_nonsense_is_refused(new_run
     assert page.explorer.view.chosen == NONE
 
 
+def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, store):
+    new_run("here")
+    page = TopicsPage(store)
+    page._parts["run"].take("gone")
+    page.explorer._tops.forget()
+    page.tick()
+    assert "There is no run gone here; the newest is shown. 4 topics of here" in page.said.object
+
+
 def test_an_empty_store_says_what_to_do_next(store):
     page = TopicsPage(store)
     assert "No run yet" in page.said.object and "workbench fit" in page.said.object

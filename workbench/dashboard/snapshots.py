@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.dashboard.readings import ALIVE, Reading
+from workbench.runs.notes import FILE, NoteError, labels_of_topics, read_notes
 from workbench.runs.run import Run
 from workbench.views.style import COLOURS
 
@@ -53,6 +54,22 @@ def documents_of(moment: Moment) -> xr.Dataset | None:
         return None
     found = Run(moment.path).dataset()[["theta", "n_dk"]].isel(snapshot=[-1]).load()
     return counts.assign_coords(document=found["document"]).assign(theta=found["theta"], n_dk=found["n_dk"])
+
+
+def written(moment: Moment | None) -> int:
+    """When the notes of a run were replaced last; 0 where there are none."""
+    try:
+        return (moment.path / FILE).stat().st_mtime_ns if moment is not None else 0
+    except OSError:
+        return 0
+
+
+def labels_now(moment: Moment) -> tuple[dict[int, str], str]:
+    """What people call the topics of the last snapshot: number → label; and why that cannot be read, if so."""
+    try:
+        return labels_of_topics(read_notes(moment.path), counts_of(moment)), ""
+    except NoteError as error:
+        return {}, str(error)
 
 
 def topic_colour(topic: int) -> str:

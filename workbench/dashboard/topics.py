@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from html import escape
+from urllib.parse import urlencode
 
 import panel as pn
 import xarray as xr
@@ -11,7 +12,7 @@ import xarray as xr
 from workbench.dashboard.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import STYLE, column, dressed, message, text
-from workbench.dashboard.snapshots import Moment, counts_of, moment_of
+from workbench.dashboard.snapshots import Moment, counts_of, labels_now, moment_of, written
 from workbench.measures import top_words, topic_sizes, topics_by_size
 
 MOST_WORDS = 50
@@ -61,7 +62,8 @@ class Topics:
     def refresh(self) -> None:
         """Makes the table anew if something else is to be shown; one at a time, the latest wish last."""
         seen = self._readings.get(self.run.value or next(iter(self._readings), ""))
-        wanted = moment_of(seen) if seen else None, self.n_words.value, self.relevance.value
+        moment = moment_of(seen) if seen else None
+        wanted = moment, written(moment), self.n_words.value, self.relevance.value
         if self._busy or wanted == self._shown:
             return
         self._busy = True
@@ -80,8 +82,8 @@ class Topics:
         return column(text("<h2>Topics</h2>"), choices, self.said, self.table, kind="wb-card")
 
 
-def _told(moment: Moment | None, n_words: int, relevance: float) -> tuple[str, str]:
-    """A sentence and the table, as HTML."""
+def _told(moment: Moment | None, notes: int, n_words: int, relevance: float) -> tuple[str, str]:
+    """A sentence and the table, as HTML; ``notes`` says when the labels were written."""
     if moment is None:
         return message("The words of the topics appear here when there is a run."), ""
     counts = counts_of(moment)
@@ -95,14 +97,16 @@ def _told(moment: Moment | None, n_words: int, relevance: float) -> tuple[str, s
     n_empty = counts.sizes["topic"] - len(topics_by_size(counts))
     if n_empty:
         said += f" {n_empty} of {counts.sizes['topic']} topics hold no token and are left out."
-    return message(said), table_of(counts, n_words, relevance, moment.path.name)
+    more = f'<p><a href="topics?{urlencode({"run": moment.path.name})}">Explore them on the Topics page</a></p>'
+    return message(said) + more, table_of(counts, n_words, relevance, moment.path.name, labels_now(moment)[0])
 
 
-def table_of(counts: xr.Dataset, n_words: int, relevance: float, name: str) -> str:
+def table_of(counts: xr.Dataset, n_words: int, relevance: float, name: str, labels: dict[int, str] | None = None) -> str:
     """The topics as an HTML table, largest first; their words with probabilities, whatever is in them, as text.
 
-    Of an HDP only topics with a token.
+    Of an HDP only topics with a token. Labels that people gave stand before the words.
     """
+    labels = labels or {}
     found, share = top_words(counts, n_words, relevance), topic_sizes(counts)["share"].values
     rows, places = [], {topic: at for at, topic in enumerate(counts["topic"].values.tolist())}
     for at in map(places.get, topics_by_size(counts)):
@@ -114,9 +118,13 @@ def table_of(counts: xr.Dataset, n_words: int, relevance: float, name: str) -> s
         rows.append(
             f'<tr><th scope="row">{int(own["topic"])}</th><td class="size"><span class="track"><span class="bar" '
             f'style="width:{100 * share[at] / share.max():.1f}%"></span></span>{100 * share[at]:.1f} %</td>'
-            f'<td class="words">{words}</td></tr>'
+            f'<td class="words">{_called(labels.get(int(own["topic"]), ""))}{words}</td></tr>'
         )
     return (
         f'<div class="scroll"><table aria-label="words of {escape(name)}"><thead><tr><th>Topic</th><th>Size</th><th>Words</th>'
         f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _called(label: str) -> str:
+    return f"<strong>{escape(label)}</strong> " if label else ""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import panel as pn
 
 from workbench.dashboard.downloads import Downloads, Handover
 from workbench.dashboard.link import Part, from_query, to_query, widget_part
-from workbench.dashboard.readings import readings_of
+from workbench.dashboard.readings import Reading, readings_of
 from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text
-from workbench.dashboard.snapshots import Moment, moment_of
+from workbench.dashboard.snapshots import Moment, moment_of, written
 from workbench.dashboard.topics_page import files
 from workbench.dashboard.topics_page.documents import Documents
 from workbench.dashboard.topics_page.matching import Matching
@@ -19,7 +20,6 @@ from workbench.dashboard.topics_page.overview import NONE, Explorer
 from workbench.dashboard.topics_page.scores import Scores
 from workbench.dashboard.topics_page.sizes import KINDS, Sizes
 from workbench.dashboard.topics_page.unseen import Unseen
-from workbench.runs.notes import FILE
 from workbench.runs.run import default_store
 
 TITLE = "workbench · Topics"
@@ -46,8 +46,7 @@ class TopicsPage:
         self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
         self.files = {name: Downloads(self.handover, makers) for name, makers in self._makers().items()}
         self._picked, self._against = "", ""          # as asked for; a run may not be there yet
-        self._moments: dict[str, Moment] = {}         # of every readable run, newest first
-        self._rows: dict[str, int] = {}               # iterations of each
+        self._runs: dict[str, Reading] = {}           # every readable run, newest first
         self._labels: dict[int, str] = {}             # of the run that is shown
         self._moving, self._choosing, self._heard_of = False, False, None
         self._choosers = (self.explorer.view, self.sizes, self.scores.sheet, self.matching.flow, self.matching.sheet)
@@ -77,11 +76,10 @@ class TopicsPage:
 
     def _take(self, listing) -> None:
         """Takes in which runs there are and what they have reached."""
-        self._moments = {reading.name: moment_of(reading) for reading in listing.readings if reading.spec is not None}
-        self._rows = {reading.name: max(int(reading.status["iteration"]), 0) for reading in listing.readings}
+        self._runs = {reading.name: reading for reading in listing.readings if reading.spec is not None}
         for menu, nothing, asked in ((self.run, NEWEST, self._picked), (self.other, NO_RUN, self._against)):
-            options = {nothing: ""} | {name: name for name in self._moments}
-            wanted = asked if asked in self._moments else ""
+            options = {nothing: ""} | {name: name for name in self._runs}
+            wanted = asked if asked in self._runs else ""
             if options != menu.options or wanted != menu.value:
                 self._moving = True
                 menu.param.update(options=options, value=wanted)
@@ -89,7 +87,10 @@ class TopicsPage:
 
     def moment(self) -> Moment | None:
         """What is shown; None where there is no run."""
-        return self._moments.get(self.run.value or next(iter(self._moments), ""))
+        return self._moment_of(self.run.value or next(iter(self._runs), ""))
+
+    def _moment_of(self, name: str) -> Moment | None:
+        return moment_of(self._runs[name]) if name in self._runs else None
 
     def _show(self) -> None:
         """Shows the run that is chosen, as of its last snapshot."""
@@ -100,15 +101,15 @@ class TopicsPage:
             self.unseen.show(None, NONE, {})
             self._say(_empty(self.store))
             return
-        self.explorer.show(moment, _written(moment.path), self.n_words.value, self.relevance.value)
+        self.explorer.show(moment, written(moment), self.n_words.value, self.relevance.value)
         if self.sizes.kind != self.kind.value:
             self.sizes.kind = self.kind.value
         if self._heard_of != moment.path:      # its labels are not known yet
             return
-        topic, labels, other = self.explorer.view.chosen, self._labels, self._moments.get(self.other.value)
+        topic, labels, other = self.explorer.view.chosen, self._labels, self._moment_of(self.other.value)
         self.documents.show(moment, topic, labels)
         self.scores.show(moment, labels)
-        self.sizes.show(moment.path, moment.hash, self._rows[moment.path.name], labels)
+        self.sizes.show(moment.path, moment.hash, _n_rows(self._runs[moment.path.name]), labels)
         self.matching.show(moment, other, labels)
         self.unseen.show(moment, topic, labels)
 
@@ -122,7 +123,9 @@ class TopicsPage:
         if trouble:
             self._say(trouble, "bad" if topics else "muted")
         else:
-            self._say(f"{len(topics)} topics of {moment.path.name}, {moment.state}.")
+            gone = self._picked not in {"", *self._runs}
+            lost = f"There is no run {self._picked} here; the newest is shown. " if gone else ""
+            self._say(f"{lost}{len(topics)} topics of {moment.path.name}, {moment.state}.")
         self._show()
 
     def _say(self, sentence: str, kind: str = "muted") -> None:
@@ -169,7 +172,7 @@ class TopicsPage:
 
         def matching(form: str):
             moment, labels = now()
-            return partial(files.matching_file, moment, self._moments.get(self.other.value), labels, form)
+            return partial(files.matching_file, moment, self._moment_of(self.other.value), labels, form)
 
         return {
             "map": _forms(lambda form: partial(files.map_file, *now(), form)),
@@ -191,7 +194,7 @@ class TopicsPage:
 
     def _take_run(self, name: str) -> bool:
         self._picked = name
-        if name in self._moments:
+        if name in self._runs:
             self.run.value = name
         return True
 
@@ -200,7 +203,7 @@ class TopicsPage:
 
     def _take_other(self, name: str) -> bool:
         self._against = name
-        if name in self._moments:
+        if name in self._runs:
             self.other.value = name
         return True
 
@@ -269,12 +272,9 @@ def _forms(make) -> dict:
     return {form.upper(): lambda form=form: make(form) for form in (*files.FORMS, "csv")}
 
 
-def _written(path: Path) -> int:
-    """When the notes of a run were replaced last; 0 where there are none."""
-    try:
-        return (path / FILE).stat().st_mtime_ns
-    except OSError:
-        return 0
+def _n_rows(reading: Reading) -> int:
+    """Iterations that are committed."""
+    return int(np.nan_to_num(reading.latest[0]))
 
 
 def _empty(store: Path) -> str:

@@ -11,12 +11,11 @@ import xarray as xr
 
 from workbench.dashboard.background import sentence_of
 from workbench.dashboard.latest import Latest
-from workbench.dashboard.snapshots import Moment, counts_of, documents_of, topic_colour
+from workbench.dashboard.snapshots import Moment, counts_of, documents_of, labels_now, topic_colour
 from workbench.dashboard.topics_page.component import Drawn, code, style
 from workbench.dashboard.topics_page.sheet import Sheet, number, sheet_row
 from workbench.measures import match_topics, top_words, topic_flow, topic_sizes, topics_by_size
 from workbench.runs.archive import get_corpus
-from workbench.runs.notes import NoteError, labels_of_topics, read_notes
 from workbench.runs.run import Run
 
 LEAST = 0.005
@@ -123,18 +122,10 @@ def matching_told(moment: Moment, other: Moment, labels: dict[int, str]) -> tupl
         return f"{said} They were trained on different tokens, so no flow of tokens is drawn.", {}, table
     picture = {
         "names": names, "left": _nodes(a, first, labels, {topic: topic for topic in first}, ""),
-        "right": _nodes(b, second, _labels(other, b), back, " = "), "ribbons": _ribbons(found.flow, first, second),
+        "right": _nodes(b, second, labels_now(other)[0], back, " = "), "ribbons": _ribbons(found.flow, first, second),
         "caption": f"tokens that topics of {names[0]} share with those of {names[1]}; the table below holds the same",
     }
     return said, picture, table
-
-
-def _labels(moment: Moment, run: xr.Dataset) -> dict[int, str]:
-    """Labels of the other run; its trouble is told where it is looked at itself."""
-    try:
-        return labels_of_topics(read_notes(moment.path), run)
-    except NoteError:
-        return {}
 
 
 def _nodes(run: xr.Dataset, topics: list[int], labels: dict[int, str], own: dict[int, int], sign: str) -> list[dict]:

@@ -15,7 +15,7 @@ export function render({ model }) {
   const words = element("table", { className: "words" }, element("thead", {}, element("tr", {},
     element("th", { textContent: "Word", scope: "col" }), element("th", { scope: "col", ariaLabel: "bars" }), phi, lift)), rows)
   const title = element("h3"), all = element("button", { type: "button", textContent: "Whole corpus" })
-  const name = element("button", { type: "button", textContent: "Label" })
+  const name = element("button", { type: "button", textContent: "Edit label" })
   const field = element("input", { type: "text", maxLength: 80, hidden: true, placeholder: "what it is about" })
   const wrong = element("p", { className: "bad" }), legend = element("p", { className: "hint" })
   wrong.setAttribute("role", "alert")

@@ -12,10 +12,10 @@ import xarray as xr
 
 from workbench.dashboard.background import sentence_of
 from workbench.dashboard.latest import Latest
-from workbench.dashboard.snapshots import Moment, counts_of, topic_colour
+from workbench.dashboard.snapshots import Moment, counts_of, labels_now, topic_colour
 from workbench.dashboard.topics_page.component import Drawn, code, style
 from workbench.measures import salient_words, top_words, topic_map, topic_sizes, topics_by_size, used_topics
-from workbench.runs.notes import NoteError, label_topic, labels_of_topics, read_notes
+from workbench.runs.notes import label_topic
 
 NONE = -1
 """Stands for no topic."""
@@ -183,11 +183,8 @@ def _told(moment: Moment) -> tuple[list[dict], str, str]:
     counts = counts_of(moment)
     if counts is None:
         return [], "", f"{moment.path.name} has no snapshot of its topics yet; they appear with the first."
-    labels, trouble = {}, ""
-    try:
-        labels = labels_of_topics(read_notes(moment.path), counts)
-    except NoteError as error:
-        trouble = sentence_of(error)
+    labels, trouble = labels_now(moment)
+    trouble = trouble[:1].upper() + trouble[1:]
     return topics_told(moment, labels), (
         "Topics whose words are alike lie near each other; areas are shares of the tokens. "
         f"The plane shows {100 * map_of(moment).attrs['shown']:.0f} % of the variation of their distances."
