@@ -54,6 +54,8 @@ def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn):
     assert card.table.object.count("<circle") == 2 and "From cgs" in card.table.object
     assert list(card.reference.options.values()) == ["", "cgs", "svb"]
     before = card.table.object
+    card.files.buttons["Numbers as CSV"].clicks += 1
+    assert card.files.said.object.count("simulated-comparison.csv") == 1
     card.show(drawn, known, None)
     assert card.table.object is before
     assert card.set_against("svb")

@@ -31,7 +31,8 @@ class Comparison:
     """The card. `show` says which runs are drawn; the numbers come from a thread."""
 
     def __init__(self, handover, document):
-        self._document, self._busy, self._asked, self._drawn = document, False, None, ()
+        self._document, self._busy, self._asked = document, False, None
+        self._drawn: Drawn | None = None
         self.found: pd.DataFrame | None = None
         self.reference = dressed(pn.widgets.Select(
             label="Set against", options={BEST: ""}, value="", width=230, css_classes=["wb-unlabelled"]))
@@ -58,7 +59,7 @@ class Comparison:
             (path, -1 - window if readings[path.name].state in ALIVE else int(readings[path.name].latest[0]))
             for path, *_ in sorted(seen.runs) if path.name in readings
         )
-        self._drawn = seen.runs
+        self._drawn = seen
         asked = runs, until or None, self.reference.value or None
         if asked == self._asked or self._busy:
             return
@@ -80,7 +81,7 @@ class Comparison:
         if error is not None:
             self.found, told = None, message(sentence_of(error))
         else:
-            self.found, told = found, table(found, self._drawn)
+            self.found, told = found, table(found, self._drawn.runs)
             options = {BEST: ""} | {label: label for label in found.index}
             if self.reference.value not in options.values():
                 options |= {self.reference.value: self.reference.value}
@@ -103,8 +104,8 @@ class Comparison:
         return make
 
 
-def table(found: pd.DataFrame, drawn) -> str:
-    """The rows as HTML: text, and a dot and an interval for each difference, all on one scale."""
+def table(found: pd.DataFrame, drawn: tuple) -> str:
+    """The rows as HTML, of the runs that are seen: text, and a dot and an interval for each difference, all on one scale."""
     until = found["until"].iloc[0]
     references = "; ".join(dict.fromkeys(found["reference"]))
     ends = found[["difference", "difference_low", "difference_high"]].to_numpy(float)
@@ -121,7 +122,7 @@ def table(found: pd.DataFrame, drawn) -> str:
     )
 
 
-def _row(label: str, one: pd.Series, low: float, high: float, drawn) -> str:
+def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> str:
     colour = next((colour for path, _, colour in drawn if path.name in one["runs"]), "")
     few = f" ({one['n_reached']:.0f} of {one['n_runs']:.0f})" if one["n_reached"] < one["n_runs"] else ""
     cells = [

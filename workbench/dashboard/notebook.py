@@ -28,12 +28,13 @@ def load_panel() -> None:
     or the view would stay blank.
     """
     from IPython.display import publish_display_data
+    from IPython.utils.capture import capture_output
 
     cell = sys.modules["IPython"].get_ipython().get_parent().get("metadata", {}).get("cellId")
-    again = cell in _SHOWN_BY
-    _SHOWN_BY.add(cell)
-    if not pn.extension._loaded:
-        pn.extension(inline=True)
-    elif again:
+    if not _SHOWN_BY:
+        with capture_output():  # beside HoloViews it trusts that the page has everything, and its output may be hidden
+            pn.extension(inline=True)
+    if not _SHOWN_BY or cell in _SHOWN_BY:
         pn.io.notebook.load_notebook(inline=True)
+    _SHOWN_BY.add(cell)
     publish_display_data({pn.io.notebook.LOAD_MIME: HEED, "application/javascript": HEED})
