@@ -71,7 +71,8 @@ def test_threads_do_not_disturb_each_other_and_leave_nothing_behind():
 def test_pdf_embeds_truetype_and_no_type_3(figures):
     for name in NAMES:
         content = figures[f"{name}.pdf"]
-        streams = [zlib.decompressobj().decompress(part) for part in re.findall(rb"stream\r?\n(x\x9c.*?)\r?\nendstream", content, re.DOTALL)]
+        packed = re.findall(rb"stream\r?\n(x\x9c.*?)\r?\nendstream", content, re.DOTALL)
+        streams = [zlib.decompressobj().decompress(part) for part in packed]
         whole = content + b"".join(streams)
         assert b"/FontFile2" in whole and b"DejaVuSans" in whole
         assert b"/Type3" not in whole and b"/Subtype /Type3" not in whole

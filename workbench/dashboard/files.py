@@ -20,11 +20,11 @@ from workbench.measures import Curve
 from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report import export_run, write_report
-from workbench.report.drawing import draw
+from workbench.report.drawing import draw, option
 from workbench.report.export import FORMATS
 from workbench.runs.run import Run
 from workbench.views.curves import faint_curve, line_across, overlay, point_at
-from workbench.views.intervals import difference_intervals
+from workbench.views.differences import forest
 from workbench.views.style import GREY, MARKERS, Look
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
@@ -108,13 +108,13 @@ def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str) -> File:
         return File(name, table.to_csv(lineterminator="\n").encode())
     if not np.isfinite(found["difference"]).any():
         raise FileError("no label has a run on the same split with the same seed as the reference; choose another reference")
-    colours = {
-        label: next((colour for path, _, colour in drawn.runs if path.name in names), GREY)
+    style = {
+        label: Look(next((colour for path, _, colour in drawn.runs if path.name in names), GREY), "-", "o")
         for label, names in found["runs"].items()
     }
-    panel = difference_intervals(found, colours)
-    height = 0.6 + 0.26 * len(found)
-    return File(name, draw([panel], formats=(extension,), legend=False, height=height)[extension])
+    told = found.reset_index("label")
+    panel = forest(told.assign(said=told["label"]), style, found["reference"])
+    return File(name, draw([panel], formats=(extension,), legend=False, height=option(panel, "fig_inches")[1])[extension])
 
 
 class _Line(NamedTuple):

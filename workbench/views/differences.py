@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from workbench.measures import each_run, in_papers_order, paired_differences
 from workbench.views.curves import SHORT
-from workbench.views.style import INK, RC, looks
+from workbench.views.style import INK, RC, Look, looks
 
 ROW = 0.24
 """Height of a label, inches."""
@@ -33,35 +34,53 @@ def differences_view(runs, reference: str | None = None, measure: str = "test_pe
     MeasureError
         See `workbench.measures.paired_differences`.
     """
+    found = paired_differences(in_papers_order(each_run(runs)), reference, measure, scored).to_dataframe().reset_index("label")
+    style, apart = looks(found["label"]), ~found["label"].isin(found["reference"]) & np.isfinite(found["difference"])
+    pairs = found["n_pairs"].astype(int)
+    found["said"] = [f"{label} ({n} {'pair' if n == 1 else 'pairs'})" for label, n in zip(found["label"], pairs, strict=True)]
+    return forest(found[apart], style, found["reference"], measure, title)
+
+
+def forest(found: pd.DataFrame, style: dict[str, Look], references, measure: str = "test_perplexity", title: str = ""):
+    """Differences that are known already, one below the other.
+
+    Parameters
+    ----------
+    found : DataFrame
+        A row each: ``label``, ``said`` (what stands beside it), ``difference``, ``difference_low``, ``difference_high``.
+    style : dict
+        Label → its look.
+    references : of str
+        What they are set against.
+
+    Returns
+    -------
+    holoviews.Overlay
+        See `differences_view`.
+    """
     import holoviews as hv
     import holoviews.plotting.mpl
 
-    runs = in_papers_order(each_run(runs))
-    found = paired_differences(runs, reference, measure, scored)
-    references = set(found["reference"].values)
-    style = looks(found["label"].values.tolist())
-    shown = [label for label in found["label"].values if label not in references
-             and np.isfinite(found["difference"].sel(label=label))]
-    several = len(references) > 1
-    x = hv.Dimension("difference", label=f"{SHORT.get(measure, measure)}, difference from "
-                     + ("the reference" if several else found.attrs["reference"]))
+    references = list(dict.fromkeys(references))
+    against = references[0] if len(references) == 1 else "the reference"
+    x = hv.Dimension("difference", label=f"{SHORT.get(measure, measure)}, difference from {against}")
     y = hv.Dimension("place", label=" ")
     drawn, ticks = [hv.VLine(0).opts(color=INK, linewidth=0.8, linestyle=":", backend="matplotlib")], []
-    for place, label in enumerate(shown):
-        one, look = found.sel(label=label), style[label]
-        low, mean, high = (float(one[name]) for name in ("difference_low", "difference", "difference_high"))
-        n_pairs = int(one["n_pairs"])
-        ticks.append((-place, f"{label} ({n_pairs} {'pair' if n_pairs == 1 else 'pairs'})"))
-        if np.isfinite(low):
-            drawn.append(hv.Segments([(low, -place, high, -place)], [x, y, "high", "same place"]).opts(
-                color=look.colour, linewidth=1.6, backend="matplotlib"
+    for place, one in enumerate(found.itertuples()):
+        ticks.append((-place, one.said))
+        if np.isfinite(one.difference_low):
+            interval = (one.difference_low, -place, one.difference_high, -place)
+            drawn.append(hv.Segments([interval], [x, y, "high", "same place"]).opts(
+                color=style[one.label].colour, linewidth=1.6, backend="matplotlib"
             ))
-        drawn.append(hv.Scatter([(mean, -place)], x, y, label=label).opts(
-            color=look.colour, marker=look.marker, s=30, linewidth=0, show_grid=True, backend="matplotlib"
-        ))
-    if not shown:
+        if np.isfinite(one.difference):
+            drawn.append(hv.Scatter([(one.difference, -place)], x, y, label=one.label).opts(
+                color=style[one.label].colour, marker=style[one.label].marker, s=30, linewidth=0, show_grid=True,
+                backend="matplotlib",
+            ))
+    if not ticks:
         return hv.Overlay([])
     return hv.Overlay(drawn).opts(
-        xlabel=x.pprint_label, ylabel=" ", yticks=ticks, ylim=(0.5 - len(shown), 0.5), padding=0.08, show_legend=False,
-        title=title, fig_inches=(3.4, 0.5 + ROW * len(shown)), aspect="auto", fig_rcparams=RC, backend="matplotlib",
+        xlabel=x.pprint_label, ylabel=" ", yticks=ticks, ylim=(0.5 - len(ticks), 0.5), padding=0.08, show_legend=False,
+        title=title, fig_inches=(3.4, 0.5 + ROW * len(ticks)), aspect="auto", fig_rcparams=RC, backend="matplotlib",
     )
