@@ -63,6 +63,9 @@ def new_page(browser):
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
         page.on("response", lambda answer: answer.status >= 400 and complaints.append(f"{answer.status}: {answer.url}"))
         page.goto(address)
+        if urlsplit(address).path.endswith("/topics"):
+            page.get_by_label("Topics of", exact=True).wait_for()
+            return page
         page.get_by_role("button", name="Start", exact=True).wait_for()
         page.wait_for_function("window.Bokeh && Bokeh.documents.length && Bokeh.documents[0].get_model_by_name('slot-0')")
         return page

@@ -206,7 +206,7 @@ export function render({ model }) {
   field.addEventListener("blur", leave)
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter") model.send_msg({ label: field.value, topic: model.chosen })
-    if (event.key === "Enter" || event.key === "Escape") { leave(); name.focus(); event.stopPropagation() }
+    if (event.key === "Enter" || event.key === "Escape") { leave(); name.focus(); event.preventDefault() }  // else Enter presses the button
   })
   all.addEventListener("click", () => choose(model.chosen))
 

@@ -1,0 +1,286 @@
+"""The Topics page in a real Chromium: every control used, and its effect seen."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from browser.desk import until
+from browser.servers import our_server, serving
+
+from workbench.corpus import Corpus
+from workbench.measures import match_topics, representative_documents, top_words, topics_by_size
+from workbench.runs.fit import fit, start
+from workbench.runs.run import Run, open_run
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+LONG = 150_000
+"""Iterations that no test waits for."""
+KINDS = {
+    "fruit": "apple pear plum cherry lemon melon grape peach", "colour": "red green blue black white brown yellow purple",
+    "beast": "horse sheep goat cow hen duck goose pig",
+}
+RADII = "() => Object.fromEntries([...deep('circle')].map(c => [c.parentNode.dataset.topic, parseFloat(c.style.r)]))"
+DEEP = """window.deep = (selector, root = document) => [
+  ...root.querySelectorAll(selector),
+  ...[...root.querySelectorAll('*')].flatMap(n => n.shadowRoot ? deep(selector, n.shadowRoot) : []),
+]"""
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """120 texts of twelve words, most of them of one kind."""
+    rng, kinds = np.random.default_rng(0), [words.split() for words in KINDS.values()]
+    texts = [" ".join(rng.choice(kinds[at % 3], 10)) + " " + " ".join(rng.choice(kinds[(at + 1) % 3], 2)) for at in range(120)]
+    return Corpus.from_texts(texts, titles=[f"text {at}" for at in range(120)])
+
+
+@pytest.fixture(scope="module")
+def topics_url(url, store, corpus):
+    """The page, with two finished runs in the store."""
+    for engine, k in (("svb", 3), ("cgs", 4)):
+        fit(corpus, engine, k, n_iterations=30, store=store, name=f"done-{engine}", progress=False)
+    return url.replace("/compare", "/topics")
+
+
+@pytest.fixture
+def page(new_page, topics_url):
+    """The page of the run done-cgs."""
+    return ready(new_page(f"{topics_url}?run=done-cgs"), 4)
+
+
+def ready(page, n_topics: int):
+    page.locator(".listed tbody tr").nth(n_topics - 1).wait_for()
+    page.evaluate(DEEP)
+    return page
+
+
+def card(page, name: str):
+    return page.locator(f".{name}")
+
+
+def words(page) -> list[str]:
+    """The words that are listed."""
+    return page.locator(".worded tbody th button").all_inner_texts()
+
+
+def pressed(page) -> str:
+    """The topic that is chosen in the list."""
+    return "".join(page.locator(".listed button[aria-pressed=true]").all_inner_texts())
+
+
+def file_of(page, name: str, button: str) -> bytes:
+    with page.expect_download() as arriving:
+        card(page, name).get_by_role("button", name=button, exact=True).first.click()
+    return arriving.value.path().read_bytes()
+
+
+def test_a_topic_is_chosen_on_the_map_in_the_list_and_by_keyboard_and_the_link_restores_it(page, new_page, store):
+    run = open_run(store / "done-cgs")
+    by_size = topics_by_size(run)
+    assert [int(text) for text in page.locator(".listed tbody th").all_inner_texts()] == by_size
+    page.get_by_text("The whole corpus", exact=True).wait_for()
+    page.locator(f"g[data-topic='{by_size[1]}']").click()
+    wanted = list(top_words(run, 24, 0.6)["word"].sel(topic=by_size[1]).values)
+    until(lambda: words(page) == wanted, "the words of the topic")
+    assert pressed(page) == str(by_size[1])
+    page.locator(f"tr[data-topic='{by_size[1]}'] button.topic").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    until(lambda: pressed(page) == str(by_size[2]), "the next one by keyboard")
+    page.locator(f"g[data-topic='{by_size[2]}']").focus()
+    page.keyboard.press("Escape")
+    until(lambda: pressed(page) == "", "none")
+    page.keyboard.press("Enter")
+    until(lambda: pressed(page) == str(by_size[2]), "by keyboard on the map")
+    page.get_by_label("Words", exact=True).fill("5")
+    page.get_by_label("Words", exact=True).blur()
+    until(lambda: len(words(page)) == 5, "as many words as asked for")
+    handle = page.locator(".noUi-handle").first
+    handle.focus()
+    page.keyboard.press("End")
+    until(lambda: words(page) == list(top_words(run, 5, 1.0)["word"].sel(topic=by_size[2]).values), "ranked by probability")
+    until(lambda: "relevance=1" in page.url and f"topic={by_size[2]}" in page.url and "words=5" in page.url, "the link")
+    other = ready(new_page(page.url), 4)
+    until(lambda: words(other) == words(page) and pressed(other) == pressed(page), "the link shows the same")
+    page.get_by_role("button", name="Whole corpus").click()
+    page.get_by_text("The whole corpus", exact=True).wait_for()
+    until(lambda: "topic=" not in page.url, "the link forgets the topic")
+
+
+def test_a_word_that_is_pointed_at_or_held_gives_the_points_their_sizes(page):
+    shares = page.evaluate(RADII)
+    page.locator(".worded tbody tr").first.hover()
+    until(lambda: page.evaluate(RADII) != shares, "the points take sizes from the word")
+    page.get_by_text("lies in topic").wait_for()
+    page.locator("h3").first.hover()
+    until(lambda: page.evaluate(RADII) == shares, "and their own again")
+    button = page.locator(".worded tbody th button").nth(2)
+    button.click()
+    page.locator("h3").first.hover()
+    assert button.get_attribute("aria-pressed") == "true" and page.evaluate(RADII) != shares
+    button.focus()
+    page.keyboard.press("Escape")
+    page.locator("h3").first.hover()
+    button.blur()
+    until(lambda: page.evaluate(RADII) == shares, "let go by Escape")
+
+
+def test_a_label_is_saved_by_enter_left_by_escape_and_shown_everywhere(page, new_page, store, url):
+    topic = topics_by_size(open_run(store / "done-cgs"))[0]
+    page.locator(f"tr[data-topic='{topic}'] button.topic").first.click()
+    page.get_by_role("button", name="Edit label", exact=True).click()
+    field = page.get_by_label(f"label of topic {topic}")
+    field.fill("never mind")
+    page.keyboard.press("Escape")
+    assert not field.is_visible() and Run(store / "done-cgs").notes.labels == ()
+    page.get_by_role("button", name="Edit label", exact=True).click()
+    field.fill("<b>things</b>")
+    page.keyboard.press("Enter")
+    until(lambda: [label.text for label in Run(store / "done-cgs").notes.labels] == ["<b>things</b>"], "it is kept")
+    page.get_by_role("heading", name=f"Topic {topic} · <b>things</b>").wait_for()
+    page.locator("svg.map text.label", has_text="<b>things</b>").wait_for()
+    page.locator(".scores td", has_text="<b>things</b>").wait_for()
+    compare = new_page(f"{url}?topics_of=done-cgs")
+    compare.locator("td.words strong", has_text="<b>things</b>").wait_for()
+    compare.get_by_role("link", name="Explore them").click()
+    compare.wait_for_url("**/topics?run=done-cgs")
+    page.get_by_role("button", name="Edit label", exact=True).click()
+    field.fill("")
+    page.keyboard.press("Enter")
+    until(lambda: Run(store / "done-cgs").notes.labels == (), "an empty one takes it away")
+
+
+def test_documents_of_the_topic_are_listed_and_one_is_shown_with_coloured_words(page, store):
+    run = open_run(store / "done-cgs")
+    topic = topics_by_size(run)[0]
+    documents = card(page, "documents")
+    documents.get_by_text("Choose a topic").wait_for()
+    page.locator(f"tr[data-topic='{topic}'] button.topic").first.click()
+    titles = [str(title) for title in representative_documents(run, topic, 12)["title"].values]
+    until(lambda: documents.locator("tr[data-document] button").all_inner_texts() == titles, "the documents")
+    documents.get_by_role("button", name=titles[3], exact=True).click()
+    documents.get_by_role("heading", name=titles[3], exact=True).wait_for()
+    assert documents.locator(".token").count() > 3 and "document=" in page.url
+    bars = documents.locator("table.bars tr")
+    if bars.count() > 1:
+        bars.nth(1).click()
+        until(lambda: pressed(page) not in ("", str(topic)), "a bar chooses its topic")
+
+
+def test_sizes_are_stacked_or_lines_and_choose_a_topic(page):
+    sizes = card(page, "sizes")
+    until(lambda: sizes.locator("path.area").count() == 4, "four areas")
+    sizes.get_by_role("button", name="lines").click()
+    until(lambda: sizes.locator("path.line").count() == 4, "four lines")
+    until(lambda: "sizes=lines" in page.url, "the link")
+    sizes.locator("path.line").first.dispatch_event("click")
+    until(lambda: pressed(page) == sizes.locator("path.line.own").get_attribute("data-topic"), "the topic is chosen")
+
+
+def test_scores_are_sorted_by_click_and_keyboard(page):
+    table = card(page, "scores").locator("table")
+    until(lambda: table.locator("tbody tr").count() == 4, "the scores are there")
+
+    def column(at):
+        return [float(text.replace("−", "-")) for text in table.locator(f"tbody td:nth-child({at})").all_inner_texts()]
+
+    table.get_by_role("button", name="NPMI").click()
+    assert column(5) == sorted(column(5), reverse=True)
+    assert table.locator("th[aria-sort=descending]").inner_text().startswith("NPMI")
+    page.keyboard.press("Enter")
+    assert column(5) == sorted(column(5)) and table.locator("th[aria-sort=ascending]").count() == 1
+    assert table.locator("tfoot").inner_text().startswith("mean")
+    table.locator("tbody tr button").first.click()
+    until(lambda: pressed(page) == table.locator("tbody tr button").first.inner_text(), "a row chooses its topic")
+
+
+def test_another_run_is_matched_and_the_flow_drawn(page, store):
+    matching = card(page, "matching")
+    page.get_by_label("Match with").select_option("done-svb")
+    pairs = match_topics(open_run(store / "done-cgs"), open_run(store / "done-svb"))
+    rows = matching.locator("tbody tr")
+    until(lambda: rows.count() == 4, "the table")
+    found = {int(row[0]): row[2] for row in matching.locator("table").evaluate(
+        "table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))")}
+    assert found == {
+        int(topic): "none" if other == -1 else str(other)
+        for topic, other in zip(pairs["topic"].values, pairs["matched"].values, strict=True)
+    }
+    until(lambda: matching.locator("svg.flow path").count() >= 3, "the ribbons")
+    assert matching.locator("g.node").count() == 7
+    matching.locator("g.node[data-from='1'] rect").hover()
+    until(lambda: matching.locator("path.other").count() > 0, "other ribbons fade")
+    matching.locator("g.node[data-from='1'] rect").click()
+    until(lambda: pressed(page) == "1", "the topic is chosen")
+    until(lambda: "with=done-svb" in page.url, "the link")
+
+
+def test_text_is_folded_in_typed_and_uploaded(page, tmp_path):
+    unseen = card(page, "unseen")
+    field = page.get_by_label("Text of a document that the run has not seen")
+    unseen.get_by_role("button", name="Fold in").click()
+    unseen.get_by_text("is empty").wait_for()
+    field.fill("The apple, the PEAR and a unicorn.")
+    unseen.get_by_role("button", name="Fold in").click()
+    unseen.get_by_text("33.3 % of 3 tokens are unknown").wait_for()
+    until(lambda: unseen.locator(".text").inner_text() == "The apple, the PEAR and a unicorn.", "the text is there")
+    assert unseen.locator(".token.unknown").all_inner_texts() == ["unicorn"]
+    assert unseen.locator(".token:not(.unknown)").all_inner_texts() == ["apple", "PEAR"]
+    assert unseen.locator("table.bars tr").count() >= 1
+    several = tmp_path / "several.csv"
+    several.write_text("title,text\none,apple pear\ntwo,horse sheep dragon\n")
+    unseen.locator("input[type=file]").set_input_files(several)
+    unseen.get_by_role("button", name="two").click()
+    unseen.get_by_role("heading", name="two").wait_for()
+    table = pd.read_csv(io.BytesIO(file_of(page, "unseen", "CSV of the documents")))
+    assert table["out_of_vocabulary"].tolist() == pytest.approx([0, 1 / 3])
+    wrong = tmp_path / "picture.png"
+    wrong.write_bytes(b"png")
+    unseen.locator("input[type=file]").set_input_files(wrong)
+    unseen.get_by_text("is no file of text").wait_for()
+
+
+def test_every_figure_and_its_data_come_by_one_click(page):
+    page.get_by_label("Match with").select_option("done-svb")
+    page.locator("tr[data-topic='0'] button.topic").first.click()
+    until(lambda: pressed(page) == "0", "a topic is chosen")
+    bars = card(page, "overview").get_by_role("button")
+    starts = {"SVG": b"<?xml", "PDF": b"%PDF", "PNG": b"\x89PNG"}
+    for name in ("sizes", "scores", "matching"):
+        for form, begins in starts.items():
+            assert file_of(page, name, form).startswith(begins)
+        assert b"topic" in file_of(page, name, "CSV")
+    for at in (0, 1):
+        for form, begins in starts.items():
+            with page.expect_download() as arriving:
+                bars.get_by_text(form, exact=True).nth(at).click()
+            assert arriving.value.path().read_bytes().startswith(begins)
+    assert len(pd.read_csv(io.BytesIO(file_of(page, "overview", "Salient words")))) > 5
+    assert set(pd.read_csv(io.BytesIO(file_of(page, "documents", "CSV")))["topic"]) == {0}
+
+
+def test_points_stay_the_same_while_a_live_run_goes_on(new_page, topics_url, store, corpus):
+    start(corpus, engine="cgs", n_topics=3, n_iterations=LONG, snapshot_every=200, store=store, name="live")
+    try:
+        page = ready(new_page(f"{topics_url}?run=live&sizes=lines"), 3)
+        page.evaluate("() => { first = deep('g[data-topic]'); held = deep('tr[data-topic] button')[0] }")
+        path = "() => deep('path.line')[0].getAttribute('d')"
+        before, said = page.evaluate(path), page.get_by_text("topics of live").inner_text()
+        until(lambda: page.evaluate(path) != before, "sizes go on")
+        assert page.evaluate("() => deep('g[data-topic]').every(g => first.includes(g)) && held.isConnected")
+        assert "running" in said
+    finally:
+        Run(store / "live").stop()
+        Run(store / "live").wait(30)
+        Run(store / "live").remove()
+
+
+def test_an_empty_store_says_what_to_do_next_and_pages_are_linked(new_page, tmp_path):
+    with serving(our_server(), tmp_path / "runs") as address:
+        page = new_page(address.replace("/compare", "/topics"))
+        page.get_by_text("No run yet").wait_for()
+        page.get_by_role("link", name="Compare").click()
+        page.get_by_role("button", name="Start", exact=True).wait_for()
+    assert json.dumps(page.url).count("/compare") == 1
