@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TEST_JOBS ?= 2
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
-.PHONY: help demo serve lab test test-all check bench figures browser clean
+.PHONY: help demo serve lab test test-all check bench figures gallery browser clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1|/' | awk -F'|' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ bench: $(VENV)/.installed-bench  ## measure the engines beside their peers, into
 
 figures: $(VENV)/.installed-test browser  ## take the screenshots of docs/screenshots again
 	$(BIN)/python docs/screenshots/take.py
+
+gallery: $(VENV)/.installed-test browser  ## draw the gallery of figures in docs/gallery again
+	$(BIN)/python docs/gallery/make.py
 
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \

@@ -1,5 +1,6 @@
 """Pictures of the map, the matching and the coherence of topics, and of paired differences, without pixels."""
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -123,6 +124,13 @@ def test_matched_topics_stand_side_by_side_with_their_distance():
     assert [text.split(" · ")[0] for text in texts(right)] == [
         f"{float(matches['distance'].sel(topic=topic)):.2f}   {int(matches['matched'].sel(topic=topic))}" for topic in order
     ]
+
+
+def test_ribbons_have_the_colours_that_are_asked_for():
+    a, b = tiny_run("cgs"), tiny_run("svb")
+    view = topic_flow_view(topic_flow(a, b, training()), match_topics(a, b), colour=lambda topic: f"#12345{topic}")
+    svg = draw([view], 2, ("svg",), False, 1.0)["svg"].decode()
+    assert set(re.findall("fill: (#12345.|#b0b0b0)", svg)) == {"#b0b0b0", *(f"#12345{topic}" for topic in range(4))}
 
 
 def test_topics_without_a_match_come_last_and_say_so():

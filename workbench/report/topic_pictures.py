@@ -40,7 +40,7 @@ def topic_pictures(runs: list[xr.Dataset], columns: int, corpora: Mapping[str, C
         found.append(_map(members[0], label, short, style[label].colour))
     known = {label: members for label, members in own.items() if spec_of(members[0]).train in corpora}
     if known:
-        found.append(_coherence({label: members[0] for label, members in known.items()}, style, corpora))
+        found.append(_coherence({label: members[0] for label, members in known.items()}, style, corpora, columns))
     pairs = _pairs(known, corpora)
     for (left, right), short in zip(pairs, file_names([f"{left[0]}-to-{right[0]}" for left, right in pairs]), strict=True):
         colour = style[next(label for label, members in known.items() if left[1] is members[0])].colour
@@ -74,9 +74,9 @@ def _map(run: xr.Dataset, label: str, short: str, colour: str) -> Picture:
     )
 
 
-def _coherence(runs: dict[str, xr.Dataset], style: dict, corpora: Mapping[str, Corpus]) -> Picture:
+def _coherence(runs: dict[str, xr.Dataset], style: dict, corpora: Mapping[str, Corpus], columns: int) -> Picture:
     shown, left_out = shown_of(runs)
-    rows, panels = [], []
+    rows, panels, letters = [], [], 16 if columns == 2 and len(shown) > 2 else 28
     for label, run in runs.items():
         found = coherence(run, corpora[spec_of(run).train])
         rows += [
@@ -84,7 +84,7 @@ def _coherence(runs: dict[str, xr.Dataset], style: dict, corpora: Mapping[str, C
             for topic in found["topic"].values.tolist()
         ]
         if label in shown:
-            names = names_of_topics(run, 3, 28)
+            names = names_of_topics(run, 3, letters)
             panels.append(coherence_view(found, "npmi", names, style[label].colour, style[label].marker, label))
     return Picture(
         "coherence", "Coherence of the topics",

@@ -81,6 +81,7 @@ def forest(found: pd.DataFrame, style: dict[str, Look], references, measure: str
     if not ticks:
         return hv.Overlay([])
     return hv.Overlay(drawn).opts(
-        xlabel=x.pprint_label, ylabel=" ", yticks=ticks, ylim=(0.5 - len(ticks), 0.5), padding=0.08, show_legend=False,
-        title=title, fig_inches=(3.4, 0.5 + ROW * len(ticks)), aspect="auto", fig_rcparams=RC, backend="matplotlib",
+        xlabel=x.pprint_label.replace(", ", ",\n"), ylabel=" ", yticks=ticks, ylim=(0.5 - len(ticks), 0.5), padding=0.08,
+        show_legend=False, title=title, fig_inches=(3.4, 0.65 + ROW * len(ticks)), aspect="auto", fig_rcparams=RC,
+        backend="matplotlib",
     )

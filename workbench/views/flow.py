@@ -61,8 +61,8 @@ def topic_flow_view(
     Returns
     -------
     holoviews.Overlay
-        Two `Polygons` (other ribbons, matched ribbons, each with its tokens), `Rectangles` (bars), and `Labels`: the runs,
-        and the names of both sides, on the right with the distance of each match before it. The option
+        `Polygons` (other ribbons, then the matched ones of each colour, with their tokens), `Rectangles` (bars), and
+        `Labels`: the runs, and the names of both sides, on the right with the distance of each match before it. The option
         ``fig_inches`` says how high it is to be.
     """
     import holoviews as hv
@@ -76,10 +76,9 @@ def topic_flow_view(
     unit = 0.8 * max(len(order), len(largest)) / float(flow.sum())  # lines for a token
     left = _column(order, unit * flow.sum("other"))
     right = _column(sorted(largest, key=lambda topic: place.get(partner.get(topic), len(place))), unit * flow.sum("topic"))
-    ribbons = {True: [], False: []}
+    ribbons: dict[str, list[dict]] = {GRID: []}
     for topic, other, ribbon in _ribbons(flow, left, right, unit):
-        matched = partner.get(other) == topic
-        ribbons[matched].append(ribbon | {"colour": colour(topic) if matched else GRID})
+        ribbons.setdefault(colour(topic) if partner.get(other) == topic else GRID, []).append(ribbon)
     bars = [(x, top - height, x + WIDE, top) for x, column in ((LEFT, left), (RIGHT, right))
             for top, height in zip(column.top, column.height, strict=True)]
     down = min((column.top - np.maximum(column.height, 1)).min() for column in (left, right))
@@ -89,10 +88,10 @@ def topic_flow_view(
     ]
     return hv.Overlay([
         *(
-            hv.Polygons(ribbons[matched], ["x", "y"], ["tokens", "colour"], label=label).opts(
-                color="colour", alpha=0.5, linewidth=0, backend="matplotlib"
+            hv.Polygons(drawn, ["x", "y"], "tokens", label="other ribbons" if look == GRID else "matched ribbons").opts(
+                color=look, facecolor=look, edgecolor="none", alpha=0.5, linewidth=0, backend="matplotlib"
             )
-            for label, matched in (("other ribbons", False), ("matched ribbons", True))
+            for look, drawn in ribbons.items()
         ),
         hv.Rectangles(bars).opts(color=INK, facecolor=INK, linewidth=0, backend="matplotlib"),
         *(

@@ -48,14 +48,14 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
     across = LARGEST * np.sqrt(share / max(FULL, share.max()))
     limits, scale = _room(points)
     named = [str(topic) for topic in found["topic"].values]
-    places = scale * apart(points / scale, np.array([(DIGIT * len(name), HIGH) for name in named]))
+    places = scale * apart(points / scale, np.array([(DIGIT * (len(name) + 1), HIGH) for name in named]))
     moved = np.hypot(*((places - points) / scale).T) > across / 2
     x, y = hv.Dimension("x", label="first axis"), hv.Dimension("y", label="second axis")
     leaders = hv.Segments(np.hstack([points, places])[moved], [x, y, "to x", "to y"]).opts(
         color=INK, linewidth=0.4, backend="matplotlib"
     )
     circles = hv.Points((*points.T, share, (72 * across) ** 2), [x, y], [dimension("share"), "area"]).opts(
-        color=colour, alpha=0.45, s=hv.dim("area"), linewidth=0.5, edgecolor="white", backend="matplotlib",
+        color=colour, alpha=0.3, s=hv.dim("area"), linewidth=0.6, edgecolor=colour, backend="matplotlib",
     )
     numbers = hv.Labels([(*place, name) for place, name in zip(places, named, strict=True)], [x, y], "topic").opts(
         size=6.5, color=INK, backend="matplotlib"

@@ -78,7 +78,7 @@ def topic_words_view(
             )
             for name, texts, size, align, more in (
                 ("heading", headings, 6.5, "center", {"weight": "bold"}), ("word", words, 6, "right", {}),
-                ("probability", numbers, 5.5, "left", {}),
+                ("probability", numbers, 6, "left", {}),
             )
         ),
     ]
@@ -151,7 +151,7 @@ def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
         ),
         hv.HLine(float(sizes[order].mean())).opts(color=INK, linewidth=0.8, linestyle=":", backend="matplotlib"),
     ]).opts(
-        aspect=2.4, fig_inches=3.4, title=title, show_legend=False, fig_rcparams=RC if few else RC | {"xtick.labelsize": 5},
+        aspect=2.4, fig_inches=3.4, title=title, show_legend=False, fig_rcparams=RC if few else RC | {"xtick.labelsize": 6},
         backend="matplotlib",
     )
 
