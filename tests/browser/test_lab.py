@@ -125,5 +125,5 @@ def test_sliders_start_runs_that_are_drawn_below_after_hidden_output_and_after_t
     page.reload()
     again = Notebook(page)
     again.execute(1).get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text("there already").wait_for()
-    until(lambda: max(page.evaluate(POINTS), default=0) > 0, "the run is drawn again")
+    page.get_by_text("1 run started").wait_for()
+    until(lambda: max(page.evaluate(POINTS), default=0) > 0, "the next run is drawn", 90)

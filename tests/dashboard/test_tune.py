@@ -43,7 +43,7 @@ def test_each_start_makes_the_run_that_the_sliders_say_and_draws_it_with_those_b
     ]
     sliders.watch.tick()
     assert sliders.watch.names == [run.name for run in runs] == list(sliders.watch.curve.colours())
-    assert [len(source.data["iteration"]) for source in sliders.watch.curve.sources[:2]] == [5, 5]
+    assert [len(slot.source.data["iteration"]) for slot in sliders.watch.curve.slots[:2]] == [5, 5]
     sliders.start.clicks += 1
     assert "there already" in sliders.said.object and len(open_runs(tmp_path / "runs")) == 2
 

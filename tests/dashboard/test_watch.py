@@ -41,13 +41,14 @@ def test_what_cannot_be_watched_is_told_in_a_sentence(new_run, tmp_path):
 def test_a_tick_takes_in_new_rows_of_every_run_and_only_those(new_run):
     paths = [new_run("one", n_iterations=6), new_run("two", "cgs", n_iterations=6)]
     view = Watch(paths)
-    sources = view.curve.sources[:2]
+    sources = [slot.source for slot in view.curve.slots[:2]]
     assert [len(source.data["iteration"]) for source in sources] == [6, 6]
     data = [source.data for source in sources]
     resume(paths[1], n_iterations=9, progress=False)
     view.tick()
     assert [len(source.data["iteration"]) for source in sources] == [6, 9] and sources[0].data is data[0]
-    assert [row["progress"] for row in view.table.rows] == ["6 / 6", "9 / 9"] and view.table.chosen == ["one", "two"]
+    assert [(row["name"], row["progress"]) for row in view.table.news["rows"]] == [("two", "9 / 9")]
+    assert view.table.chosen == ["one", "two"]
 
 
 def test_a_run_without_test_tokens_is_seen_by_its_training_perplexity(new_run, halves, tmp_path):
@@ -61,7 +62,8 @@ def test_a_run_that_is_removed_meanwhile_leaves_the_others_to_be_seen(new_run):
     view = Watch(paths)
     shutil.rmtree(paths[0])
     view.tick()
-    assert [row["state"] for row in view.table.rows] == ["unreadable", "finished"] and list(view.curve.colours()) == ["two"]
+    assert [(row["name"], row["state"]) for row in view.table.news["rows"]] == [("one", "unreadable")]
+    assert list(view.curve.colours()) == ["two"]
 
 
 def test_a_swatch_takes_its_curve_away_and_brings_it_back(new_run):

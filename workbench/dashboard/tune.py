@@ -85,8 +85,9 @@ class Tune:
         """What is to be run, as `start_runs` wants it."""
         slid = {name: slider.value if slider.visible else None for name, slider in self.sliders.items()}
         r, engine = slid.pop("r"), self.engine.value
-        return slid | {name: field.value for name, field in self.numbers.items()} | {
+        return defaults() | slid | {name: field.value for name, field in self.numbers.items()} | {
             "corpus": self._corpus, "engines": [engine], "options": {engine: {} if r is None else {"r": r}}, "start": None,
+            "top_words": None, "singletons": "keep",
         }
 
     def _start(self, event) -> None:

@@ -131,16 +131,16 @@ class Watch:
         """Brings the view to what the runs have committed; the last time when they have ended or the view is gone."""
         self._readings = {path.name: self._read(path) for path in self._followers}
         readings = tuple(self._readings.values())
+        self._show_curves()
         self.table.show(readings)
         self.steering.show(readings)
-        self._show_curves()
         gone = self._ticks.is_running() and not self.card._models
         if gone or not any(reading.state in ALIVE for reading in readings):
             self._ticks.stop()
 
     def _read(self, path: Path) -> Reading:
         try:
-            return self._followers[path].look()
+            return self._followers[find_run(path)].look()  # which says so when it was removed
         except Exception as error:  # whatever is wrong with one run, the others are to be seen
             return unreadable(path, error)
 
@@ -148,10 +148,10 @@ class Watch:
         readable = {name: reading for name, reading in self._readings.items() if reading.state != UNREADABLE}
         self.curve.assign([name for name in self._picked if name in readable])
         self.curve.show(readable)
+        self._send()
         colours = self.curve.colours()
         if colours != self.table.colours:
             self.table.colours = colours
-        self._send()
 
     def _look(self, event=None) -> None:
         """Shows the chosen axis and measure."""
@@ -171,9 +171,14 @@ class Watch:
         self._ticks.start()
 
     def _send(self) -> None:
-        """Sends what has changed in the figure; Panel sends the rest by itself."""
-        if hasattr(self, "card"):
-            pn.io.push_notebook(self.card)
+        """Sends what has changed in the figure; Panel sends the rest by itself.
+
+        As text: in binary every column is a message of its own, and a Jupyter server drops messages where there are many.
+        """
+        for ref in self.card._models if hasattr(self, "card") else ():
+            if ref in pn.state._views:
+                _, _, document, comm = pn.state._views[ref]
+                pn.io.notebook.push(document, comm, binary=False)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         load_panel()
