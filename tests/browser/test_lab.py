@@ -76,12 +76,12 @@ def opened(lab, browser):
 
     def open_notebook(name: str, *cells: str) -> Notebook:
         write_notebook(folder / f"{name}.ipynb", *cells)
-        page.goto(f"{address}/lab/tree/{name}.ipynb?token={TOKEN}")
+        page.goto(f"{address}/lab/workspaces/{name}/tree/{name}.ipynb?token={TOKEN}")  # which restores no other notebook
         return Notebook(page)
 
     yield open_notebook
     context.close()
-    assert complaints == []
+    assert complaints == [], complaints[0]
 
 
 def test_a_view_streams_while_the_kernel_is_free_and_the_run_obeys_its_buttons(opened, lab):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from tornado.ioloop import IOLoop
+
+from workbench.dashboard.notebook import in_notebook
 
 STARTS, LOOKS, FILES = (ThreadPoolExecutor(2, thread_name_prefix=f"workbench-{name}") for name in ("starts", "looks", "files"))
 """Threads for runs that are made, counts that are read, files that are written: a big file holds up no start."""
@@ -18,7 +19,7 @@ def in_background(
     document, work: Callable[[], object], then: Callable[[object, Exception | None], None],
     workers: ThreadPoolExecutor = STARTS,
 ) -> None:
-    """Does ``work`` in a thread, then calls ``then(result, error)`` in the session; without any loop, all of it now.
+    """Does ``work`` in a thread, then calls ``then(result, error)`` in the session; without one, all of it now.
 
     In a notebook there is no session, and the loop is the kernel's.
 
@@ -26,7 +27,7 @@ def in_background(
     loop: even `add_next_tick_callback` of a document says to the whole process that this document is the current
     one, and another session that is at work at that moment then mixes its models with those of this one.
     """
-    loop = IOLoop.current() if document is not None or _in_a_loop() else None
+    loop = IOLoop.current() if document is not None or in_notebook() else None
 
     def task() -> None:
         result, error = None, None
@@ -51,13 +52,6 @@ def in_background(
         task()
     else:
         workers.submit(task)
-
-
-def _in_a_loop() -> bool:
-    try:
-        return asyncio.get_running_loop() is not None
-    except RuntimeError:
-        return False
 
 
 def sentence_of(error: Exception) -> str:

@@ -1,10 +1,25 @@
-// Panel 1.9 sends every change that it takes from the kernel back to the kernel, where it undoes a newer one.
-// Bokeh marks such changes as not to be sent; here the mark is heeded.
-(function heed(tries) {
+// Mends the browser side of Panel 1.9 in a notebook; see docs/decisions/notebook_views.md.
+(function mend(tries) {
   const Manager = window.Bokeh?.Models?.["panel.models.comm_manager.CommManager"]
-  if (!Manager) { if (tries) setTimeout(() => heed(tries - 1), 50); return }
-  const told = Manager.prototype._document_changed
-  if (told.heeds) return
-  Manager.prototype._document_changed = function (event) { if (event.sync !== false) told.call(this, event) }
-  Manager.prototype._document_changed.heeds = true
+  if (!Manager) { if (tries) setTimeout(() => mend(tries - 1), 50); return }
+  const { _document_changed: tell, msg_handler: take } = Manager.prototype
+  if (tell.mended) return
+
+  // What came from the kernel is sent back to it and undoes what is newer, though Bokeh marks it as not to be sent.
+  Manager.prototype._document_changed = function (event) { if (event.sync !== false) tell.call(this, event) }
+  Manager.prototype._document_changed.mended = true
+
+  // What comes before the view is drawn is dropped piece by piece, and the pieces that follow are misread for ever; and
+  // what comes at once is taken in at once, though Bokeh reads data in several steps. Here each message waits its turn.
+  Manager.prototype.msg_handler = function (msg) {
+    const waiting = this.waiting ??= []
+    const drawn = () => this.plot_id in this.ns.plot_index || this.plot_id in Bokeh.index
+    const next = () => {
+      if (!drawn()) { setTimeout(next, 50); return }
+      try { do take.call(this, waiting.shift()); while (waiting.length && this._receiver.message == null) }
+      finally { if (waiting.length) setTimeout(next) }
+    }
+    waiting.push(msg)
+    if (waiting.length === 1) setTimeout(next)
+  }
 })(2400)

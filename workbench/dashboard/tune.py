@@ -10,8 +10,8 @@ from workbench.corpus import Corpus
 from workbench.dashboard.background import in_background, sentence_of
 from workbench.dashboard.choices import choice_of
 from workbench.dashboard.fields import LABELS, defaults, number_field
-from workbench.dashboard.notebook import in_notebook, load_panel
-from workbench.dashboard.shell import NOTEBOOK_CSS, button, column, in_form, message, text
+from workbench.dashboard.notebook import Cell, in_notebook
+from workbench.dashboard.shell import button, column, in_form, message, text
 from workbench.dashboard.starting import start_runs, told
 from workbench.dashboard.watch import Watch
 from workbench.engines import ENGINES, get_engine
@@ -71,8 +71,7 @@ class Tune:
     def _lay_out(self) -> None:
         fields = column(self.engine, *self.sliders.values(), *self.numbers.values(), kind="wb-fields wb-sliders")
         self.watch.card.visible = bool(self.watch.names)
-        self.view = column(column(fields, self.start, self.said, kind="wb-card"), self.watch.card, kind="wb-main wb-notebook")
-        self.view.stylesheets = [*self.view.stylesheets, NOTEBOOK_CSS]
+        self.view = Cell(column(fields, self.start, self.said, kind="wb-card"), self.watch.card, kind="wb-main")
 
     def _show_sliders(self, event=None) -> None:
         """Shows the sliders of what the engine has."""
@@ -110,7 +109,6 @@ class Tune:
         self.said.object, self.said.visible = message(sentence, kind), True
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        load_panel()
         if self.view._models:
             self.watch.make()
             self._lay_out()

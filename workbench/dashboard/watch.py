@@ -16,9 +16,9 @@ from tornado.ioloop import PeriodicCallback
 
 from workbench.dashboard.charts import AXES, BY_TOPIC, MEASURES
 from workbench.dashboard.curve import N_SLOTS, Curve
-from workbench.dashboard.notebook import in_notebook, load_panel
+from workbench.dashboard.notebook import Cell, in_notebook, send_changes
 from workbench.dashboard.readings import ALIVE, UNREADABLE, Follower, Reading, unreadable
-from workbench.dashboard.shell import NOTEBOOK_CSS, TICK, column, dressed, labelled
+from workbench.dashboard.shell import TICK, column, dressed, labelled
 from workbench.dashboard.steering import Steering
 from workbench.dashboard.table import RunTable
 from workbench.runs.progress import bars
@@ -121,11 +121,10 @@ class Watch:
         self.tick()
         self._look()
         buttons = [self.steering.buttons[action] for action in STEERS]
-        self.card = column(
+        self.card = Cell(
             column(*buttons, labelled(self.measure), labelled(self.axis), kind="wb-bar"), self.steering.said,
-            pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.table, kind="wb-card wb-notebook",
+            pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.table, kind="wb-card",
         )
-        self.card.stylesheets = [*self.card.stylesheets, NOTEBOOK_CSS]
 
     def tick(self) -> None:
         """Brings the view to what the runs have committed; the last time when they have ended or the view is gone."""
@@ -171,17 +170,13 @@ class Watch:
         self._ticks.start()
 
     def _send(self) -> None:
-        """Sends what has changed in the figure; Panel sends the rest by itself.
-
-        As text: in binary every column is a message of its own, and a Jupyter server drops messages where there are many.
-        """
+        """Sends what has changed in the figure; Panel sends the rest by itself."""
         for ref in self.card._models if hasattr(self, "card") else ():
             if ref in pn.state._views:
                 _, _, document, comm = pn.state._views[ref]
-                pn.io.notebook.push(document, comm, binary=False)
+                send_changes(document, comm)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        load_panel()
         if self.card._models:
             self.make()
         shown = self.card._repr_mimebundle_(include, exclude)
