@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -35,7 +36,8 @@ def in_background(
             result = work()
         except Exception as problem:  # it is shown to the visitor; a thread has nobody else to tell
             error = problem
-            if not isinstance(problem, ValueError):
+            ending = not threading.main_thread().is_alive()  # the server is being ended, and nothing can be looked up any more
+            if not isinstance(problem, ValueError) and not ending:
                 LOG.exception("a request of the page failed")
         if loop is None:
             then(result, error)
