@@ -3,9 +3,6 @@
 numba's cache notices an edit of the file that a function stands in, but not of the files it calls.
 The cache folder is therefore named after a hash of the sources of every kernel and engine: after an
 edit the old code is out of reach. `WORKBENCH_CACHE` moves the folder; the default is the user's.
-
-numba compiles a function three times over: by itself, within every function that calls it, and twice for callers from Python
-and from C. Kernels have no use for most of that, so their libraries and passes are their own.
 """
 
 import hashlib
@@ -15,11 +12,7 @@ import time
 from pathlib import Path
 
 import numba
-from numba import _dynfunc, njit
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.typed_passes import NativeLowering
+from numba import njit
 from platformdirs import user_cache_path
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -51,76 +44,9 @@ def _point_cache_at_sources() -> None:
 
 _point_cache_at_sources()
 
-
-class KernelLibrary(JITCodeLibrary):
-    """Machine code of a kernel, optimised once and with all its parts in it; numba does so in three rounds."""
-
-    def _optimize_functions(self, module):
-        module.data_layout = self._codegen._data_layout
-
-    def _optimize_final_module(self):
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
-
-
-class KernelCompiler(Compiler):
-    """The passes of numba, into a `KernelLibrary`."""
-
-    def define_pipelines(self):
-        self.state.library = KernelLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        self.state.library.enable_object_caching()
-        return super().define_pipelines()
-
-
-class PartLibrary(KernelLibrary):
-    """Of a function that only kernels call: the code as it was written, for each of them to optimise; no machine code."""
-
-    def _optimize_final_module(self):
-        pass
-
-    def _finalize_final_module(self):
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class LowerPart(LoweringPass):
-    """`NativeLowering` into a `PartLibrary`. Kernels know a function by its entrance from Python; this one leads nowhere."""
-
-    _name = "part_lowering"
-
-    def __init__(self):
-        super().__init__()
-
-    def run_pass(self, state):
-        name = state.func_id.func_name
-        state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.flags.no_compile = True
-        NativeLowering().run_pass(state)
-        lowered = state.cr
-        entrance = _dynfunc.make_function(lowered.fndesc.lookup_module(), name, "", 0, lowered.env, (state.library,))
-        state.targetctx.insert_user_function(entrance, lowered.fndesc, [state.library])
-        state.cr = lowered._replace(cfunc=entrance)
-        return True
-
-
-class PartCompiler(Compiler):
-    """The passes of numba, with `LowerPart` in the place of `NativeLowering`."""
-
-    def define_pipelines(self):
-        (passes,) = super().define_pipelines()
-        found = PassManager(passes.pipeline_name)
-        for each, told in passes.passes:
-            found.add_pass(LowerPart if each is NativeLowering else each, told)
-        found.finalize()
-        return [found]
-
-
-OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-
-kernel = njit(**OPTIONS, cache=True, pipeline_class=KernelCompiler)
+kernel = njit(cache=True, nogil=True, error_model="numpy")
 """Decorator of every compiled function: cached, without the interpreter lock, without division checks."""
 
-lean = njit(**OPTIONS, cache=True, pipeline_class=KernelCompiler, _nrt=False)
+lean = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
 """The same for a kernel that allocates nothing: it counts no references to its arrays, which costs two atomic steps whenever
 an array is handed to another function."""

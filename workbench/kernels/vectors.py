@@ -38,18 +38,18 @@ from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_jitable, register_model
 
-from workbench.kernels.jit import OPTIONS, PartCompiler
 from workbench.kernels.lanes import LANES
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
 FLOATS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
 KINDS = {**FLOATS, types.int32: INT32, types.int64: INT64, types.uint16: ir.IntType(16), types.boolean: ir.IntType(1)}
 
-inlined = register_jitable(**OPTIONS, pipeline_class=PartCompiler, _nrt=False, forceinline=True, no_cpython_wrapper=True)
+inlined = register_jitable(
+    forceinline=True, nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 """Decorator of a part of kernels that is compiled into each of them; it allocates nothing and counts no references.
 
-An entrance from Python and machine code of its own would be much of the work of compiling a small function, so it has none:
-call it from a kernel.
+An entrance from Python would be much of the work of compiling a small function, so it has none: call it from a kernel.
 """
 
 
