@@ -35,7 +35,7 @@ def serving(command, store: Path):
 
 
 def _address(server, log: Path) -> str:
-    for _ in range(400):
+    for _ in range(1200):
         assert server.poll() is None, log.read_text()
         found = [word for line in log.read_text().splitlines() for word in line.split() if word.startswith("http://")]
         if found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -36,8 +35,7 @@ def in_background(
             result = work()
         except Exception as problem:  # it is shown to the visitor; a thread has nobody else to tell
             error = problem
-            ending = not threading.main_thread().is_alive()  # the server is being ended, and nothing can be looked up any more
-            if not isinstance(problem, ValueError) and not ending:
+            if not isinstance(problem, ValueError) and not _ending(workers):
                 LOG.exception("a request of the page failed")
         if loop is None:
             then(result, error)
@@ -54,6 +52,15 @@ def in_background(
         task()
     else:
         workers.submit(task)
+
+
+def _ending(workers: ThreadPoolExecutor) -> bool:
+    """Whether the process is being ended, and nothing can be looked up any more: no thread pool takes work then."""
+    try:
+        workers.submit(int)
+    except RuntimeError:
+        return True
+    return False
 
 
 def sentence_of(error: Exception) -> str:

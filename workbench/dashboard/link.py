@@ -91,3 +91,15 @@ def from_query(search: str, parts: dict[str, Part]) -> list[str]:
     """Takes in what a query says; returns the names whose values do not fit."""
     given = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
     return [name for name, text in given.items() if name in parts and not parts[name].take(text)]
+
+
+def follow_address(parts: dict[str, Part]) -> str:
+    """Takes in what the address of this visitor's page says; returns a sentence about what does not fit, or nothing."""
+    refused = from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
+    return f"The link's {', '.join(refused)} could not be used; the usual values stand instead." if refused else ""
+
+
+def write_address(parts: dict[str, Part]) -> None:
+    """Brings the address of this visitor's page to the view."""
+    if pn.state.location is not None:
+        pn.state.location.search = to_query(parts)

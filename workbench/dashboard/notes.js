@@ -1,17 +1,5 @@
 // What people write of the runs that are chosen. A note is sent when its field is left or at Ctrl-Enter, a tag at Enter;
 // what is being typed is never overwritten, and belongs to the runs that it was begun for.
-function element(kind, properties = {}, ...children) {
-  const { label, ...own } = properties
-  const made = Object.assign(document.createElement(kind), own)
-  if (label) made.setAttribute("aria-label", label)
-  made.append(...children)
-  return made
-}
-
-function put(node, text) {
-  if (node.textContent !== text) node.textContent = text
-}
-
 export function render({ model }) {
   const note = element("textarea", { label: "Note", rows: 2, placeholder: "What is to be remembered of this run" })
   const chips = element("span", { className: "chips" })

@@ -8,23 +8,24 @@ import panel as pn
 import param
 
 from workbench.dashboard.background import in_background, sentence_of
+from workbench.dashboard.drawn import Drawn, code, style
 from workbench.dashboard.readings import Reading
-from workbench.dashboard.shell import STYLE, column, text
+from workbench.dashboard.shell import column, text
 from workbench.runs.notes import annotate, read_notes
 
 
-class NotesField(pn.custom.JSComponent):
+class NotesField(Drawn):
     """The fields. What is typed into them comes out at ``on_write``."""
 
     written = param.Dict(default={}, doc="names of the chosen runs, notes of one alone, tags of any of them.")
     said = param.String(doc="What became of the last change.")
     wrong = param.Boolean(default=False, doc="Was that a mistake?")
 
-    _esm = Path(__file__).with_name("notes.js")
-    _stylesheets = [(STYLE / "notes.css").read_text(encoding="utf-8")]  # noqa: RUF012 (Panel's own way)
+    _esm = code("notes")
+    _stylesheets = style("notes")
 
     def __init__(self, on_write, **settings):
-        super().__init__(sizing_mode="stretch_width", margin=0, **settings)
+        super().__init__(**settings)
         self._on_write = on_write
 
     def _handle_msg(self, said) -> None:

@@ -8,18 +8,6 @@ const HINTS = { K: "topics; of an HDP those that have a token, and in brackets t
 const GROUPS = { "": "nothing", engine: "engine", corpus: "corpus" }
 const LAZY = 60, HEIGHT = 50, BEYOND = 8  // lines from where on few are drawn; pixels of one then; lines drawn out of sight
 
-function element(kind, properties = {}, ...children) {
-  const { label, ...own } = properties
-  const made = Object.assign(document.createElement(kind), own)
-  if (label) made.setAttribute("aria-label", label)
-  made.append(...children)
-  return made
-}
-
-function put(node, text) {
-  if (node.textContent !== text) node.textContent = text
-}
-
 export function render({ model }) {
   const runs = new Map(), drawn = new Map(), heads = new Map(), closed = new Set()
   let found = [], listed = [], asked = model.query, typing

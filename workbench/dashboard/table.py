@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from pathlib import Path
 
-import panel as pn
 import param
 
+from workbench.dashboard.drawn import Drawn, code, style
 from workbench.dashboard.link import LONGEST, Part
 from workbench.dashboard.numbers import COLUMNS
 from workbench.dashboard.readings import Reading, told_changes
-from workbench.dashboard.shell import STYLE
 from workbench.runs.store import FAILED, LOST
 
 HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
@@ -33,7 +31,7 @@ SORTED_BY = ("run", "tags", "K", "seed", "state", "progress", "perplexity", "tim
 """The columns that have an order."""
 
 
-class RunTable(pn.custom.JSComponent):
+class RunTable(Drawn):
     """The table. ``chosen`` are the runs that the buttons act on; a click on a swatch comes out at `on_draw`."""
 
     rows = param.List(doc="What `row` makes of each run, newest first; sent when runs come or go.")
@@ -46,11 +44,11 @@ class RunTable(pn.custom.JSComponent):
                           doc="The column that rows are sorted by, downwards after a minus; newest first without one.")
     group = param.Selector(default="", objects=["", "engine", "corpus"], doc="What rows are grouped by.")
 
-    _esm = "\n".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("finding.js", "table.js"))
-    _stylesheets = [(STYLE / "table.css").read_text(encoding="utf-8")]  # noqa: RUF012 (Panel's own way)
+    _esm = code("finding", "table")
+    _stylesheets = style("table")
 
     def __init__(self, on_draw=lambda name: None, **settings):
-        super().__init__(sizing_mode="stretch_width", margin=0, **settings)
+        super().__init__(**settings)
         self._on_draw = on_draw
         self._known: dict[str, tuple[Reading, dict]] = {}   # every run: as read last, and its row
 

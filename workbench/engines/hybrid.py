@@ -28,7 +28,7 @@ from workbench.engines.engine import Engine, OptionError, option
 from workbench.engines.fold_in import by_gibbs
 from workbench.engines.hyperparameters import Evidence, Learning, learner, polya_of
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, row_bytes
-from workbench.engines.partition import idle_alone, partition_option
+from workbench.engines.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.scan import DOCUMENTS
 from workbench.engines.starting import start_option
 from workbench.kernels import collapsed_vb, standard_vb
@@ -173,7 +173,7 @@ class CvbOptions(Learning, CvbOwnOptions):
 
 def threshold_of(options) -> np.int64:
     """The largest count that is sampled."""
-    return cgs.EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), cgs.EVERY_COUNT))
+    return EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
 
 
 class Sampled(NamedTuple):

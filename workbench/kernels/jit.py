@@ -9,6 +9,7 @@ import hashlib
 import os
 import shutil
 import time
+from functools import cache
 from pathlib import Path
 
 import numba
@@ -19,6 +20,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 MONTH = 30 * 24 * 3600
 
 
+@cache
 def sources_hash() -> str:
     """Twelve hex digits that change with any line of any kernel or engine."""
     digest = hashlib.sha256(numba.__version__.encode())

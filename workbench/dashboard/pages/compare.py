@@ -16,7 +16,7 @@ from workbench.dashboard.files import FORMS, figure_file, report_file, runs_file
 from workbench.dashboard.grouping import GROUPINGS, MOST_RUNS, mean_lines
 from workbench.dashboard.highlight import Highlight
 from workbench.dashboard.history import Lineage, Moves
-from workbench.dashboard.link import Part, from_query, to_query, widget_part
+from workbench.dashboard.link import Part, follow_address, widget_part, write_address
 from workbench.dashboard.notes import NotesCard
 from workbench.dashboard.readings import UNREADABLE, Reading, readings_of
 from workbench.dashboard.settings import Settings
@@ -83,7 +83,8 @@ class ComparePage:
         self._parts["topics_of"] = Part(lambda: self.topics.picked, "", self._take_topics)
         listing = self._readings.latest(FIRST_LOOK)
         self._offer(listing)
-        self._read_link()
+        if refused := follow_address(self._parts):
+            self.settings.say(refused)
         self._look()
         self._take(listing)
         self.chart.param.watch(self._chart_changed, "value")
@@ -254,15 +255,8 @@ class ComparePage:
         self.topics.pick(name)
         return True
 
-    def _read_link(self) -> None:
-        if pn.state.location is not None:
-            refused = from_query(pn.state.location.search or "", self._parts)
-            if refused:
-                self.settings.say(f"The link's {', '.join(refused)} could not be used; the usual values stand instead.")
-
     def _write_link(self, event=None) -> None:
-        if pn.state.location is not None:
-            pn.state.location.search = to_query(self._parts)
+        write_address(self._parts)
 
     # ------------------------------------------------------------------ the page
 

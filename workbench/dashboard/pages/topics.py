@@ -9,7 +9,7 @@ import numpy as np
 import panel as pn
 
 from workbench.dashboard.downloads import Downloads, Handover
-from workbench.dashboard.link import Part, from_query, to_query, widget_part
+from workbench.dashboard.link import Part, follow_address, widget_part, write_address
 from workbench.dashboard.readings import Reading, readings_of
 from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text
 from workbench.dashboard.snapshots import Moment, moment_of, written
@@ -57,7 +57,7 @@ class TopicsPage:
             "document": Part(self._document_told, "", self._take_document),
         }
         self._take(self._readings.latest(FIRST_LOOK))
-        self._read_link()
+        self._say(follow_address(self._parts))
         self._show()
         self.run.param.watch(self._run_chosen, "value")
         self.other.param.watch(self._other_chosen, "value")
@@ -158,7 +158,7 @@ class TopicsPage:
         self._choosing = False
 
     def _changed(self, event=None) -> None:
-        self._write_link()
+        write_address(self._parts)
         self._show()
 
     def _makers(self) -> dict[str, dict]:
@@ -221,16 +221,6 @@ class TopicsPage:
             return False
         self._spread(int(number))
         return True
-
-    def _read_link(self) -> None:
-        if pn.state.location is not None:
-            refused = from_query(pn.state.location.search or "", self._parts)
-            if refused:
-                self._say(f"The link's {', '.join(refused)} could not be used; the usual values stand instead.")
-
-    def _write_link(self) -> None:
-        if pn.state.location is not None:
-            pn.state.location.search = to_query(self._parts)
 
     # ------------------------------------------------------------------ the page
 

@@ -10,9 +10,9 @@ import param
 import xarray as xr
 
 from workbench.dashboard.background import sentence_of
+from workbench.dashboard.drawn import Drawn, code, style
 from workbench.dashboard.latest import Latest
 from workbench.dashboard.snapshots import Moment, counts_of, documents_of, labels_now, topic_colour
-from workbench.dashboard.topics_page.component import Drawn, code, style
 from workbench.dashboard.topics_page.sheet import Sheet, number, sheet_row
 from workbench.measures import match_topics, top_words, topic_flow, topic_sizes, topics_by_size
 from workbench.runs.archive import get_corpus
@@ -45,7 +45,7 @@ class Flow(Drawn):
     chosen = param.Integer(default=NONE)
     said = param.String()
 
-    _esm = code("flow")
+    _esm = code("topics_page/flow")
     _stylesheets: ClassVar[list[str]] = style("flow")
 
 

@@ -11,9 +11,9 @@ import param
 import xarray as xr
 
 from workbench.dashboard.background import sentence_of
+from workbench.dashboard.drawn import Drawn, code, style
 from workbench.dashboard.latest import Latest
 from workbench.dashboard.snapshots import Moment, counts_of, labels_now, topic_colour
-from workbench.dashboard.topics_page.component import Drawn, code, style
 from workbench.measures import salient_words, top_words, topic_map, topic_sizes, topics_by_size, used_topics
 from workbench.runs.notes import label_topic
 
@@ -36,7 +36,7 @@ class Overview(Drawn):
     said = param.String(doc="What the map shows, in a sentence.")
     wrong = param.String(doc="What is wrong with a label.")
 
-    _esm = code("overview")
+    _esm = code("topics_page/overview")
     _stylesheets: ClassVar[list[str]] = style("overview")
 
     def __init__(self, on_label: Callable[[int, str], None] = lambda topic, text: None):

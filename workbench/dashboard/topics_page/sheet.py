@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import param
 
-from workbench.dashboard.topics_page.component import Drawn, code, style
+from workbench.dashboard.drawn import Drawn, code, style
 
 
 class Sheet(Drawn):
@@ -19,7 +19,7 @@ class Sheet(Drawn):
     chosen = param.Integer(default=-1, doc="Key of the row that is chosen; -1: none.")
     said = param.String()
 
-    _esm = code("sheet")
+    _esm = code("topics_page/sheet")
     _stylesheets: ClassVar[list[str]] = style("sheet")
 
 

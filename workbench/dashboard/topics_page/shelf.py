@@ -8,8 +8,8 @@ import numpy as np
 import param
 import xarray as xr
 
+from workbench.dashboard.drawn import Drawn, code, style
 from workbench.dashboard.snapshots import topic_colour
-from workbench.dashboard.topics_page.component import Drawn, code, style
 
 NONE = -1
 LEAST = 0.01
@@ -27,7 +27,7 @@ class Shelf(Drawn):
     shown = param.Dict(default={}, doc="document, title, note, words, topics, the chosen topic; raw where words are a text.")
     said = param.String()
 
-    _esm = code("shelf")
+    _esm = code("topics_page/shelf")
     _stylesheets: ClassVar[list[str]] = style("shelf")
 
     def __init__(self, headings: list, on_topic=lambda topic: None):

@@ -9,9 +9,9 @@ import numpy as np
 import param
 
 from workbench.dashboard.background import sentence_of
+from workbench.dashboard.drawn import Drawn, code, style
 from workbench.dashboard.latest import Latest
 from workbench.dashboard.snapshots import topic_colour
-from workbench.dashboard.topics_page.component import Drawn, code, style
 from workbench.runs.run import Run
 
 MOST_POINTS = 120
@@ -30,7 +30,7 @@ class Sizes(Drawn):
     chosen = param.Integer(default=-1)
     said = param.String()
 
-    _esm = code("sizes")
+    _esm = code("topics_page/sizes")
     _stylesheets: ClassVar[list[str]] = style("sizes")
 
     def __init__(self):

@@ -1,4 +1,4 @@
-"""What the parts of the page that are drawn in the browser have in common: their code and their style."""
+"""What the parts of a page that are drawn in the browser have in common: their code and their style."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class Drawn(pn.custom.JSComponent):
         super().__init__(sizing_mode="stretch_width", margin=0, **settings)
 
 
-def code(name: str) -> str:
-    """The browser's code of a part: a page asks for no module of its own, so what parts share comes first in each."""
-    return "\n".join((HERE / file).read_text(encoding="utf-8") for file in ("drawn.js", f"{name}.js"))
+def code(*names: str) -> str:
+    """The browser's code of a part, from files of this folder: a page asks for no module of its own, so what parts share
+    comes first in each."""
+    return "\n".join((HERE / f"{name}.js").read_text(encoding="utf-8") for name in ("drawn", *names))
 
 
 def style(*names: str) -> list[str]:

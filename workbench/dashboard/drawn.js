@@ -1,8 +1,11 @@
-// What the cards of the Topics page have in common. What others wrote enters as text only.
+// What the parts of the pages have in common. What others wrote enters as text only.
 const SVG = "http://www.w3.org/2000/svg"
 
+// ``label`` is what those who cannot see the element are told.
 export function element(kind, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(kind), properties)
+  const { label, ...own } = properties
+  const made = Object.assign(document.createElement(kind), own)
+  if (label) made.setAttribute("aria-label", label)
   made.append(...children)
   return made
 }
