@@ -10,10 +10,11 @@ import pytest
 from comparisons import made_up, tiny_comparison, tiny_run, with_topics
 
 import workbench as wb
-from workbench.measures import MeasureError, labels_of, summary, top_words, topic_sizes
+from workbench.measures import MeasureError, labels_of, perplexity_errors, summary, top_words, topic_sizes
 from workbench.report.files import ReportError
-from workbench.report.gathering import gather
-from workbench.report.tables import number, topic_tables, with_error
+from workbench.report.gathering import gather, scores
+from workbench.report.tables import between, number, topic_tables, with_error
+from workbench.runs.by_document import score_documents
 
 VOID = {"meta", "link", "br"}
 NAN = re.compile(r"\bnan\b", re.IGNORECASE)
@@ -164,6 +165,39 @@ def test_one_run_has_no_error_and_no_difference(undrawn, tmp_path):
     text = Page(wb.write_report(tiny_run("svb"), tmp_path / "report.html").read_text()).text
     assert "One run each, with one seed" in text and "there is no standard error" in text
     assert "±" not in text and not NAN.search(text)
+
+
+def test_one_run_of_a_store_has_an_interval_over_documents_and_its_difference_too(store, undrawn, tmp_path):
+    runs = [run for run in wb.open_runs(store) if run.spec.seed == 0]
+    text = Page(wb.write_report(runs, tmp_path / "report.html").read_text()).text
+    scored = {run.spec.hash: score_documents(run) for run in runs}
+    datasets = [run.dataset() for run in runs]
+    errors, differences = perplexity_errors(datasets, scored), summary(datasets, "cgs", scored)
+    for label in ("svb", "svb-cgs r=1", "cgs"):
+        row = errors.sel(label=label)
+        assert row["low"] < row["value"] < row["high"]
+        assert between(float(row["low"]), float(row["high"])) in text
+    low, high = (float(differences[f"difference_{end}"].sel(label="svb")) for end in ("low", "high"))
+    assert between(low, high, sign=True) in text and "±" not in text.partition("What it cost")[0]
+    assert text.count("95 % over documents") == 3  # head of the table, note, definition
+
+
+def test_several_seeds_have_a_standard_error_and_an_interval_that_is_the_mean_of_theirs(store, report):
+    runs = wb.open_runs(store)
+    errors = perplexity_errors([run.dataset() for run in runs], {run.spec.hash: score_documents(run) for run in runs})
+    for label in ("svb", "cgs"):
+        low, high = (float(errors[end].sel(label=label)) for end in ("low", "high"))
+        assert between(low, high) in report
+
+
+def test_a_checkpoint_of_another_iteration_and_a_run_without_a_store_have_no_interval(store, undrawn, tmp_path):
+    run = next(run for run in wb.open_runs(store) if run.spec.engine == "cgs" and run.spec.seed == 0)
+    (one,) = gather([run])
+    assert list(scores([one])) == [run.spec.hash]
+    assert scores([one._replace(dataset=one.dataset.isel(iteration=slice(0, 7)))]) == {}
+    assert scores(gather([tiny_run("cgs")])) == {}
+    text = Page(wb.write_report(tiny_run("cgs"), tmp_path / "report.html").read_text()).text
+    assert "over documents" not in text and between(np.nan, 1.0) == ""
 
 
 @pytest.mark.slow

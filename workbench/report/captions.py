@@ -38,6 +38,12 @@ ERROR = (
     "± standard error", "The standard deviation (n − 1) over the runs of a label, divided by the square root of their number. "
     "It tells seeds apart, not corpora.",
 )
+DOCUMENTS = (
+    "95 % over documents", "The documents that have held-out tokens are drawn 1,000 times with replacement, as many as there "
+    "are, and the interval lies between the 2.5 and 97.5 percentiles of the perplexities, each averaged over the runs of a "
+    "label. The difference of a single pair has one too, with the same documents drawn for both. It tells what other documents "
+    "would have given under these topics, nothing of other seeds.",
+)
 COSTS = (
     ("inference seconds, CPU seconds", "Time spent in the steps of the engine alone: measuring, storing and compiling are not "
      "counted. CPU seconds add up all threads."),
@@ -56,12 +62,12 @@ TOPICS = (
 )
 
 
-def definitions(found: list[Gathered]) -> list[tuple[str, str]]:
-    """(name, sentences) of every measure that a page about the runs shows."""
+def definitions(found: list[Gathered], by_documents: bool = False) -> list[tuple[str, str]]:
+    """(name, sentences) of every measure that a page about the runs shows; ``by_documents``: also of intervals over them."""
     runs = [each.dataset for each in found]
     n_labels, scored = len(set(labels_of(runs))), any(each.spec.test is not None for each in found)
     said = [*SCORED, *([DIFFERENCE] if n_labels > 1 else [])] if scored else []
-    said += [ERROR] if n_labels < len(runs) else []
+    said += [*([ERROR] if n_labels < len(runs) else []), *([DOCUMENTS] if by_documents else [])]
     for name in objectives_of(runs):
         meaning = VARIABLES[name].meaning
         told = f"{meaning[0].upper()}{meaning[1:]}. In nats (natural logarithm); higher is better."

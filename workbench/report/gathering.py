@@ -12,8 +12,10 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.measures import MeasureError, each_run, spec_of
 from workbench.runs.archive import get_corpus
+from workbench.runs.by_document import Scored, score_documents
 from workbench.runs.run import Run, find_run
 from workbench.runs.spec import RunSpec, SpecError
+from workbench.runs.store import StoreError
 
 
 class Gathered(NamedTuple):
@@ -22,6 +24,7 @@ class Gathered(NamedTuple):
     dataset: xr.Dataset
     spec: RunSpec
     corpora: tuple[Corpus | None, Corpus | None]  # training and test tokens, as far as a store holds them
+    path: Path | None = None                      # None: given as a Dataset
 
 
 def gather(runs, store=None) -> list[Gathered]:
@@ -52,7 +55,7 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
     ------
     MeasureError, StoreError
     """
-    datasets, homes, left_out = [], {}, []
+    datasets, paths, left_out = [], {}, []
     single = isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable)
     for run in [runs] if single else list(runs):
         if isinstance(run, xr.Dataset):
@@ -60,7 +63,7 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
         elif isinstance(run, (str, os.PathLike, Run)):
             path = find_run(run, store)
             dataset = _dataset(Run(path))
-            homes[dataset.attrs["spec"]] = path.parent
+            paths[dataset.attrs["spec"]] = path
             datasets.append(dataset)
         else:
             raise MeasureError(f"wanted runs: handles, paths, names or Datasets; got {type(run).__name__}")
@@ -70,13 +73,32 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
     found = []
     for dataset in each_run(datasets):
         spec = spec_of(dataset)
-        found.append(Gathered(dataset, spec, _corpora(homes.get(dataset.attrs["spec"]), spec)))
+        path = paths.get(dataset.attrs["spec"])
+        found.append(Gathered(dataset, spec, _corpora(path and path.parent, spec), path))
     return found, left_out
 
 
 def training_corpora(found: list[Gathered]) -> dict[str, Corpus]:
     """The training tokens that are at hand, by their hash."""
     return {each.spec.train: each.corpora[0] for each in found if each.corpora[0] is not None}
+
+
+def scores(found: list[Gathered]) -> dict[str, Scored]:
+    """What the runs that lie in a store say of each document's held-out tokens, by the hash of their specs.
+
+    Left out: a run without test tokens or checkpoint, and one whose checkpoint is not of the last iteration gathered.
+    """
+    said = {}
+    for each in found:
+        if each.path is None or each.spec.test is None:
+            continue
+        try:
+            scored = score_documents(each.path)
+        except (SpecError, StoreError, OSError):  # an interval less; what is recorded is shown all the same
+            continue
+        if scored.iteration == int(each.dataset["iteration"].values[-1]):
+            said[each.spec.hash] = scored
+    return said
 
 
 def _dataset(run: Run) -> xr.Dataset:

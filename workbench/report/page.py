@@ -71,7 +71,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
          "title": one.title, "caption": one.caption, "first": one.name.startswith(FIRST)}
         for one in pictures(datasets, 2, training_corpora(found)) if not one.name.startswith(AS_TEXT)
     ]
-    scored = any(each.spec.test is not None for each in found)
+    scored, by_documents = any(each.spec.test is not None for each in found), any(row["documents"] for row in rows)
     engines, known = list(dict.fromkeys(each.spec.engine for each in found)), describe()
     corpora = list(dict.fromkeys(each.spec.corpus for each in found))
     template = Environment(
@@ -84,10 +84,11 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         remarks=remarks(found, left_out), labels=rows, reference="the reference" if ";" in against else against,
         target=target, footnotes=_footnotes(rows, scored, target, against),
         scored=scored, engines=[(name, known[name]["title"], known[name]["source"]) for name in engines],
-        definitions=definitions(found),
+        definitions=definitions(found, by_documents),
         settings=settings(found), statistics=statistics(found), versions=version_rows(found),
         commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
-        growing=any("n_active_topics" in each.dataset for each in found), priors=prior_rows(found), moves=move_tables(found),
+        growing=any("n_active_topics" in each.dataset for each in found), by_documents=by_documents,
+        priors=prior_rows(found), moves=move_tables(found),
         figures=figures, topics=topic_tables(found, labels), runs=run_rows(found),
     )
 
@@ -103,6 +104,8 @@ def _footnotes(rows: list[dict], scored: bool, target: str, against: str) -> lis
         notes = ["Means over runs ± standard error, at the last iteration; a label with one run has no error."]
     else:
         notes = ["One run each, with one seed, at its last iteration: there is no standard error."]
+    if any(row["documents"] for row in rows):
+        notes.append("95 % over documents: the interval over other documents that might be held out, under these topics.")
     if scored and len(rows) > 1:
         notes.append("The difference is that of the held-out perplexity, paired: same split, same seed; pairs says how many.")
         if ";" in against:

@@ -16,6 +16,7 @@ from workbench.measures import (
     learnt_by,
     moves,
     moves_told,
+    perplexity_errors,
     reached_by_all,
     summary,
     time_to,
@@ -25,7 +26,7 @@ from workbench.measures import (
 )
 from workbench.report.captions import lineage
 from workbench.report.commands import command_of
-from workbench.report.gathering import Gathered
+from workbench.report.gathering import Gathered, scores
 from workbench.runs.dataset import versions
 from workbench.views.curves import SHORT
 
@@ -59,13 +60,20 @@ def with_error(mean: float, error: float, digits: int = 1, sign: bool = False) -
     return told if math.isnan(error) else f"{told} ± {number(error, digits)}"
 
 
+def between(low: float, high: float, digits: int = 1, sign: bool = False) -> str:
+    """An interval, as in: 2,210.4 … 2,319.0; empty where there is none."""
+    told = f"{number(low, digits, sign)} … {number(high, digits, sign)}"
+    return "" if math.isnan(low) or math.isnan(high) else told
+
+
 def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict], str, str]:
     """A row for each label, the reference's label, and the perplexity whose time is told ("" where there is none).
 
-    Perplexities of different data cannot be compared, so there none is told.
+    Perplexities of different data cannot be compared, so there none is told. ``documents`` and ``difference_documents`` are
+    intervals over documents, "" without a store; the second where there is a single pair, so no standard error.
     """
-    runs = [each.dataset for each in found]
-    table = summary(runs, reference)
+    runs, scored = [each.dataset for each in found], scores(found)
+    table, errors = summary(runs, reference, scored), perplexity_errors(runs, scored)
     target = reached_by_all(runs) if len(set(data_of(runs))) == 1 else math.nan
     spent = time_to(runs, target)
     rows = []
@@ -79,6 +87,9 @@ def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict]
         mean, error = (float(table[name].values[at]) for name in ("difference", "difference_se"))
         itself = label == table["reference"].values[at]
         row["difference"] = "reference" if itself else with_error(mean, error, 1, sign=True)
+        row["documents"] = between(*(float(errors[end].values[at]) for end in ("low", "high")))
+        ends = (float(table[f"difference_{end}"].values[at]) for end in ("low", "high"))
+        row["difference_documents"] = "" if itself or row["n_pairs"] != 1 else between(*ends, sign=True)
         row["n_pairs"] = NONE if itself or not row["n_pairs"] else row["n_pairs"]
         own = spent.values[spent["label"].values == label]
         spread = own.std(ddof=1) / np.sqrt(len(own)) if len(own) > 1 else math.nan
