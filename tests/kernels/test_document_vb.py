@@ -9,15 +9,16 @@ import twins
 from scipy.special import logsumexp, psi
 from toys import simulated
 
+from workbench.corpus import Corpus
 from workbench.kernels import document_vb, standard_vb
-from workbench.kernels.lanes import aligned_zeros, pad_topics
+from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.special import fast_log
 from workbench.kernels.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.vectors import spread, total
 
 
 def rows(array):
-    out = aligned_zeros((len(array), 16), np.float64)
+    out = aligned_zeros((len(array), padded(array.shape[1])), np.float64)
     out[:, : array.shape[1]] = array
     return out
 
@@ -60,8 +61,12 @@ def test_where_all_weights_of_a_document_underflow_both_passes_go_by_logs():
     assert log_normalisers == pytest.approx(told, rel=1e-9)
 
 
-def test_words_counted_in_slices_are_those_counted_at_once():
-    corpus, n_topics, random = simulated(8, 10, 12), 3, np.random.default_rng(2)
+@pytest.mark.parametrize("n_topics", [3, 40, 70])
+def test_words_counted_in_slices_are_those_counted_at_once(n_topics):
+    """Rows of one block, of a few, and wide ones, of words in one, two, ... nine documents."""
+    random, lengths = np.random.default_rng(2), np.arange(10)
+    documents = np.concatenate([random.permutation(10)[:n] for n in lengths])
+    corpus = Corpus.from_pairs(documents, np.repeat(lengths, lengths), random.integers(1, 4, 45))
     by_word, ratios = corpus.by_word, random.uniform(0.5, 2.0, corpus.n_pairs)
     of_documents, of_words = (rows(random.uniform(0.5, 2.0, (n, n_topics))) for n in (corpus.n_documents, corpus.n_words))
     nothing, new_wk, expected = np.zeros_like(of_documents), np.zeros_like(of_words), np.zeros_like(of_words)

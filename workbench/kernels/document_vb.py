@@ -14,7 +14,18 @@ import numpy as np
 from workbench.kernels.jit import lean
 from workbench.kernels.lanes import LANES, LINE
 from workbench.kernels.special import fast_log
-from workbench.kernels.standard_vb import FAINT, TINY, log_domain_gamma, log_weight, weigh_row, weigh_rows
+from workbench.kernels.standard_vb import (
+    BLOCK,
+    FAINT,
+    GROUP,
+    TINY,
+    blend,
+    four_from,
+    log_domain_gamma,
+    log_weight,
+    weigh_row,
+    weigh_rows,
+)
 from workbench.kernels.vectors import (
     choose,
     count,
@@ -30,10 +41,6 @@ from workbench.kernels.vectors import (
     totals,
 )
 
-GROUP = 4
-"""Pairs whose sums over topics are taken together."""
-BLOCK = 8
-"""Topics of four pairs that are multiplied at once: of sixteen the sums would not fit into the registers of AVX2."""
 LARGEST_POWER = 3.0
 """Of a pair that counts more the logarithm is taken by itself."""
 SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
@@ -47,13 +54,6 @@ def longest(first, last, indptr):
     for d in range(first + 1, last):
         most = max(most, indptr[d + 1] - indptr[d])
     return most
-
-
-@inlined
-def four_from(rows, i):
-    """Where the rows of four pairs begin; an unsigned index does not ask whether it counts from the end."""
-    i = np.uint64(i)
-    return rows[i], rows[i + np.uint64(1)], rows[i + np.uint64(2)], rows[i + np.uint64(3)]
 
 
 @inlined
@@ -98,7 +98,7 @@ def visit(n, rows, tokens, own, document_weights, word_weights, normalisers, rat
         store(new, k, spread(0.0))
     for i in range(0, n, GROUP):
         soon = four_from(rows, i + GROUP)
-        r0, r1, r2, r3 = four_from(rows, i)
+        own_rows = r0, r1, r2, r3 = four_from(rows, i)
         s0 = s1 = s2 = s3 = 0.0 * load_eight(document_weights, own)
         for k in range(0, n_padded, BLOCK):
             for row in soon:
@@ -110,9 +110,7 @@ def visit(n, rows, tokens, own, document_weights, word_weights, normalisers, rat
             s3 += a * load_eight(word_weights, r3 + k)
         q0, q1, q2, q3, tiny = divide(i, totals(s0, s1, s2, s3), tokens, normalisers, ratios)
         for k in range(0, n_padded, BLOCK):
-            first = q0 * load_eight(word_weights, r0 + k) + q1 * load_eight(word_weights, r1 + k)
-            sums = first + (q2 * load_eight(word_weights, r2 + k) + q3 * load_eight(word_weights, r3 + k))
-            store(new, k, load_eight(new, k) + sums)
+            store(new, k, load_eight(new, k) + blend(word_weights, k, own_rows, (q0, q1, q2, q3)))
         n_tiny += tiny
     return n_tiny
 
