@@ -1,0 +1,140 @@
+"""What a network of mixture levels is made of: variables, and levels of rows that draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from difflib import get_close_matches
+
+import numpy as np
+
+from workbench.models.lda import ModelError
+
+DOCUMENT, WORD, AUTHORS = "document", "word", "authors"
+"""Names that every network knows: whose tokens they are, what is drawn last, and the size of a variable that tells authors."""
+KINDS = ("dirichlet", "point", "observed")
+LEARNING = ("none", "scalar", "vector")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A hidden variable of a token: what a level draws, and others are given.
+
+    Parameters
+    ----------
+    name : str
+    size : int or "authors"
+        Its values are 0 … size - 1; "authors": the authors of the corpus, of whom a token can have those of its document.
+    values : (size,) str, optional
+        What tables and pictures call them.
+    """
+
+    name: str
+    size: int | str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a level, numbered by variables, for the paths on which other variables have certain values.
+
+    Parameters
+    ----------
+    by : names of variables, or "document"
+        The last counts fastest; none: a single row.
+    when : of (variable, first value, last value), optional
+        Without it the rows are for every path. A variable of ``by`` that is limited here counts from its first value on.
+        A value is its number or its name; (variable, value) is a span of one.
+    """
+
+    by: tuple[str, ...] = ()
+    when: tuple[tuple[str, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level: distributions over the values of one variable, a row each.
+
+    Parameters
+    ----------
+    name : str
+        Of its parameters, as theta; the counts of a run are called ``n_<name>``.
+    draws : str
+        The variable that it draws, or "word".
+    rows : tuple of Rows
+        One after another; a path on which no ``when`` holds does not visit the level, and has no value of what it draws.
+    kind : {"dirichlet", "point", "observed"}
+        Integrated out or averaged over; estimated (`network-vb-ml`); known.
+    prior : float, or one number per value drawn, or (group, value) numbers, default 0.1
+        Of each value, in each row, of a Dirichlet level; one number alone for the words.
+    groups : names of variables, subset of those that number the rows
+        Rows for the same values share a prior; none: all rows do.
+    learn : {"none", "scalar", "vector"}
+        Whether the prior is learnt, as one number for the level or as one per value and group.
+    table : (row, value) floats or "authors"
+        Of an observed level: its rows; "authors": even over those of the document.
+    """
+
+    name: str
+    draws: str
+    rows: tuple[Rows, ...]
+    kind: str = "dirichlet"
+    prior: float | tuple = 0.1
+    groups: tuple[str, ...] = ()
+    learn: str = "none"
+    table: tuple | str | None = None
+
+    @property
+    def of_documents(self) -> bool:
+        """Has every document rows of its own, which unseen documents then need?"""
+        return any(DOCUMENT in rows.by for rows in self.rows)
+
+
+def part(kind: type, given):
+    """A part of a network, of a dict where it comes from a file, its lists as tuples."""
+    if isinstance(given, kind):
+        return kind(**{f.name: _tuples(getattr(given, f.name)) for f in fields(kind)})
+    what = kind.__name__.lower()
+    if not isinstance(given, Mapping):
+        raise ModelError(f"each {what} of a network is a table of {', '.join(f.name for f in fields(kind))}; got {given!r}")
+    known = [f.name for f in fields(kind)]
+    for name in given:
+        if name not in known:
+            near = get_close_matches(str(name), known, 1, 0.5)
+            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
+            raise ModelError(f"a {what} of a network has no '{name}'; {hint}")
+    missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in given]
+    if missing:
+        raise ModelError(f"{what} '{given.get('name', '')}' needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")
+    values = {name: _tuples(value) for name, value in given.items()}
+    if kind is Level:
+        values["rows"] = tuple(part(Rows, rows) for rows in values["rows"])
+    return kind(**values)
+
+
+def with_numbers(level: Level, variables) -> Level:
+    """A level whose limits are numbers, each with a first and a last value."""
+    values = {each.name: each.values for each in variables}
+
+    def limit(given):
+        if not isinstance(given, tuple) or len(given) not in (2, 3):
+            raise ModelError(
+                f"level '{level.name}': when is a list of (variable, first value, last value), as [[\"super\", 1, 5]]; "
+                f"got {given!r}"
+            )
+        name, *span = given
+        named = values.get(name, ())
+        span = [named.index(value) if isinstance(value, str) and value in named else value for value in span]
+        return (name, span[0], span[-1])
+
+    rows = tuple(part(Rows, each) for each in level.rows)
+    for each in rows:
+        if isinstance(each.by, str):
+            raise ModelError(f"level '{level.name}': by is a list of names, as [\"{each.by}\"]; got '{each.by}'")
+    return replace(level, rows=tuple(replace(each, when=tuple(map(limit, each.when))) for each in rows))
+
+
+def _tuples(value):
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    return tuple(_tuples(each) for each in value) if isinstance(value, (list, tuple)) else value

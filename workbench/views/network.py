@@ -1,0 +1,160 @@
+"""A topic model drawn as a network of mixture levels: an ellipse a level, an arrow a variable."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.models.network import AUTHORS, DOCUMENT, WORD, Level, Network
+from workbench.views.style import INK, RC
+
+STEP = 3.7
+"""From one column of levels to the next; an ellipse is 1.7 wide and 0.9 high."""
+RISE = 1.8
+"""From one level to the next within a column."""
+HALF_WIDTH, HALF_HEIGHT = 0.85, 0.45
+AROUND = np.linspace(0, 2 * np.pi, 49)
+ALONG = np.linspace(0, 1, 21)
+HEAD_LENGTH, HEAD_WIDTH = 0.2, 0.08
+INCHES = 0.42
+"""Of a unit on paper."""
+
+
+FILLED = {"dirichlet": "#c4e6f8", "point": "#ffffff", "observed": "#dddddd"}
+
+
+class Arrow(NamedTuple):
+    """A variable on its way from the level that draws it to one that it tells something."""
+
+    path: np.ndarray    # (point, 2)
+    head: np.ndarray    # (3, 2)
+    name: str
+    chooses: bool       # does it number the rows? Otherwise it only says whether the level is visited
+
+
+def network_view(network: Network, title: str = ""):
+    """The levels of a network from left to right, each with the rows that it has, and the variables between them.
+
+    As in Heinrich & Goesele (2009), Fig. 1: ellipses are mixture levels, arrows discrete variables. An arrow is dotted where
+    its variable only decides whether or with which kind of row a level is visited; the ellipse of an observed level is
+    grey, that of a level of point estimates is open; the word is what leaves the last one.
+
+    Parameters
+    ----------
+    network : Network
+    title : str
+
+    Returns
+    -------
+    holoviews.Overlay
+        `Polygons` (ellipses, heads), `Path` (arrows) and `Labels`; the option ``fig_inches`` says how large it is to be.
+    """
+    import holoviews as hv
+    import holoviews.plotting.mpl
+
+    at = _places(network)
+    arrows = _arrows(network, at)
+    ellipses = [
+        hv.Polygons([_ellipse(at[level.name])], label=level.name).opts(
+            facecolor=FILLED[level.kind], edgecolor=INK, linewidth=0.8, backend="matplotlib"
+        ) for level in network.levels
+    ]
+    lines = [
+        hv.Path([arrow.path], label=arrow.name).opts(
+            color=INK, linewidth=0.8, linestyle="-" if arrow.chooses else ":", backend="matplotlib"
+        ) for arrow in arrows
+    ]
+    heads = hv.Polygons([arrow.head for arrow in arrows]).opts(facecolor=INK, edgecolor=INK, linewidth=0, backend="matplotlib")
+    names = [(*at[level.name], level.name) for level in network.levels]
+    below = [(at[level.name][0], at[level.name][1] - HALF_HEIGHT - 0.4, _rows_told(network, level)) for level in network.levels]
+    told = [(*_middle(arrow), arrow.name) for arrow in arrows]
+    x, y = np.concatenate([*(arrow.path for arrow in arrows), *map(_ellipse, at.values())]).T
+    limits = (x.min() - 0.2, x.max() + 0.2), (min(y.min(), min(low for _, low, _ in below)) - 0.4, y.max() + 0.5)
+    return hv.Overlay([
+        *lines, heads, *ellipses, _labels(names, "levels", 8, "center", "bold"), _labels(below, "rows", 6.5, "center"),
+        _labels(told, "variables", 7, "center"),
+    ]).opts(
+        xlim=limits[0], ylim=limits[1], xaxis=None, yaxis=None, show_frame=False, show_grid=False, show_legend=False, title=title,
+        fig_inches=tuple(INCHES * (high - low) for low, high in limits), aspect="equal", fig_rcparams=RC, backend="matplotlib",
+    )
+
+
+def _labels(texts, name: str, size: float, align: str, weight: str = "normal"):
+    import holoviews as hv
+
+    return hv.Labels(texts, ["x", "y"], name, label=name).opts(
+        size=size, color=INK, horizontalalignment=align, weight=weight, backend="matplotlib"
+    )
+
+
+def _given(level: Level) -> dict[str, bool]:
+    """What a level is given: whether it numbers the rows, by name of the variable."""
+    choosing = {name for rows in level.rows for name in rows.by}
+    return {name: True for name in sorted(choosing)} | {
+        name: False for rows in level.rows for name, *_ in rows.when if name not in choosing
+    }
+
+
+def _places(network: Network) -> dict[str, tuple[float, float]]:
+    """Where each level stands, and the document: a column right of all that it is given, below those that share its column."""
+    column = {DOCUMENT: 0}
+    drawn_by = {level.draws: level.name for level in network.levels}
+    found: dict[int, list[str]] = {}
+    for level in network.levels:
+        given = [drawn_by.get(name, DOCUMENT) for name in _given(level)] or [DOCUMENT]
+        column[level.name] = 1 + max(column[name] for name in given)
+        found.setdefault(column[level.name], []).append(level.name)
+    places = {DOCUMENT: (0.0, 0.0)}
+    for at, names in found.items():
+        for i, name in enumerate(names):
+            places[name] = (STEP * at - 1.0, RISE * ((len(names) - 1) / 2 - i))
+    return places
+
+
+def _ellipse(centre) -> np.ndarray:
+    return np.column_stack([centre[0] + HALF_WIDTH * np.cos(AROUND), centre[1] + HALF_HEIGHT * np.sin(AROUND)])
+
+
+def _arrows(network: Network, at) -> list[Arrow]:
+    """Every variable to every level that it tells something, and the word out of the last; long ones bend over what they pass."""
+    found = []
+    drawn_by = {level.draws: level.name for level in network.levels}
+    for level in network.levels:
+        for name, chooses in _given(level).items():
+            source = at[drawn_by[name]] if name in drawn_by else at[DOCUMENT]
+            start = source[0] + (HALF_WIDTH if name in drawn_by else 0.12)
+            passed = int(np.ceil((at[level.name][0] - source[0]) / STEP - 0.01)) - 1
+            bend = 0.35 + 0.55 * passed if passed > 0 else 0.0
+            told = name if name == DOCUMENT or network.size(name) == 1 else f"{name} ({network.size(name):,})"
+            found.append(_arrow((start, source[1]), (at[level.name][0] - HALF_WIDTH, at[level.name][1]), bend, told, chooses))
+    last = at[network.levels[-1].name]
+    return [*found, _arrow((last[0] + HALF_WIDTH, last[1]), (last[0] + STEP - HALF_WIDTH, last[1]), 0.0, WORD, True)]
+
+
+def _arrow(start, end, bend: float, name: str, chooses: bool) -> Arrow:
+    """From one point to another, with a bow so high in its middle."""
+    x = start[0] + ALONG * (end[0] - start[0])
+    y = start[1] + ALONG * (end[1] - start[1]) + 4 * bend * ALONG * (1 - ALONG)
+    path = np.column_stack([x, y])
+    ahead = path[-1] - path[-3]
+    ahead /= np.hypot(*ahead)
+    across = np.array([-ahead[1], ahead[0]])
+    foot = path[-1] - HEAD_LENGTH * ahead
+    return Arrow(path, np.array([path[-1], foot + HEAD_WIDTH * across, foot - HEAD_WIDTH * across]), name, chooses)
+
+
+def _middle(arrow: Arrow) -> tuple[float, float]:
+    """Where the name of an arrow stands: above its middle."""
+    x, y = arrow.path[len(arrow.path) // 2]
+    return float(x), float(y) + 0.22
+
+
+def _rows_told(network: Network, level: Level) -> str:
+    """How many rows a level has, and of how many values, on two lines: documents × 5 rows / of 10."""
+    if level.table == AUTHORS:
+        return "authors of\nthe document"
+    n_rows = network.n_rows(level)
+    rows = f"{n_rows:,} {'row' if n_rows == 1 else 'rows'}"
+    values = "words" if level.draws == WORD else f"{network.size(level.draws):,}"
+    return f"{rows}{' a document' if level.of_documents else ''}\nof {values}"
