@@ -2,7 +2,7 @@
 
 A thread looks at the store twice a second for as long as somebody asks, and leaves an immutable
 `Listing`; a session's tick takes the latest one and never waits for the disk. Only new rows are read;
-a run that has ended is read again when its heartbeat file changes.
+a run that has ended is read again when its heartbeat file changes, and what was read of it is kept beside it.
 """
 
 from __future__ import annotations
@@ -13,25 +13,27 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS
-from workbench.dashboard.numbers import COLUMNS, last_alphas, numbers_of
-from workbench.measures import Move, learnt_by, moves
+from workbench.dashboard.kept import Taken, keep, kept, origin_of
+from workbench.dashboard.numbers import COLUMNS
+from workbench.measures import Move
 from workbench.runs import notes
 from workbench.runs.control import PAUSED, RUNNING
 from workbench.runs.dataset import label_rows
 from workbench.runs.notes import Notes
 from workbench.runs.spec import RunSpec
-from workbench.runs.store import WAITING, RunReader, run_paths
+from workbench.runs.store import WAITING, RunReader, about_run, read_spec, read_status, run_paths
 
 MOST_POINTS = 2000
 """Points that a curve has at most: more than a screen has pixels for, little enough for a thousand runs."""
 LOOK_EVERY = 0.5
 PATIENCE = 5.0
 """Seconds between two looks, and without a question before the thread ends."""
+TOLD_FIRST = 8
+"""Runs that a look that reads them for the first time tells of at once: as many as are drawn."""
 TELL_EVERY = 1.0
-"""Seconds after which a look that reads runs for the first time tells of those it has read."""
+"""Seconds after which it tells of more, and twice as long each time: a page is made anew for every one."""
 ALIVE = (WAITING, RUNNING, PAUSED)
 UNREADABLE = "unreadable"
 
@@ -69,57 +71,63 @@ class Listing(NamedTuple):
 
 
 class Follower:
-    """Reads one run again and again."""
+    """Reads one run again and again; of one at rest that was read before, what was kept of it (see `kept`)."""
 
     def __init__(self, path: Path):
-        self._reader = RunReader(path)
-        self._stamp, self.reading = None, None
-        self._forget()
-
-    def _forget(self) -> None:
-        self._n_rows, self._numbers, self._marks = 0, np.empty((0, len(COLUMNS))), np.empty((0, len(COLUMNS)))
-        self._latest, self._alphas, self._learns, self._moves = np.full(len(COLUMNS), np.nan), np.empty(0), (), ()
+        self.path, self._about, self._reader = path, about_run(path), None
+        self._stamp, self._origin, self._label, self._taken, self._fresh = None, None, "", Taken(), False
+        self.reading: Reading | None = None
 
     def look(self) -> Reading:
         """The run as it is; the very same object when nothing has changed."""
-        path = self._reader.path
+        path, known = self.path, self.reading
         stamp = tuple(_stamp(path / name) for name in ("status.json", "end.json", notes.FILE))
-        if self.reading is not None and self.reading.state not in ALIVE and stamp == self._stamp:
-            return self.reading
-        spec, status = self._reader.spec(), self._reader.status()
+        if known is not None and known.state not in ALIVE and stamp == self._stamp:
+            return known
+        spec, status = read_spec(path, self._about), read_status(path, self._about)
         stride = 1 + (spec.n_iterations // spec.record_every - 1) // MOST_POINTS
-        if self.reading is None or stride != self.reading.stride:
-            self._forget()
-        rows = self._reader.rows(self._n_rows)
-        if len(rows):
-            self._take_in(label_rows(self._reader.names, self._reader.vectors, rows, {"spec": spec.to_json()}), stride)
-        reading = Reading(
-            path, spec, spec.label(), status, stride, self._numbers, self._latest, self._alphas, self._learns, self._moves,
-            self._marks, self._written(stamp[-1]),
-        )
-        told = status, stride, reading.notes
-        changed = self.reading is None or len(rows) or told != (self.reading.status, self.reading.stride, self.reading.notes)
-        self._stamp, self.reading = stamp, reading if changed else self.reading
+        if known is not None and stride != known.stride:
+            self._taken, self._origin = Taken(), None
+        before = self._taken
+        self._take_in(spec, stride, status["state"] not in ALIVE)
+        told = status, stride, self._written(stamp[-1])
+        if known is None or self._taken is not before or told != (known.status, known.stride, known.notes):
+            _, *taken = self._taken
+            self.reading = Reading(path, spec, self._label, status, stride, *taken, told[-1])
+        self._stamp = stamp
         return self.reading
+
+    def keep(self) -> None:
+        """Keeps what was read of a run at rest, unless it is what was kept."""
+        if self._fresh:
+            self._fresh = False
+            keep(self.path, self._origin, self._label, self._taken)
 
     def _written(self, stamp: int) -> Notes:
         """The notes, read again when their file has changed; of one that cannot be read, the sentence that says so."""
         if self.reading is not None and self._stamp is not None and stamp == self._stamp[-1]:
             return self.reading.notes
         try:
-            return notes.read_notes(self._reader.path)
+            return notes.read_notes(self.path)
         except notes.NoteError as error:
             return Notes(str(error))
 
-    def _take_in(self, run: xr.Dataset, stride: int) -> None:
-        """Adds iterations that are new."""
-        numbers, tried = numbers_of(run), tuple(moves(run))
-        kept = np.isin(numbers[:, 0], [move.iteration for move in tried if move.accepted])
-        self._numbers = np.concatenate([self._numbers, numbers[-self._n_rows % stride :: stride]])
-        self._marks = np.concatenate([self._marks, numbers[kept]])
-        self._moves, self._learns = self._moves + tried, tuple(learnt_by(run))
-        self._latest, self._alphas = numbers[-1], last_alphas(run)
-        self._n_rows += len(numbers)
+    def _take_in(self, spec: RunSpec, stride: int, at_rest: bool) -> None:
+        """Takes in the rows that are new, or, of a run at rest that nothing was read of, what was kept."""
+        written = spec.to_json()
+        origin = origin_of(self.path, written, stride) if at_rest else None
+        if origin is not None and origin == self._origin:
+            return
+        found = kept(self.path, origin) if origin is not None and not self._taken.n_rows else None
+        if found is not None:
+            self._label, self._taken = found
+        else:
+            self._reader = self._reader or RunReader(self.path)
+            self._label, rows = self._label or spec.label(), self._reader.rows(self._taken.n_rows)
+            if len(rows):
+                run = label_rows(self._reader.names, self._reader.vectors, rows, {"spec": written})
+                self._taken = self._taken.with_rows(run, stride)
+        self._origin, self._fresh = origin, origin is not None and found is None
 
 
 class Readings:
@@ -131,6 +139,8 @@ class Readings:
         self._listing, self._asked = Listing(0, ()), 0.0
         self._lock, self._thread = threading.Lock(), None
         self._nudged, self._looked = threading.Event(), threading.Event()
+        self.progress: tuple[int, int] | None = None
+        """Runs that have been read and all there are, while many are read for the first time."""
 
     def latest(self, patience: float = 0.0) -> Listing:
         """The last listing; the first time, waits up to ``patience`` seconds for one."""
@@ -142,29 +152,38 @@ class Readings:
         self._looked.wait(patience)
         return self._listing
 
+    def looked(self) -> bool:
+        """Has the listing anything to say yet? Before, no run in it is not no run in the store."""
+        return self._looked.is_set()
+
     def nudge(self) -> None:
         """Looks again at once, because something was just asked of a run."""
         self._nudged.set()
 
     def look(self) -> Listing:
         """Looks at the store now, in this thread; a long first look is told of as it goes on, the newest runs first."""
-        followers, readings, told = {}, [], time.monotonic()
-        for path in reversed(run_paths(self.store)):
+        followers, readings, paths = {}, [], run_paths(self.store)[::-1]
+        n_new, told, patience = 0, time.monotonic(), TELL_EVERY
+        for path in paths:
             try:
                 key = (path, (path / "data.zarr").stat().st_ino)
-                new = key not in self._followers
+                n_new += key not in self._followers
                 follower = followers[key] = self._followers.get(key) or Follower(path)
                 readings.append(follower.look())
             except Exception as error:  # whatever is wrong with one run, the others are to be seen
-                new = False
                 if path.exists():
                     readings.append(unreadable(path, error))
-            if new and time.monotonic() - told > TELL_EVERY:
+            self.progress = (len(readings), len(paths)) if n_new > TOLD_FIRST else None
+            late = time.monotonic() - told > patience
+            if (n_new == TOLD_FIRST and not self._looked.is_set()) or (n_new and late):
                 read = {reading.path for reading in readings}
                 self._tell(readings + [reading for reading in self._listing.readings if reading.path not in read])
-                told = time.monotonic()
-        self._followers = followers
-        return self._tell(readings)
+                told, patience = time.monotonic(), patience * (2 if late else 1)
+        self._followers, self.progress = followers, None
+        listing = self._tell(readings)
+        for follower in followers.values():
+            follower.keep()
+        return listing
 
     def _tell(self, readings: list[Reading]) -> Listing:
         """Leaves a new listing where something has changed."""

@@ -11,6 +11,7 @@ import panel as pn
 from tornado.web import RedirectHandler
 
 from workbench.dashboard.pages import compare, topics
+from workbench.dashboard.readings import readings_of
 from workbench.runs.run import default_store
 
 PORT = 5006
@@ -49,6 +50,7 @@ def serve(
     if show:
         server.io_loop.add_callback(server.show, "/compare")
     server.start()
+    readings_of(default_store()).latest()  # begins to read: the first visitor finds runs there
     try:
         server.io_loop.start()
     except KeyboardInterrupt:

@@ -24,7 +24,7 @@ from workbench.engines.memory import DOUBLE
 from workbench.runs.places import is_run
 from workbench.runs.room import GIB, MIB, room, told
 from workbench.runs.spec import RunSpec, SpecError
-from workbench.runs.store import FINISHED, open_group, read_ending, read_status, snapshot_bytes
+from workbench.runs.store import FINISHED, read_ending, read_status, snapshot_bytes
 
 PROCESS = 250 * MIB
 """An interpreter with the packages and the compiled kernels of a run."""
@@ -119,7 +119,7 @@ def _is_finished(path: Path, n_iterations: int) -> bool:
     if not is_run(path):
         return False
     status = read_status(path)
-    far_enough = status["iteration"] >= n_iterations or read_ending(path, open_group(path)).settled
+    far_enough = status["iteration"] >= n_iterations or read_ending(path).settled
     return status["state"] == FINISHED and bool(far_enough)
 
 

@@ -9,7 +9,7 @@
                     n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot
                     snapshot_iteration (snapshot)  0: thinned out
                     committed (3,)                 rows, snapshots, topics that are valid; written LAST
-                  checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
+                  checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  reading.bin  lock  worker.log
 
 Arrays are preallocated (chunks that were never written take no room), so nothing is resized but the topics,
 where a run finds more than it began with: their arrays grow before the first row that needs them is committed.
@@ -21,6 +21,7 @@ overwrites or deletes.
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import shutil
 import time
@@ -128,14 +129,34 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
 
 def open_group(path: Path, mode: str = "r"):
     """The Zarr group of a run, or a sentence."""
-    try:
+    with _opening(path):
         group = zarr.open_group(str(path / DATA), mode=mode, use_consolidated=False)
-        schema = group.attrs["schema"]
+        _check_schema(path, group.attrs["schema"])
+    return group
+
+
+def about_run(path: Path) -> dict:
+    """The attributes of a run's group, read as the plain JSON that they are, far cheaper than opening it; or a sentence."""
+    with _opening(path):
+        about = json.loads((path / DATA / "zarr.json").read_bytes())["attributes"]
+        _check_schema(path, about["schema"])
+    return about
+
+
+@contextlib.contextmanager
+def _opening(path: Path):
+    """Within it, whatever shows that there is no run is told in a sentence."""
+    try:
+        yield
+    except StoreError:
+        raise
     except (FileNotFoundError, KeyError, ValueError) as error:
         raise StoreError(f"{path} is not a run; `workbench runs` lists the runs of a store") from error
+
+
+def _check_schema(path: Path, schema: int) -> None:
     if schema > SCHEMA:
         raise StoreError(f"{path} was written by a newer workbench (schema {schema}, this one reads {SCHEMA}); upgrade")
-    return group
 
 
 def sizes_of(model, train) -> dict[str, int]:
@@ -185,9 +206,12 @@ class Committed(NamedTuple):
         return cls(n_rows, n_snapshots, *(n_topics or [room]))
 
 
-def read_spec(path: Path, group=None) -> RunSpec:
-    """The spec a run was created with, lasting to its present end and with the rule that it has now."""
-    ending = read_ending(path, open_group(path) if group is None else group)
+def read_spec(path: Path, about: dict | None = None) -> RunSpec:
+    """The spec a run was created with, lasting to its present end and with the rule that it has now.
+
+    about : what `about_run` says, where it is at hand.
+    """
+    ending = read_ending(path, about)
     return ending.spec.lasting(ending.reaches, ending.rule)
 
 
@@ -205,9 +229,9 @@ class Ending(NamedTuple):
         return self.settled or self.n_iterations
 
 
-def read_ending(path: Path, group) -> Ending:
+def read_ending(path: Path, about: dict | None = None) -> Ending:
     """The end that was asked for last, or the one that the run was created with."""
-    spec, moved = RunSpec.from_json(group.attrs["spec"]), read_json(path / "end.json")
+    spec, moved = RunSpec.from_json((about or about_run(path))["spec"]), read_json(path / "end.json")
     rule = StopRule(*moved["rule"]) if moved.get("rule") else None if "rule" in moved else spec.rule
     return Ending(spec, moved.get("n_iterations") or spec.n_iterations, rule, moved.get("settled"))
 
@@ -218,7 +242,7 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
     A run that this very rule has ended stays ended.
     """
     group = open_group(path)
-    known, n_rows = read_ending(path, group), int(group["committed"][0])
+    known, n_rows = read_ending(path), int(group["committed"][0])
     reached = int(group["numbers"][n_rows - 1, 0]) if n_rows else 0
     settled = known.settled if rule is not None and rule == known.rule else None
     wanted = known._replace(n_iterations=max(n_iterations, reached), rule=rule, settled=settled)
@@ -228,7 +252,7 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
 
 def settle(path: Path, iteration: int, rule: StopRule) -> None:
     """The run ends after this iteration, by its rule, unless another end was asked for in the meantime."""
-    known = read_ending(path, open_group(path))
+    known = read_ending(path)
     if known.rule == rule:
         _write_ending(path, known._replace(settled=iteration))
 
@@ -237,14 +261,14 @@ def _write_ending(path: Path, ending: Ending) -> None:
     replace_json(path / "end.json", {"n_iterations": ending.n_iterations, "rule": ending.rule, "settled": ending.settled})
 
 
-def read_status(path: Path, group=None) -> dict:
+def read_status(path: Path, about: dict | None = None) -> dict:
     """state, iteration, n_iterations, time_left (seconds or None), message of a run, as its last heartbeat said.
 
     A run that claims to live, but has no recent heartbeat and no writer, is `interrupted`; it can be
-    resumed. With its ``group`` already open, two small files are all that is read.
+    resumed. With what `about_run` says at hand, two small files are all that is read.
     """
     status = {"iteration": 0, "time_left": None, "message": "", "state": LOST} | read_json(path / "status.json")
-    status["n_iterations"] = read_ending(path, open_group(path) if group is None else group).reaches
+    status["n_iterations"] = read_ending(path, about).reaches
     patience = {RUNNING: LOST_AFTER, PAUSED: LOST_AFTER, WAITING: START_PATIENCE}.get(status["state"], math.inf)
     if time.time() - status.get("time", 0) > patience and not is_written(path):
         status |= {"state": LOST, "time_left": None}
@@ -275,7 +299,8 @@ class RunReader:
         self.path = Path(path)
         group = open_group(self.path)
         try:
-            self._layout, self._group, self._made_with = Layout.of(group), group, dict(group.attrs["versions"])
+            self._about = dict(group.attrs)
+            self._layout, self._group, self._made_with = Layout.of(group), group, dict(self._about["versions"])
             self._numbers, self._counter, self._snapshot_iteration = (
                 group[name] for name in ("numbers", "committed", "snapshot_iteration")
             )
@@ -309,7 +334,7 @@ class RunReader:
 
     def spec(self) -> RunSpec:
         """The spec, lasting to the present end; cheap."""
-        return read_spec(self.path, self._group)
+        return read_spec(self.path, self._about)
 
     def makers(self) -> list[list]:
         """What `made_by.makers` says of the run."""
@@ -322,7 +347,7 @@ class RunReader:
 
     def status(self) -> dict:
         """What `read_status` says; cheap enough to be asked every second."""
-        return read_status(self.path, self._group)
+        return read_status(self.path, self._about)
 
     def progress(self) -> xr.Dataset:
         """The per-iteration part of the Dataset; cheap."""
@@ -347,5 +372,5 @@ class RunReader:
             return found
 
     def _attributes(self) -> dict:
-        settled = read_ending(self.path, self._group).settled
+        settled = read_ending(self.path, self._about).settled
         return attributes(self.spec(), self._made_with, self.status()["state"], settled, self.makers())

@@ -33,6 +33,7 @@ TITLE = "workbench · Compare"
 FIRST_LOOK = 0.5
 """Seconds that the first visitor waits for the first look at the store."""
 MEANINGS = {name: about.meaning for name, about in (VARIABLES | DERIVED).items()} | {"prior": VARIABLES["alpha"].meaning}
+RUNS, READING = "<h2>Runs</h2>", "The runs are being read …"
 FIGURES = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
 
 
@@ -43,7 +44,8 @@ class ComparePage:
         self.store, self._readings = Path(store), readings_of(store)
         self.settings = Settings(on_start=self.start)
         self.curve = Curve()
-        self.table = RunTable(on_draw=self.draw, empty=_empty(self.store))
+        self.table = RunTable(on_draw=self.draw, empty=READING)
+        self.heading = text(RUNS, css_classes=["wb-mid"])
         self.steering = Steering(self.table, self._readings.nudge)
         self.notes = NotesCard(self._readings.nudge)
         self.axis = _choice("Axis", AXES, self.curve.axis)
@@ -87,6 +89,7 @@ class ComparePage:
             self.settings.say(refused)
         self._look()
         self._take(listing)
+        self._tell_progress()
         self.chart.param.watch(self._chart_changed, "value")
         self.topics.run.param.watch(self._show_moves, "value")
         for widget in (self.axis, self.measure, self.span, self.smoothing, self.until):
@@ -103,8 +106,18 @@ class ComparePage:
     def tick(self) -> None:
         """Brings the page to the latest listing of the store."""
         self._take(self._readings.latest())
+        self._tell_progress()
         self.topics.refresh()
         self._compare()
+
+    def _tell_progress(self) -> None:
+        """Says how many runs have been read while they are read for the first time, and what to do where there is none."""
+        progress = self._readings.progress
+        heading = RUNS + message(f"{progress[0]:,} of {progress[1]:,} runs read" if progress else "")
+        if heading != self.heading.object:
+            self.heading.object = heading
+        if self.table.empty == READING and self._readings.looked():
+            self.table.empty = _empty(self.store)
 
     def _take(self, listing) -> None:
         """Brings everything but the words of the topics to a listing, unless it is known."""
@@ -272,7 +285,7 @@ class ComparePage:
         )
         whole = column(*self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None)
         runs = column(
-            column(text("<h2>Runs</h2>", css_classes=["wb-mid"]), *self.steering.parts, self.newest, whole, kind="wb-bar"),
+            column(self.heading, *self.steering.parts, self.newest, whole, kind="wb-bar"),
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
         below = (self.notes.card, self.comparison.card, self.lineage.card, self.topics.view(), self.moves.card)
