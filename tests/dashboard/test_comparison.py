@@ -1,6 +1,7 @@
 """The comparison card."""
 
 import io
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,16 @@ def test_the_rows_are_what_the_measures_say(drawn):
     np.testing.assert_allclose(found["updates"], [np.nanmean(spent[:2]), np.nanmean(spent[2:])])
     assert set(found["until"]) == {until} and (found["documents_low"] < found["test_perplexity"]).all()
     assert side_by_side(asked(drawn), 1.5, "svb")["n_reached"].tolist() == [0, 0]
+
+
+def test_a_run_that_is_removed_meanwhile_is_left_out(drawn):
+    rows = asked(drawn)
+    shutil.rmtree(drawn.runs[-1][0])
+    assert side_by_side(rows, None, "svb")["runs"]["cgs"] == ("cgs-0",)
+    for path, *_ in drawn.runs[:-1]:
+        shutil.rmtree(path)
+    with pytest.raises(MeasureError, match="nothing to compare"):
+        side_by_side(rows, None, "cgs")
 
 
 def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn):

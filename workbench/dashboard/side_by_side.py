@@ -10,6 +10,7 @@ import pandas as pd
 
 from workbench.measures import MeasureError, final, paired_differences, perplexity_errors, reached_by_all, time_to
 from workbench.runs.by_document import score_documents
+from workbench.runs.places import is_run
 from workbench.runs.run import Run
 from workbench.runs.spec import SpecError
 
@@ -23,6 +24,7 @@ def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, refere
     Parameters
     ----------
     runs : of (path, iteration)
+        One that was removed meanwhile is left out.
         The iteration is that of a run that rests, whose documents are then scored; -1 - n for one that goes on, with any n
         that changes when it is to be looked at again.
     until : float, optional
@@ -44,8 +46,13 @@ def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, refere
     """
     found, scored = [], {}
     for path, iteration in runs:
-        run = Run(path)
-        progress = run.progress()
+        try:
+            run = Run(path)
+            progress = run.progress()
+        except Exception:
+            if is_run(path):
+                raise
+            continue  # it was removed since it was listed
         if progress.sizes["iteration"] and "test_perplexity" in progress:
             found.append(progress)
             if iteration >= 0:
