@@ -7,6 +7,7 @@ page of two columns and photographs it, where there is a Chromium and playwright
 The same runs give the same bytes. Runs made anew differ only where seconds are drawn (the second panel of the bounds).
 """
 
+import io
 import re
 import shutil
 import sys
@@ -58,11 +59,22 @@ def build(store: Path, folder: Path) -> list[str]:
 
 
 def shorter(svg: str) -> str:
-    """The same picture with coordinates to a hundredth of a point and no indentation: a fifth smaller."""
-    return re.sub(
-        r"\n\s+", "\n",
-        re.sub(r'\bd="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]).replace("\n", "").replace(' "', '"'), svg),
-    )
+    """The same picture, a third smaller: a hundredth of a point is enough, and no name or blank stays that nothing needs."""
+    svg = re.sub(r'\bd="[^"]*"', lambda path: _without_blanks(_rounded(path[0], 2)), svg)
+    svg = re.sub(r'\b(?:x|y|transform)="[^"]*"', lambda place: _rounded(place[0], 3), svg)
+    svg = re.sub(r' id="(?:figure|patch|axes|matplotlib\.axis|[xy]tick|line2d|text|\w*Collection|legend)_\d+"', "", svg)
+    svg = re.sub(r'\bstyle="[^"]*"', lambda style: re.sub(r"([:;]) ", r"\1", style[0]), svg)
+    svg = re.sub(r'((?:id=|href=)"#?)DejaVuSans-', r"\1d", re.sub(r"<!--.*?-->", "", svg))
+    return re.sub(r"\s*\n\s*", "\n", svg.replace("xlink:href=", "href="))
+
+
+def _rounded(text: str, digits: int) -> str:
+    """Decimals beyond so many are cut off, and zeros at the end."""
+    return re.sub(r"\.\d+", lambda part: part[0][: digits + 1].rstrip("0").rstrip("."), text)
+
+
+def _without_blanks(path: str) -> str:
+    return re.sub(r"\s*([A-Za-z])\s*(?=[-\d.])", r"\1", re.sub(r"\s+", " ", path)).replace(' z', "z").replace(' "', '"')
 
 
 def shown(name: str) -> bool:
@@ -96,6 +108,7 @@ def readme(names: list[str], folder: Path) -> str:
 
 def photograph(folder: Path) -> None:
     """The page of two columns as a picture."""
+    from PIL import Image
     from playwright.sync_api import sync_playwright
 
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
@@ -103,7 +116,9 @@ def photograph(folder: Path) -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 816, "height": 1056}, device_scale_factor=1.5)
         page.goto((HERE / "two-columns.html").as_uri())
-        page.screenshot(path=folder / "two-columns.png", full_page=True)
+        taken = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+        few = taken.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        few.save(folder / "two-columns.png", optimize=True)
         browser.close()
 
 

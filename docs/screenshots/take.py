@@ -1,67 +1,147 @@
-"""Takes the screenshots of the live Compare page: ``python docs/screenshots/take.py``
+"""Takes the screenshots of both pages: ``python docs/screenshots/take.py [STORE]``
 
-Starts svb, cgs, svb-cgs and cv-hdp on the bundled corpus in a store that is thrown away, and photographs the
-page while some of them are still running. Needs Chromium and playwright (the extra ``test``).
+Makes a sweep over r and a comparison of engines with two seeds on the bundled corpus (runs that STORE has are taken as they
+are), starts one run more, and photographs Compare and Topics while that one goes on: at two widths in both themes, each page
+opened once. The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
 """
 
+import io
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
-from playwright.sync_api import sync_playwright
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
 
-from workbench.corpus import load_corpus
+import workbench as wb
 from workbench.runs.compare import plan
-from workbench.runs.run import Run
 from workbench.runs.store import create_run
 
 HERE = Path(__file__).parent
-SHOTS = ((1440, "light"), (1440, "dark"), (800, "light"), (800, "dark"))
-N_ITERATIONS = 400
-PATIENCE = 300_000
-"""Milliseconds that anything may take: the runs take all the cores there are."""
+WIDTHS, SCHEMES = (1440, 800), ("light", "dark")
+ENGINES = ("svb", "cvb", "cgs", "svb-cgs")
+SETTINGS = {"n_topics": 10, "n_iterations": 150, "progress": False, "jobs": 2}
+SLOW = ("svb-cgs", {"r": 1, "n_samples": 8})
+LONG, BEGUN = 600, 60
+"""Iterations of the live run, which is stopped in the end, and at how many the first picture is taken."""
+PATIENCE = 120_000
+"""Milliseconds that anything may take."""
+SETTLED = 2000
+"""Milliseconds until a page of another width is drawn."""
 
 
-def take(store: Path) -> None:
-    """Starts the runs and a server, and takes the pictures."""
-    specs, train, test = plan(load_corpus("docstrings"), ("svb", "cgs", "svb-cgs", "cv-hdp"), n_iterations=N_ITERATIONS)
-    runs = [Run(create_run(store, spec, train, test)) for spec in specs]
+def make_runs(store: Path) -> dict[str, list[str]]:
+    """The runs that have ended, by their engines: a sweep over r, and a comparison."""
+    corpus = wb.load_corpus("docstrings")
+    wb.sweep(corpus, {"r": [0, 3, "inf"]}, engine="svb-cgs", store=store, **SETTINGS)
+    found = wb.compare(corpus, ENGINES, seeds=2, store=store, **SETTINGS)
+    return {engine: list(found["run"].values[found["engine"].values == engine]) for engine in ENGINES}
+
+
+@contextmanager
+def live_run(store: Path) -> Iterator[str]:
+    """The name of a run that goes on meanwhile."""
+    settings = {"n_topics": SETTINGS["n_topics"], "n_iterations": LONG}
+    (spec,), train, test = plan(wb.load_corpus("docstrings"), [SLOW], seed=7, **settings)
+    run = wb.Run(create_run(store, spec, train, test))
+    run.resume()
+    try:
+        while run.progress().sizes["iteration"] < BEGUN:
+            time.sleep(1)
+        yield run.name
+    finally:
+        run.stop()
+        run.wait(60)
+        run.remove()
+
+
+@contextmanager
+def served(store: Path) -> Iterator[str]:
+    """The address of a server of the pages."""
     command = [sys.executable, "-m", "workbench.dashboard.serve", "--port", "0", "--store", str(store)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        url = server.stdout.readline().split()[-1]
-        for run in runs:
-            run.resume()
-        photograph(url)
+        yield server.stdout.readline().split()[-1].rsplit("/", 1)[0]
     finally:
-        for run in runs:
-            run.stop()
-        for run in runs:
-            run.wait(30)
         server.terminate()
         server.wait(20)
 
 
-def photograph(url: str) -> None:
-    """One page at a time: it has to be drawn well before the fastest run ends."""
+def compare_page(page: Page, live: str) -> None:
+    """Waits until the curves, the comparison and the words of topics are there."""
+    page.locator(f"tr[data-run='{live}'] span.state.running").wait_for()
+    page.locator("table[aria-label='comparison'] tbody tr").nth(len(ENGINES)).wait_for()
+    page.locator("table[aria-label^='words of'] tbody tr").first.wait_for()
+
+
+def topics_page(page: Page) -> None:
+    """Waits until each card has what it shows."""
+    page.locator(".listed tbody tr").nth(SETTINGS["n_topics"] - 1).wait_for()
+    for card in ("documents", "sizes", "scores", "matching"):
+        page.locator(f".{card} :is(svg, td, li)").first.wait_for()
+
+
+def mixed_document(store: Path, name: str, topic: int) -> int:
+    """A document of some length, half of which is of the topic."""
+    run = wb.open_run(store / name)
+    shares, sizes = run["theta"].sel(topic=topic).values, run["n_dk"].isel(snapshot=-1).sum("topic").values
+    return int(np.argmin(np.abs(shares - 0.5) + ((sizes < 80) | (sizes > 160))))
+
+
+def photograph(address: str, store: Path, runs: dict[str, list[str]], live: str, folder: Path, widths=WIDTHS) -> None:
+    """Both pages, as wide as asked, light and dark, each as high as it is."""
+    drawn = [live, *(name for names in runs.values() for name in names)]
+    first, second = runs["cgs"]
+    topic = 0
+    views = {
+        "compare": {"lines": "mean of seeds", "runs": ",".join(drawn), "topics_of": first,
+                    "engines": "svb-cgs", "r": "0,1,3,inf", "seeds": 2},
+        "topics": {"run": first, "topic": topic, "with": second, "document": mixed_document(store, first, topic)},
+    }
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        pages = {}
-        for width, scheme in SHOTS:
-            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            context.set_default_timeout(PATIENCE)
-            pages[width, scheme] = context.new_page()
-            pages[width, scheme].goto(url)
-        first = pages[SHOTS[0]]
-        first.locator("tr[data-run*='docstrings-svb-k'] span.state.finished").wait_for()
-        for (width, scheme), page in pages.items():
-            page.screenshot(path=HERE / f"compare-{width}-{scheme}.png", full_page=True)
+        for name, view in views.items():
+            page = browser.new_page(viewport={"width": widths[0], "height": 900})
+            page.set_default_timeout(PATIENCE)
+            page.goto(f"{address}/{name}?{urlencode(view)}")
+            compare_page(page, live) if name == "compare" else topics_page(page)
+            for width in widths:
+                page.set_viewport_size({"width": width, "height": 900})
+                for scheme in SCHEMES:
+                    page.emulate_media(color_scheme=scheme)
+                    page.wait_for_timeout(SETTLED)
+                    (folder / f"{name}-{width}-{scheme}.png").write_bytes(smaller(page.screenshot(full_page=True)))
+            page.close()
         browser.close()
 
 
+def smaller(png: bytes) -> bytes:
+    """The picture in 256 colours, a third of its size: the half that it has most of, and those nearest to all others."""
+    picture, out, palette = Image.open(io.BytesIO(png)).convert("RGB"), io.BytesIO(), Image.new("P", (1, 1))
+    most = sorted(picture.getcolors(picture.width * picture.height), reverse=True)[:128]
+    palette.putpalette([*(part for _, colour in most for part in colour),
+                        *picture.quantize(128, Image.Quantize.MAXCOVERAGE).getpalette()[: 3 * 128]])
+    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def main(store: Path) -> None:
+    runs = make_runs(store)
+    with live_run(store) as live, served(store) as address:
+        photograph(address, store, runs, live, HERE)
+
+
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        take(Path(folder) / "runs")
+    if len(sys.argv) > 1:
+        main(Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            main(Path(folder) / "runs")

@@ -18,6 +18,13 @@ def shown(curve, *readings):
     curve.show({reading.name: reading for reading in readings})
 
 
+def test_a_glyph_brings_no_others_for_what_is_selected_or_muted():
+    for renderer in Curve().figure.renderers:
+        others = renderer.nonselection_glyph, renderer.selection_glyph, renderer.muted_glyph, renderer.hover_glyph
+        assert others == (None, None, None, None)
+        assert not renderer.visible
+
+
 def test_rows_that_are_there_already_are_not_sent_again(reading_of, monkeypatch):
     curve, streamed = Curve(), []
     shown(curve, reading_of(n_points=5))

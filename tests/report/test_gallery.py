@@ -60,7 +60,7 @@ def test_the_page_shows_each_figure_in_both_widths_with_its_caption():
 def test_nothing_on_the_pages_comes_from_elsewhere():
     for name in ("README.md", "two-columns.html"):
         assert "://" not in (HERE / name).read_text()
-    assert sum(path.stat().st_size for path in HERE.iterdir()) < 3 * 2**20
+    assert sum(path.stat().st_size for path in HERE.iterdir()) < 2_000_000
 
 
 @pytest.mark.slow

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.events import Reset
-from bokeh.models import ColumnDataSource, LegendItem, Span
+from bokeh.models import ColumnDataSource, LegendItem, Scatter, Span
 
 from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES, RANK
 from workbench.dashboard.grouping import Line, Mean
 from workbench.dashboard.labels import telling_labels
 from workbench.dashboard.marks import crossings, marks, profiles
 from workbench.dashboard.numbers import COLUMNS
-from workbench.dashboard.plot import entitle, plot
+from workbench.dashboard.plot import add, entitle, plot
 from workbench.dashboard.readings import Reading
 from workbench.dashboard.slots import STRANDS, Look, Slot
 from workbench.measures.comparison import reached_by_each
@@ -79,8 +79,8 @@ class Curve:
 
     def _scatter(self, name: str, data: dict, x: str, y: str, **looks):
         """Points of all slots together, each in its colour."""
-        source = ColumnDataSource(data, name=name)
-        return self.figure.scatter(x, y, source=source, color="colour", line_color=None, visible=False, **looks)
+        glyph = Scatter(x=x, y=y, fill_color="colour", line_color=None, **looks)
+        return add(self.figure, ColumnDataSource(data, name=name), glyph)
 
     # ------------------------------------------------------------------ what is seen
 

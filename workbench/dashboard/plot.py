@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from bokeh.events import MouseLeave, MouseMove, Tap
-from bokeh.models import CustomJS, CustomJSTickFormatter, GlyphRenderer, HoverTool, Legend, LegendItem, Range1d
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJS,
+    CustomJSTickFormatter,
+    Glyph,
+    GlyphRenderer,
+    HoverTool,
+    Legend,
+    LegendItem,
+    Range1d,
+)
 from bokeh.plotting import figure
 
 from workbench.dashboard.shell import FIGURE_CSS, LEGEND_CSS
@@ -46,6 +56,20 @@ def plot() -> figure:
     for event in (MouseMove, MouseLeave, Tap):
         made.js_on_event(event, CustomJS(code=POINTED))
     return made
+
+
+def add(made: figure, source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRenderer:
+    """The glyph in the figure, not seen yet, drawn with the columns of the source.
+
+    The figure's own methods (`figure.line` and others) make two further glyphs of each, for what is selected and what is
+    muted, which this figure never has; without them the figure is made in two thirds of the time.
+    """
+    renderer = GlyphRenderer(
+        data_source=source, glyph=glyph, visible=False, nonselection_glyph=None, selection_glyph=None, muted_glyph=None,
+        **settings,
+    )
+    made.renderers.append(renderer)
+    return renderer
 
 
 def entitle(made: figure, items: list[LegendItem], points: list[GlyphRenderer]) -> None:

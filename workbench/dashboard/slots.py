@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from bokeh.models import ColumnDataSource, GlyphRenderer
+from bokeh.models import CDSView, ColumnDataSource, GlyphRenderer, Line, Scatter, VArea
 from bokeh.plotting import figure
 
 from workbench.dashboard.numbers import COLUMNS
+from workbench.dashboard.plot import add
 from workbench.measures.smoothing import smoothed
 
 STRANDS = (("line", "low", "high"), ("line_2", "low_2", "high_2"))
@@ -39,22 +40,22 @@ class Slot:
     def __init__(self, plot: figure, at: int, colour: str, first: tuple[str, str]):
         nothing = np.empty((0, len(COLUMNS)))
         self.source = ColumnDataSource(_raw(nothing) | _drawn(nothing, nothing, Look((), 0.0)), name=f"slot-{at}")
-        self.strands = tuple(self._strand(plot, colour, first, *strand) for strand in zip(STRANDS, DASHES, strict=True))
-        for strand in self.strands:
-            for part, glyph in strand._asdict().items():
-                glyph.tags = [f"{part}-{at}"]  # by which highlight.js finds it
-        self.points = plot.scatter(*first, source=self.source, size=16, fill_alpha=0, line_alpha=0, visible=False)
-        self._of, self._look = (), Look((), 0.0)
+        view = CDSView()  # of all rows; one for all glyphs of the slot
 
-    def _strand(self, plot: figure, colour: str, first: tuple[str, str], names: tuple[str, ...], dash) -> Strand:
-        x, y = first
-        looks = {"source": self.source, "visible": False}
-        strokes = {"color": colour, "line_dash": dash, "line_join": "round"} | looks
-        return Strand(
-            plot.varea(x, names[1], names[2], fill_color=colour, fill_alpha=BAND, **looks),
-            plot.line(x, y, line_width=1.4, line_alpha=FAINT, **strokes),
-            plot.line(x, y, line_width=2.2, **strokes),
-        )
+        def strand(names: tuple[str, ...], dash) -> Strand:
+            x, y = first
+            stroke = {"x": x, "y": y, "line_color": colour, "line_dash": dash, "line_join": "round"}
+            glyphs = {
+                "band": VArea(x=x, y1=names[1], y2=names[2], fill_color=colour, fill_alpha=BAND),
+                "raw": Line(line_width=1.4, line_alpha=FAINT, **stroke),
+                "line": Line(line_width=2.2, **stroke),
+            }
+            tagged = ((part, glyph, [f"{part}-{at}"]) for part, glyph in glyphs.items())  # by which highlight.js finds it
+            return Strand(**{part: add(plot, self.source, glyph, view=view, tags=tags) for part, glyph, tags in tagged})
+
+        self.strands = tuple(strand(*each) for each in zip(STRANDS, DASHES, strict=True))
+        self.points = add(plot, self.source, Scatter(x=first[0], y=first[1], size=16, fill_alpha=0, line_alpha=0), view=view)
+        self._of, self._look = (), Look((), 0.0)
 
     def fill(self, of: tuple, numbers: np.ndarray, errors: np.ndarray, look: Look) -> None:
         """Brings the data to these rows of these runs; ``errors`` are empty where there are none."""

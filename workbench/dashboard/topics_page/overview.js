@@ -6,7 +6,8 @@ export function render({ model }) {
   const points = new Map(), lines = new Map()
   let pointed = null, pinned = null, editing = false
 
-  const layer = shape("g"), map = shape("svg", { viewBox: `0 0 ${WIDE} ${WIDE}`, role: "group", class: "map" }, layer)
+  const layer = shape("g"), above = shape("g", { "aria-hidden": "true" })  // numbers and labels, which no other topic covers
+  const map = shape("svg", { viewBox: `0 0 ${WIDE} ${WIDE}`, role: "group", class: "map" }, layer, above)
   const where = element("p", { className: "hint" })
   where.setAttribute("aria-live", "polite")
   const list = element("tbody"), topics = element("table", { className: "topics" },
@@ -41,11 +42,11 @@ export function render({ model }) {
 
   function drawMap() {
     const at = place(), numbers = new Set(model.topics.map((one) => one.topic))
-    for (const [number, point] of points) if (!numbers.has(number)) { point.group.remove(); points.delete(number) }
+    for (const [number, point] of points) if (!numbers.has(number)) { point.group.remove(); point.texts.remove(); points.delete(number) }
     model.topics.forEach((one, rank) => {
       if (!points.has(one.topic)) points.set(one.topic, makePoint(one.topic))
-      const { group, circle, number, label, hint } = points.get(one.topic), [x, y] = at(one)
-      group.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`
+      const { group, texts, circle, number, label, hint } = points.get(one.topic), [x, y] = at(one)
+      group.style.transform = texts.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`
       set(circle, { style: `--topic: ${one.colour}` })
       put(number, String(one.topic)); put(hint, `${called(one)}, ${percent(one.share)}: ${one.words.join(" ")}`)
       const short = one.label.length > 22 ? one.label.slice(0, 21) + "…" : one.label
@@ -60,12 +61,13 @@ export function render({ model }) {
   function makePoint(number) {
     const circle = shape("circle"), label = shape("text", { class: "label", "text-anchor": "middle" })
     const text = shape("text", { class: "number", "text-anchor": "middle", dy: "0.35em" }), hint = shape("title")
-    const group = shape("g", { role: "button", tabindex: -1, "data-topic": number }, hint, circle, text, label)
+    const group = shape("g", { role: "button", tabindex: -1, "data-topic": number }, hint, circle), texts = shape("g", {}, text, label)
+    above.append(texts)
     group.addEventListener("click", () => choose(number))
     group.addEventListener("pointerenter", () => say(topic(number)))
     group.addEventListener("pointerleave", () => say())
     group.addEventListener("keydown", (event) => along(event, [...points.keys()], number, (next) => points.get(next).group))
-    return { group, circle, number: text, label, hint }
+    return { group, texts, circle, number: text, label, hint }
   }
 
   function sizes() {

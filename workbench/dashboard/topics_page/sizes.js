@@ -1,6 +1,16 @@
 // Sizes of the topics over the iterations: stacked shares, or a line each.
 const HIGH = 300, LEFT = 46, RIGHT = 12, TOP = 10, BOTTOM = 34
 
+// The first and last iteration, and round ones between them that are not too near to either.
+function round(first, last) {
+  const steps = [1, 2, 5].flatMap((digit) => [1, 10, 100, 1e3, 1e4, 1e5, 1e6].map((power) => digit * power)).sort((a, b) => a - b)
+  const step = steps.find((one) => (last - first) / one <= 5) || 1e7, found = [first]
+  for (let one = step * Math.ceil(first / step); one < last; one += step) {
+    if (one - first > step / 2 && last - one > step / 2) found.push(one)
+  }
+  return last > first ? [...found, last] : found
+}
+
 export function render({ model }) {
   const plot = shape("svg", { role: "img", height: HIGH, class: "plot" }), hint = element("p", { className: "hint" })
   hint.setAttribute("aria-live", "polite")
@@ -17,7 +27,8 @@ export function render({ model }) {
     if (!n) return
     const stacked = model.kind === "stacked", first = iterations[0], last = iterations[n - 1]
     const largest = stacked ? 1 : Math.max(...series.flatMap((one) => one.shares), 1e-12)
-    const x = (at) => LEFT + (width - LEFT - RIGHT) * (last > first ? (iterations[at] - first) / (last - first) : at / Math.max(n - 1, 1))
+    const along = (iteration) => LEFT + (width - LEFT - RIGHT) * (iteration - first) / Math.max(last - first, 1)
+    const x = (at) => along(iterations[at])
     const y = (share) => TOP + (HIGH - TOP - BOTTOM) * (1 - share / largest)
     const seen = new Set(series.map((one) => String(one.topic))), below = new Array(n).fill(0)
     for (const [key, path] of paths) if (!seen.has(key)) { path.remove(); paths.delete(key) }
@@ -45,10 +56,9 @@ export function render({ model }) {
       marks.push(shape("line", { x1: LEFT, x2: width - RIGHT, y1: y(share), y2: y(share) }))
       const text = shape("text", { x: LEFT - 6, y: y(share) + 4, "text-anchor": "end" }); text.textContent = percent(share, largest < 0.1 ? 1 : 0); marks.push(text)
     }
-    const across = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * (n - 1))))]
-    for (const at of across) {
-      const text = shape("text", { x: x(at), y: HIGH - BOTTOM + 16, "text-anchor": at === 0 ? "start" : at === n - 1 ? "end" : "middle" })
-      text.textContent = iterations[at].toLocaleString("en"); marks.push(text)
+    for (const one of round(first, last)) {
+      const text = shape("text", { x: along(one), y: HIGH - BOTTOM + 16, "text-anchor": one === first ? "start" : one === last ? "end" : "middle" })
+      text.textContent = one.toLocaleString("en"); marks.push(text)
     }
     const name = shape("text", { x: LEFT + (width - LEFT - RIGHT) / 2, y: HIGH - 4, "text-anchor": "middle" }); name.textContent = "iteration"
     axes.replaceChildren(...marks, name)
