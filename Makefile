@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TEST_JOBS ?= 2
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
-.PHONY: help demo serve lab test test-all check bench figures gallery browser clean
+.PHONY: help demo serve lab test test-all check bench load figures gallery browser clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1|/' | awk -F'|' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ check: $(VENV)/.installed-test  ## check style and layers
 
 bench: $(VENV)/.installed-bench  ## measure the engines beside their peers, into docs/benchmarks; goes on where it was stopped
 	$(BIN)/python benchmarks/run.py
+
+load: $(VENV)/.installed-bench  ## measure the pages under many visitors, into docs/benchmarks
+	$(BIN)/python benchmarks/run.py load --again
 
 figures: $(VENV)/.installed-test browser  ## take the screenshots of docs/screenshots again
 	$(BIN)/python docs/screenshots/take.py

@@ -25,6 +25,7 @@ from typing import Annotated, NamedTuple  # noqa: E402
 import beside_peers  # noqa: E402
 import first_use  # noqa: E402
 import growth  # noqa: E402
+import load  # noqa: E402
 import machine  # noqa: E402
 import recording  # noqa: E402
 import targets  # noqa: E402
@@ -33,7 +34,10 @@ import two_threads  # noqa: E402
 import typer  # noqa: E402
 from records import Records, conditions  # noqa: E402
 
-QUESTIONS = {module.NAME: module for module in (beside_peers, time_to_perplexity, growth, two_threads, recording, first_use)}
+QUESTIONS = {
+    module.NAME: module
+    for module in (beside_peers, time_to_perplexity, growth, two_threads, recording, first_use, load)
+}
 ROOT = Path(__file__).parent.parent
 CORPORA = ("reuters395", "kos", "nips", "zipf10m")
 TOPICS = (10, 40, 100, 500)

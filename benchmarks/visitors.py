@@ -23,18 +23,18 @@ class Control(NamedTuple):
 
     telling: tuple[str, object]    # property and value by which it is found in the document
     sets: str
-    values: tuple
+    values: tuple                  # at least two; a click gives it one that it has not
     shows: str
 
 
 CONTROLS = {
     "compare": (
-        Control(("labels", ["iterations", "steps", "updates", "seconds"]), "active", (1, 2, 3, 0), "axis_label"),
-        Control(("title", "Smoothing"), "value", (0.5, 0.0), "y"),
+        Control(("labels", ["iterations", "steps", "updates", "seconds"]), "active", (0, 1, 2, 3), "axis_label"),
+        Control(("title", "Smoothing"), "value", (0.0, 0.5), "y"),
     ),
     "topics": (
-        Control(("labels", ["stacked shares", "lines"]), "active", (1, 0), "kind"),
-        Control(("title", "Relevance λ"), "value", tuple(at / 20 for at in range(20)), "words"),
+        Control(("labels", ["stacked shares", "lines"]), "active", (0, 1), "kind"),
+        Control(("title", "Words"), "value", (10, 15, 20, 25), "words"),
     ),
 }
 
@@ -72,11 +72,12 @@ class Visitor:
         controls = CONTROLS[self.page]
         control = controls[turn % len(controls)]
         name, told = control.telling
-        model = next(one["id"] for one in self._models if one["attributes"].get(name) == told)
-        value = control.values[(turn // len(controls) + number) % len(control.values)]
+        model = next(one for one in self._models if one["attributes"].get(name) == told)
+        others = [value for value in control.values if value != model["attributes"].get(control.sets)]
+        value = model["attributes"][control.sets] = others[(turn // len(controls) + number) % len(others)]
         shown = self._waits[control.shows] = asyncio.get_running_loop().create_future()
         began = time.perf_counter()
-        await self._patch({"kind": "ModelChanged", "model": {"id": model}, "attr": control.sets, "new": value})
+        await self._patch({"kind": "ModelChanged", "model": {"id": model["id"]}, "attr": control.sets, "new": value})
         await asyncio.wait_for(shown, PATIENCE)
         return time.perf_counter() - began
 

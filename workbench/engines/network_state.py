@@ -22,6 +22,7 @@ import numpy as np
 from workbench.engines.paths import Paths, author_variable, paths_of
 from workbench.models.lda import ModelError
 from workbench.models.network import AUTHORS, DOCUMENT, WORD, Level, Network
+from workbench.models.network_variables import learnt_priors, spread
 
 
 class FlatPriors(NamedTuple):
@@ -185,16 +186,21 @@ def _table(level, places) -> np.ndarray:
 
 
 def level_counts(paths: Paths, n_own, n_rest) -> dict[str, np.ndarray]:
-    """(Expected) counts of every level but the last, ``n_<level>``: (document if it has rows by document, …, value)."""
+    """(Expected) counts of every level but the last, ``n_<level>``, along the dims of `models.network_variables`."""
     found = {}
     for level in hidden_levels(paths.network):
         places = places_of(paths.network, level.name)
         if paths.places[level.name].scope == "document":
-            counts, led = n_own[:, places.cells], n_own.shape[:1]
+            counts = n_own[:, places.cells]
         else:
-            counts, led = n_rest[places.cells - paths.rest_at], ()
-        found[f"n_{level.name}"] = counts.reshape(*led, *places.shape, -1)
+            counts = n_rest[places.cells - paths.rest_at]
+        found[f"n_{level.name}"] = spread(paths.network, level, counts)
     return found
+
+
+def told_alphas(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
+    """The priors of the levels that learn, ``alpha_<level>``, along the dims of `models.network_variables`: for `watch`."""
+    return learnt_priors(network, alphas_of(network, alphas))
 
 
 def leaf_counts(paths: Paths, n_wk, n_dr) -> dict[str, np.ndarray]:

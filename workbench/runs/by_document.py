@@ -53,7 +53,7 @@ def score_documents(run, store=None) -> Scored:
         raise SpecError(f"run '{run.name}' has no test set, so nothing is scored; fit it with held-out tokens")
     file, home = run.path / "checkpoint.npz", run.path.parent
     train, test = get_corpus(home, spec.train), get_corpus(home, spec.test)
-    engine, model, options = spec.parts()
+    engine, model, options = spec.parts(train)
     found = read_average(file)
     if found is not None and not (found[1].n_averaged and engine.samples(train, options)):
         position = read_checkpoint(file, engine, model)

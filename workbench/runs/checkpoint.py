@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ def write_checkpoint(path: Path, position: Position) -> None:
     """Writes the position to the file, or leaves the file as it was."""
     partial = path.with_name(f"{path.name}.partial")
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
-    state |= {f"model_{name}": value for name, value in asdict(position.model).items()}
+    state |= {f"model_{name}": getattr(position.model, name) for name in _learnt(position.model)}
     with open(partial, "wb") as file:
         np.savez(
             file, iteration=position.iteration, elapsed=position.elapsed, cpu_time=position.cpu_time,
@@ -31,9 +31,9 @@ def read_checkpoint(path: Path, engine, model) -> Position | None:
 
     def position(file) -> Position:
         state = engine.state(*(_restored(file[f"state_{name}"]) for name in engine.state._fields))
-        learnt = {name: _field(file[f"model_{name}"]) for name in asdict(model) if f"model_{name}" in file}
+        learnt = {name: _field(file[f"model_{name}"]) for name in _learnt(model) if f"model_{name}" in file}
         clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
-        return Position(int(file["iteration"]), state, _average(file), *clocks, type(model)(**(asdict(model) | learnt)))
+        return Position(int(file["iteration"]), state, _average(file), *clocks, replace(model, **learnt))
 
     return _read(path, position)
 
@@ -54,6 +54,11 @@ def _read(path: Path, take):
         if type(error).__module__ in ("zipfile", "zlib"):
             return None
         raise
+
+
+def _learnt(model) -> list[str]:
+    """The fields of a model that may change as it is learnt; of a network none do, what it learns is in the state."""
+    return [field.name for field in fields(model) if field.name in ("alpha", "beta")]
 
 
 def _average(file) -> Average:

@@ -16,12 +16,13 @@ from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, make_options, takes
 from workbench.models import LDA
+from workbench.models.network import Network
 from workbench.runs.fit import fit
 from workbench.runs.lineage import start_from
 from workbench.runs.need import Planned, check_room, unfinished
 from workbench.runs.progress import bars
 from workbench.runs.run import ENDED, Run
-from workbench.runs.spec import RunSpec, SpecError, make_model, make_spec, model_fields, whole
+from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, model_fields, whole
 from workbench.runs.store import FAILED, FINISHED, LOST, create_run
 
 
@@ -29,6 +30,8 @@ class RunFailed(RuntimeError):
     """A worker failed or died."""
 
 
+NETWORK = ("model", "sizes")
+"""Settings of the engines of networks alone."""
 DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs", "cv-hdp")
 
 
@@ -44,7 +47,8 @@ def plan(
     ``seeds`` inference seeds count up from ``seed``; the split stays, and is a share of the tokens of the corpus or of
     each document (``holdout_per``). ``top_words`` and ``singletons`` change the corpus first, see
     `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`, path, Dataset, or a
-    name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose model has them.
+    name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose model has them,
+    model and sizes to those of networks.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def plan(
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
     if start is not None:
-        settings["start"] = start_from(start, train, settings.get("n_topics", LDA.n_topics), store)
+        settings["start"] = start_from(start, train, settings.get("n_topics") or LDA.n_topics, store)
     specs = []
     for name, own in chosen:
         shared = {option: value for option, value in (options or {}).items() if takes(get_engine(name), option, value)}
@@ -83,16 +87,18 @@ def plan(
 
 
 def _refuse_idle_priors(engines: list[str], settings: dict) -> None:
-    """Raises SpecError for an alpha or beta that no model of these engines has."""
+    """Raises SpecError for an alpha or beta that no model of these engines has, and for a network where none takes one."""
     for prior in ("alpha", "beta"):
         if not any(prior in model_fields(get_engine(name)) for name in engines):
-            make_model(get_engine(engines[0]), settings.get("n_topics", LDA.n_topics), **{prior: settings.get(prior)})
+            make_model(get_engine(engines[0]), settings.get("n_topics"), **{prior: settings.get(prior)})
+    if not any(get_engine(name).model is Network for name in engines):
+        make_model(get_engine(engines[0]), settings.get("n_topics"), model=settings.get("model"), sizes=settings.get("sizes"))
 
 
 def settings_of(engine: str, settings: dict) -> dict:
-    """The settings without the priors that the model of an engine does not have."""
-    has = model_fields(get_engine(engine))
-    return {name: value for name, value in settings.items() if name not in ("alpha", "beta") or name in has}
+    """The settings without the priors that the model of an engine does not have, and without a network where it takes none."""
+    has = {*model_fields(get_engine(engine)), *(NETWORK if get_engine(engine).model is Network else ())}
+    return {name: value for name, value in settings.items() if name not in (*PRIORS, *NETWORK) or name in has}
 
 
 def _refuse_unknown(settings: dict) -> None:
@@ -107,10 +113,10 @@ def _refuse_unknown(settings: dict) -> None:
 
 
 def compare(
-    corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int = 10, alpha=None, beta: float | None = None, n_iterations: int = 300,
-    seeds: int = 1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0, options: dict | None = None, store=None,
-    jobs: int = 1, progress: bool = True, top_words: int | None = None, singletons: str = "keep", start=None,
-    holdout_per: str = "corpus", **settings,
+    corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int | None = None, alpha=None, beta: float | None = None,
+    n_iterations: int = 300, seeds: int = 1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0,
+    options: dict | None = None, store=None, jobs: int = 1, progress: bool = True, top_words: int | None = None,
+    singletons: str = "keep", start=None, holdout_per: str = "corpus", **settings,
 ) -> xr.Dataset:
     """Runs several engines on the same split with the same seeds.
 

@@ -12,7 +12,10 @@ import xarray as xr
 import workbench
 from workbench.corpus import Corpus
 from workbench.models import VARIABLES, Priors
+from workbench.models.network import Network
 from workbench.runs.made_by import KERNELS, taken_on
+from workbench.runs.network_means import posterior_means, with_values
+from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
 
 
@@ -56,16 +59,21 @@ def width(names, vectors, n_topics: int) -> int:
     return 1 + len(names) + n_topics * len(vectors)
 
 
-def label_rows(names, vectors, rows: np.ndarray, attrs: dict) -> xr.Dataset:
+def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
     """The per-iteration part: rows are (iteration, column) as `row_of` makes them; NaN for topics not there yet."""
+    names, vectors, _, variables, sizes = leaves
     iteration = rows[:, 0].astype(np.int64)
-    data = {}
-    for column, name in enumerate(names, start=1):
-        values = rows[:, column].astype(np.int64) if name == "updates" else rows[:, column]
-        data[name] = ("iteration", values, VARIABLES[name].attrs)
+    scalars = {
+        name: rows[:, column].astype(np.int64) if name == "updates" else rows[:, column]
+        for column, name in enumerate(names, start=1)
+    }
+    data = {
+        name: (variables[name].dims, values, variables[name].attrs)
+        for name, values in put_together(scalars, variables, sizes).items()
+    }
     of_topics = np.nan_to_num(rows[:, 1 + len(names) :], nan=0.0)
     for column, name in enumerate(vectors):
-        data[name] = (("iteration", "topic"), of_topics[:, column :: len(vectors)], VARIABLES[name].attrs)
+        data[name] = (("iteration", "topic"), of_topics[:, column :: len(vectors)], variables[name].attrs)
     n_topics = of_topics.shape[1] // len(vectors)
     coords = {"iteration": ("iteration", iteration, {"long_name": "iteration"}), "topic": np.arange(n_topics)}
     return xr.Dataset(data, coords, attrs)
@@ -90,7 +98,9 @@ def priors_of(run: xr.Dataset) -> Priors:
     )
 
 
-def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, corpus: Corpus) -> xr.Dataset:
+def label_counts(
+    dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, corpus: Corpus, leaves: Recorded
+) -> xr.Dataset:
     """The Dataset with the counts (snapshot, …) at the given iterations, and theta and phi of the last."""
     coords = {
         "snapshot_iteration": ("snapshot", iterations, {"long_name": "iteration of the snapshot"}),
@@ -99,8 +109,14 @@ def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray
     }
     dataset = dataset.merge(counts).assign_coords(coords)
     for name in counts:
-        dataset[name].attrs = VARIABLES[name].attrs
-    if len(iterations):
+        dataset[name].attrs = leaves.variables[name].attrs
+    _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(corpus)
+    if isinstance(model, Network):
+        dataset = with_values(dataset, model)
+    if len(iterations) and isinstance(model, Network):
+        for name, means in posterior_means(dataset, model, corpus).items():
+            dataset[name] = (VARIABLES[name].dims, means, VARIABLES[name].attrs)
+    elif len(iterations):
         priors = priors_of(dataset)
         for name, means, kept in (("theta", priors.theta, "n_dk"), ("phi", priors.phi, "n_kw")):
             dataset[name] = (VARIABLES[name].dims, means(dataset[kept].isel(snapshot=-1).values), VARIABLES[name].attrs)

@@ -27,10 +27,11 @@ from workbench.runs.worker import carry_on
 
 
 def fit(
-    corpus: Corpus, engine: str = "cgs", n_topics: int = 10, alpha=None, beta: float | None = None, n_iterations: int = 300,
-    seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None, n_threads: int = 1,
-    record_every: int = 1, snapshot_every: int = 50, store=None, name: str | None = None, progress: bool = True,
-    split: dict | None = None, start=None, restarts: int = 1, stop_on: str | None = None, stop_tolerance: float = 1e-4,
+    corpus: Corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None,
+    n_iterations: int = 300, seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None,
+    n_threads: int = 1, record_every: int = 1, snapshot_every: int = 50, store=None, name: str | None = None,
+    progress: bool = True, split: dict | None = None, start=None, restarts: int = 1, stop_on: str | None = None,
+    stop_tolerance: float = 1e-4, model=None, sizes: dict | None = None,
 ) -> xr.Dataset:
     """Runs an engine on a corpus and returns the run's Dataset.
 
@@ -41,8 +42,8 @@ def fit(
     engine : str
         A name of `workbench.engines`.
     n_topics, alpha, beta
-        The model; alpha is per topic (a number, or one per topic), beta per word type, 0.1 each by default. The HDP
-        engines have no such priors (their options set the totals), and refuse them.
+        The model: 10 topics by default; alpha is per topic (a number, or one per topic), beta per word type, 0.1 each by
+        default. The HDP engines have no such priors (their options set the totals), and refuse them.
     n_iterations : int
         Iterations, each one call of the engine's step over the corpus.
     seed : int
@@ -76,6 +77,13 @@ def fit(
         bound, or the perplexity of the running average), or once ``stop_tolerance`` steps were taken (topics of each
         iteration, summed; HDP engines). Off by default.
 
+    model : Network, dict, name or path, optional
+        Of the engines of networks: one that is shipped ("lda", "author-topic", "pachinko", "hpam1", "hpam2"), a
+        `workbench.models.network.Network`, or a file (.toml, .json). ``n_topics`` is then the size of its variable "topic",
+        alpha the prior of every Dirichlet level but the last, beta of that, each as the network has it by default.
+    sizes : dict, optional
+        Of variables of the network: ``{"super": 5}``.
+
     Returns
     -------
     xarray.Dataset
@@ -87,11 +95,11 @@ def fit(
     SpecError, ModelError, OptionError, StoreError
         One sentence each.
     """
-    begin = None if start is None else start_from(start, corpus, n_topics, store)
+    begin = None if start is None else start_from(start, corpus, LDA.n_topics if n_topics is None else n_topics, store)
     specs = [
         make_spec(
             corpus, engine, n_topics, alpha, beta, n_iterations, whole("seed", seed, 0) + i, test, burn_in, options, n_threads,
-            record_every, snapshot_every, split, name, begin, stop_on, stop_tolerance,
+            record_every, snapshot_every, split, name, begin, stop_on, stop_tolerance, model, sizes,
         )
         for i in range(whole("restarts", restarts, 1))
     ]
@@ -158,7 +166,7 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     if settings.pop("restarts", 1) != 1:
         raise SpecError("start makes one run; for restarts use fit, or start one run per seed")
     if settings.get("start") is not None:
-        settings["start"] = start_from(settings["start"], corpus, settings.get("n_topics", LDA.n_topics), store)
+        settings["start"] = start_from(settings["start"], corpus, settings.get("n_topics") or LDA.n_topics, store)
     spec = make_spec(corpus, engine, test=test, **settings)
     store = default_store() if store is None else Path(store)
     check_room(unfinished(store, [Planned(spec, corpus, test)]))

@@ -15,12 +15,11 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines.engine import Turn
 from workbench.engines.hyperparameters import learnt
+from workbench.models.network import Network
+from workbench.runs.recorded import CLOCKS, in_columns
 from workbench.runs.scoring import Average, perplexity, score, start_average
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import WINDOW
-
-CLOCKS = ("elapsed", "cpu_time", "updates")
-PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "train_perplexity")
 
 
 class Stopped(Exception):
@@ -72,22 +71,9 @@ Watch = Callable[[Position, dict], None]
 """Told of every iteration: the position and its perplexities."""
 
 
-def columns(spec: RunSpec, engine) -> tuple[str, ...]:
-    """The names of the scalars of every iteration, in order."""
-    scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
-    learning = ("beta",) if "beta" in learnt(spec.parts()[2]) else ()
-    return (*CLOCKS, *scored, *engine.watches, *learning)
-
-
-def vectors(spec: RunSpec, engine) -> tuple[str, ...]:
-    """The names of what every iteration has of each topic, in order."""
-    learning = ("alpha",) if "alpha" in learnt(spec.parts()[2]) else ()
-    return ("n_k", *engine.vectors, *learning)
-
-
 def start(spec: RunSpec, train: Corpus, test: Corpus | None) -> Position:
     """The position before the first iteration."""
-    engine, model, options = spec.parts()
+    engine, model, options = spec.parts(train)
     state = engine.init(train, model, options, Turn(spec.seed, 0, spec.n_threads), spec.begin)
     return Position(0, state, start_average(test), 0.0, 0.0, 0, model)
 
@@ -101,7 +87,7 @@ def iterate(
     whatever the cadence; what is snapshot, and what a step calls an event, is recorded too. A stop in the middle
     of a long step comes out as `Stopped`.
     """
-    engine, model, options = spec.parts()
+    engine, model, options = spec.parts(train)
     load_kernels(engine, model, options)
     trail = _Trail(spec, sink, position.iteration)
     resting, settled = pulse.stopping(), trail.settled()
@@ -157,10 +143,17 @@ class _Trail:
 def load_kernels(engine, model, options) -> None:
     """Compiles the kernels of a step, or takes them from the cache, so that no clock counts it."""
     for most in (9, 4 * model.n_topics):  # a document with few topics, and one with most: samplers go by words or by documents
-        tiny = Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most, 2])  # counts on both sides of most thresholds
+        tiny = tiny_corpus(model, most)
         state, _ = engine.step(tiny, model, options, engine.init(tiny, model, options, Turn(0, 0)), Turn(0, 1))
     if engine.learn and learnt(options):
         engine.learn(tiny, model, options, state, Turn(0, options.learn_after + (options.learn_every or 10)))
+
+
+def tiny_corpus(model, most: int) -> Corpus:
+    """Two documents with counts on both sides of most thresholds, by authors of the model where it knows some."""
+    author = model.author if isinstance(model, Network) else None
+    about = {"authors": (author.values[:2], author.values[:1])} if author else {}
+    return Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most, 2], **about)
 
 
 def advance(spec, engine, options, train, position: Position, pulse: Pulse) -> tuple[Position, dict]:
@@ -190,4 +183,5 @@ def measure(engine, train, options, position: Position, numbers: dict, info: dic
         watched["beta"] = model.beta
     clocks = {name: getattr(position, name) for name in CLOCKS}
     train_perplexity = perplexity(train, engine.predict(train, model, options, state, train))
-    return Row(position.iteration, clocks | numbers | {"train_perplexity": train_perplexity} | info | watched, of_topics)
+    scalars = clocks | numbers | {"train_perplexity": train_perplexity} | info | in_columns(watched)
+    return Row(position.iteration, scalars, of_topics)

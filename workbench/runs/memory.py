@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from workbench.models import VARIABLES
+from workbench.models import Variable
 from workbench.runs.dataset import attributes, label_counts, label_rows, row_of, versions, width
-from workbench.runs.loop import Position, Row, columns, vectors
+from workbench.runs.loop import Position, Row
+from workbench.runs.recorded import recorded
 
 
 class MemorySink:
@@ -15,9 +16,9 @@ class MemorySink:
 
     def __init__(self, spec, train):
         self._spec, self._train = spec, train
-        engine, model, options = spec.parts()
-        self._names, self._vectors, self._kept = columns(spec, engine), vectors(spec, engine), engine.keeps(options)
-        self._n_topics = model.n_topics
+        self._recorded = recorded(spec)
+        self._names, self._vectors, self._kept, self._variables, _ = self._recorded
+        self._n_topics = spec.model["n_topics"]
         self._rows: list[Row] = []
         self._snapshots: dict[int, dict] = {}
         self.settled: int | None = None
@@ -27,7 +28,9 @@ class MemorySink:
         self._n_topics = max(self._n_topics, len(row.vectors["n_k"]))
 
     def snapshot(self, iteration: int, counts: dict) -> None:
-        self._snapshots[iteration] = {name: np.array(counts[name], VARIABLES[name].dtype, order="C") for name in self._kept}
+        self._snapshots[iteration] = {
+            name: np.array(counts[name], self._variables[name].dtype, order="C") for name in self._kept
+        }
 
     def checkpoint(self, position: Position, now: bool) -> None:
         return
@@ -42,17 +45,17 @@ class MemorySink:
         """What came in, labelled."""
         rows = [row_of(row, self._names, self._vectors, self._n_topics) for row in self._rows]
         rows = np.stack(rows) if rows else np.empty((0, width(self._names, self._vectors, self._n_topics)))
-        labelled = label_rows(self._names, self._vectors, rows, attributes(self._spec, versions(), state, self.settled))
+        labelled = label_rows(self._recorded, rows, attributes(self._spec, versions(), state, self.settled))
         if not self._snapshots:
             return labelled
         counts = xr.Dataset({
-            name: (VARIABLES[name].dims, np.stack([self._widened(name, taken[name]) for taken in self._snapshots.values()]))
-            for name in self._kept
+            name: (each.dims, np.stack([self._widened(each, taken[name]) for taken in self._snapshots.values()]))
+            for name, each in self._variables.items() if name in self._kept
         })
-        return label_counts(labelled, counts, np.array(list(self._snapshots)), self._train)
+        return label_counts(labelled, counts, np.array(list(self._snapshots)), self._train, self._recorded)
 
-    def _widened(self, name: str, counts: np.ndarray) -> np.ndarray:
+    def _widened(self, about: Variable, counts: np.ndarray) -> np.ndarray:
         """The counts with zeros for topics that came later."""
         missing = [self._n_topics - n if dim == "topic" else 0
-                   for dim, n in zip(VARIABLES[name].dims[1:], counts.shape, strict=True)]
+                   for dim, n in zip(about.dims[1:], counts.shape, strict=True)]
         return np.pad(counts, [(0, n) for n in missing]) if any(missing) else counts

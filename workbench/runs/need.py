@@ -21,6 +21,7 @@ from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import OptionError, make_options
 from workbench.engines.memory import DOUBLE
+from workbench.models.network import Network
 from workbench.runs.places import is_run
 from workbench.runs.room import GIB, MIB, room, told
 from workbench.runs.spec import RunSpec, SpecError
@@ -67,7 +68,7 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     Of an engine that grows (g-hdp) what it takes with half as many topics again as it begins with.
     """
     spec, train, test = planned
-    engine, model, options = spec.parts()
+    engine, model, options = spec.parts(train)
     own, snapshot = engine.memory(train, model, options), snapshot_bytes(spec, train)
     corpora = corpus_bytes(train) + (corpus_bytes(test) if spec.test else 0)
     dense = model.n_topics * (train.n_documents + train.n_words) * DOUBLE
@@ -84,7 +85,7 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
 
 def state_bytes(spec: RunSpec, train: Corpus) -> int:
     """Of the state of a run, and so of its checkpoint."""
-    engine, model, options = spec.parts()
+    engine, model, options = spec.parts(train)
     return engine.memory(train, model, options).state
 
 
@@ -171,6 +172,8 @@ def smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
 
 def most_topics(run: Planned, free: int, stored: bool) -> int:
     """The most topics, fewer than asked for, with which the run fits; 0 where none are few enough."""
+    if isinstance(run.spec.parts()[1], Network):  # how many paths it has is told by more than one size
+        return 0
     low, high = 0, run.spec.model["n_topics"] - 1
     while low < high:
         middle = (low + high + 1) // 2

@@ -16,12 +16,16 @@ import re
 from dataclasses import asdict, dataclass, field, fields, replace
 
 from workbench.corpus import Corpus
-from workbench.engines import get_engine
+from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import Start, make_options
+from workbench.models import LDA
+from workbench.models.network import Network
+from workbench.models.network_files import network_of
 from workbench.runs.stopping import WATCHED, StopRule
 
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
+PRIORS = ("alpha", "beta")
 LARGEST_SEED = 2**63 - 1
 
 
@@ -74,10 +78,13 @@ class RunSpec:
             if not (name in about and about[name].metadata["late"] and value == about[name].default)
         }
 
-    def parts(self):
-        """(engine, model, options) as objects."""
+    def parts(self, train: Corpus | None = None):
+        """(engine, model, options) as objects; with ``train`` a network knows the authors of the corpus by name."""
         engine = get_engine(self.engine)
-        return engine, engine.model(**_restored(self.model)), make_options(engine, _restored(self.options))
+        model = engine.model(**_restored(self.model))
+        if train is not None and isinstance(model, Network):
+            model = model.for_corpus(train)
+        return engine, model, make_options(engine, _restored(self.options))
 
     def to_json(self) -> str:
         """The spec as one JSON object; infinity is the string "inf"."""
@@ -104,23 +111,26 @@ class RunSpec:
         return StopRule(self.stop_on, self.stop_tolerance) if self.stop_on is not None else None
 
     def label(self) -> str:
-        """Engine, the options that differ from its defaults, and a warm start, for legends and tables."""
-        engine, _, options = self.parts()
+        """Engine, network, the options that differ from its defaults, and a warm start, for legends and tables."""
+        engine, model, options = self.parts()
         default = asdict(engine.options())
+        named = f"{self.engine} {model.name}" if isinstance(model, Network) else self.engine
         told = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
                 for name, value in asdict(options).items() if name == "r" or value != default[name]]
         told += ["warm"] if self.start else []
-        return f"{self.engine} {' '.join(told)}".strip()
+        return f"{named} {' '.join(told)}".strip()
 
 
 def make_spec(
-    train: Corpus, engine: str, n_topics=10, alpha=None, beta=None, n_iterations=300, seed=0, test: Corpus | None = None,
+    train: Corpus, engine: str, n_topics=None, alpha=None, beta=None, n_iterations=300, seed=0, test: Corpus | None = None,
     burn_in=10, options: dict | None = None, n_threads=1, record_every=1, snapshot_every=50, split: dict | None = None,
-    name=None, start: tuple[Start, dict] | None = None, stop_on: str | None = None, stop_tolerance: float = 1e-4,
+    name=None, start: tuple[Start, dict] | None = None, stop_on: str | None = None, stop_tolerance: float = 1e-4, model=None,
+    sizes: dict | None = None,
 ) -> RunSpec:
     """A checked spec with every default filled in; ``start`` is what `workbench.runs.lineage.start_from` gives.
 
-    ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given.
+    ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given; ``model`` and ``sizes`` for the
+    engines of networks, see `workbench.models.network_files.network_of`.
 
     Raises
     ------
@@ -141,13 +151,15 @@ def make_spec(
     if not isinstance(options or {}, dict):
         raise SpecError(f"options must be a dict, as {{'r': 1}}; got {options!r}")
     chosen = get_engine(engine)
-    model = make_model(chosen, n_topics, alpha, beta)
+    model = make_model(chosen, n_topics, alpha, beta, model, sizes)
+    if isinstance(model, Network):
+        model = _checked_network(model, train, start)
     spec = RunSpec(
         corpus=train.name,
         train=train.content_hash,
         test=None if test is None else test.content_hash,
         engine=chosen.name,
-        model=_plain(asdict(model)),
+        model=model.settings() if isinstance(model, Network) else _plain(asdict(model)),
         options=_plain(asdict(make_options(chosen, dict(options or {})))),
         seed=whole("seed", seed, 0, LARGEST_SEED),
         burn_in=whole("burn-in", burn_in, 0),
@@ -181,14 +193,21 @@ def idle_threads(specs: list[RunSpec]) -> list[str]:
     return list(told)
 
 
-def make_model(engine, n_topics, alpha=None, beta=None):
-    """The model of an engine, of what was given (not None) and its defaults.
+def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: dict | None = None):
+    """The model of an engine, of what was given (not None) and its defaults; of the engines of networks LDA where none is.
 
     Raises
     ------
-    SpecError
-        For a prior that the model does not have.
+    SpecError, ModelError
+        For a prior that the model does not have, for a network that the engine cannot infer, or that is none.
     """
+    if engine.model is Network:
+        return engine.suits(network_of("lda" if model is None else model, n_topics, sizes, alpha, beta))
+    if model is not None or sizes:
+        raise SpecError(
+            f"{engine.name} has a model of its own, so leave out {'model' if model is not None else 'sizes'}, or choose an "
+            f"engine of networks: {', '.join(name for name in ENGINES if name.startswith('network-'))}"
+        )
     given = {name: value for name, value in {"alpha": alpha, "beta": beta}.items() if value is not None}
     for name in given:
         if name not in model_fields(engine):
@@ -196,12 +215,26 @@ def make_model(engine, n_topics, alpha=None, beta=None):
                 f"{engine.name} has no {name} per {'topic' if name == 'alpha' else 'word'}; leave it out, and set the "
                 f"option {name}_total if its total is not to be learnt"
             )
-    return engine.model(n_topics=n_topics, **given)
+    return engine.model(n_topics=LDA.n_topics if n_topics is None else n_topics, **given)
 
 
 def model_fields(engine) -> tuple[str, ...]:
     """What the model of an engine is made of: n_topics, and the priors that it has."""
-    return tuple(f.name for f in fields(engine.model))
+    return ("n_topics", *PRIORS) if engine.model is Network else tuple(f.name for f in fields(engine.model))
+
+
+def _checked_network(network: Network, train: Corpus, start) -> Network:
+    """The network with the authors of the corpus, if a run of it can be kept."""
+    if start is not None:
+        raise SpecError(f"a run of network '{network.name}' cannot begin from another run; leave start out")
+    network = network.for_corpus(train)
+    topics = [each.size for each in network.variables if each.name == "topic"]
+    if topics and topics[0] != network.n_topics:
+        raise SpecError(
+            f"network '{network.name}' has {network.n_topics} rows over words, which a run calls topics, and a variable "
+            f"'topic' of {topics[0]} values; give the variable another name, as sub"
+        )
+    return network
 
 
 def _check_rule(spec: RunSpec, engine) -> None:

@@ -34,14 +34,13 @@ import xarray as xr
 import zarr
 from filelock import FileLock, Timeout
 
-from workbench.models import VARIABLES
 from workbench.runs.archive import get_corpus, put_corpus, put_start
 from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, START_PATIENCE, STOPPED, partial_of, read_json, replace_json
 from workbench.runs.dataset import attributes, label_counts, label_rows, versions, width
-from workbench.runs.loop import columns, vectors
 from workbench.runs.made_by import KERNELS, makers
 from workbench.runs.notes import NoteError, with_labels
 from workbench.runs.places import DATA, is_run
+from workbench.runs.recorded import Recorded, dimensions, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
 
@@ -103,9 +102,9 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
 
 
 def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
-    engine, model, options = spec.parts()
+    engine, model, _ = spec.parts()
     group = zarr.create_group(str(path / DATA), zarr_format=3)
-    names, of_topics, kept = columns(spec, engine), vectors(spec, engine), engine.keeps(options)
+    names, of_topics, kept, variables, _ = recorded(spec)
     room = max(model.n_topics, ROOM) if engine.grows else model.n_topics
     n_columns = width(names, of_topics, room)
 
@@ -115,9 +114,9 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
     sizes = sizes_of(model, train) | {"topic": room}
     for name in kept:
-        dims = VARIABLES[name].dims
+        dims = variables[name].dims
         shape = tuple(sizes[dim] for dim in dims[1:])
-        array(name, (CAPACITY, *shape), (1, *shape), VARIABLES[name].dtype, dims, 0)
+        array(name, (CAPACITY, *shape), (1, *shape), variables[name].dtype, dims, 0)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)
     group["committed"][2] = model.n_topics
@@ -161,13 +160,15 @@ def _check_schema(path: Path, schema: int) -> None:
 
 def sizes_of(model, train) -> dict[str, int]:
     """Dim → length of what a run keeps."""
-    return {"topic": model.n_topics, "word": train.n_words, "document": train.n_documents, "token": train.n_tokens}
+    of_corpus = {"word": train.n_words, "document": train.n_documents, "token": train.n_tokens}
+    return dimensions(model) | {"topic": model.n_topics} | of_corpus
 
 
 def snapshot_bytes(spec: RunSpec, train) -> int:
     """Bytes of one snapshot, before compression."""
-    engine, model, options = spec.parts()
-    sizes, kept = sizes_of(model, train), [VARIABLES[name] for name in engine.keeps(options)]
+    _, model, _ = spec.parts()
+    leaves, sizes = recorded(spec), sizes_of(model, train)
+    kept = [leaves.variables[name] for name in leaves.kept]
     return sum(np.dtype(each.dtype).itemsize * math.prod(sizes[dim] for dim in each.dims[1:]) for each in kept)
 
 
@@ -353,8 +354,12 @@ class RunReader:
         """The per-iteration part of the Dataset; cheap."""
         return self._labelled(self.rows())
 
+    def _leaves(self) -> Recorded:
+        """What its names mean."""
+        return Recorded(*self._layout, *recorded(RunSpec.from_json(self._group.attrs["spec"]))[3:])
+
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
-        return label_rows(self._layout.names, self._layout.vectors, rows, self._attributes())
+        return label_rows(self._leaves(), rows, self._attributes())
 
     def dataset(self, train=None) -> xr.Dataset:
         """The whole Dataset; counts of snapshots are read from disk when they are used, ``train`` if it is not at hand."""
@@ -364,7 +369,7 @@ class RunReader:
         counts = xr.open_zarr(str(self.path / DATA), consolidated=False, chunks=None)[list(self._layout.kept)]
         counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics))
         train = train or get_corpus(self.path.parent, self.spec().train)
-        found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train)
+        found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self._leaves())
         try:
             return with_labels(found, self.path)
         except NoteError as error:  # what people wrote never hides what was computed

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
-from workbench.models import VARIABLES
 from workbench.runs.archive import get_start
 from workbench.runs.checkpoint import read_checkpoint, write_checkpoint
 from workbench.runs.control import PAUSED, RUNNING, partial_of, replace_json
 from workbench.runs.dataset import row_of
 from workbench.runs.loop import Position, Row, start
 from workbench.runs.made_by import take_on
+from workbench.runs.recorded import recorded
 from workbench.runs.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group, read_spec, settle
 
 FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
@@ -76,6 +76,7 @@ class RunWriter:
             leftover.unlink(missing_ok=True)
         group = open_group(self.path, "r+")
         self.spec = read_spec(self.path)
+        self._variables = recorded(self.spec).variables
         self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
         self._made_with, self._goes_on = group.attrs["versions"], False
         self._numbers, self._counts = group["numbers"], {name: group[name] for name in self._layout.kept}
@@ -94,7 +95,7 @@ class RunWriter:
 
     def position(self, train, test) -> Position:
         """Where to go on: the last checkpoint, or the beginning."""
-        engine, model, _ = self.spec.parts()
+        engine, model, _ = self.spec.parts(train)
         known = read_checkpoint(self.path / "checkpoint.npz", engine, model)
         if known is not None:
             return known
@@ -130,7 +131,8 @@ class RunWriter:
             return
         room = max(n_topics, room + room // 2)
         for name, array in self._counts.items():
-            array.resize(tuple(room if dim == "topic" else n for dim, n in zip(VARIABLES[name].dims, array.shape, strict=True)))
+            dims = self._variables[name].dims
+            array.resize(tuple(room if dim == "topic" else n for dim, n in zip(dims, array.shape, strict=True)))
         self._numbers.resize((self._numbers.shape[0], self._layout.n_columns(room)))  # last: they tell how much room there is
         more = self._numbers.shape[1] - self._chunk.shape[1]
         self._chunk, self._known = (np.pad(rows, [(0, 0), (0, more)]) for rows in (self._chunk, self._known))

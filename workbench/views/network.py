@@ -75,8 +75,9 @@ def network_view(network: Network, title: str = ""):
         *lines, heads, *ellipses, _labels(names, "levels", 8, "center", "bold"), _labels(below, "rows", 6.5, "center"),
         _labels(told, "variables", 7, "center"),
     ]).opts(
-        xlim=limits[0], ylim=limits[1], xaxis=None, yaxis=None, show_frame=False, show_grid=False, show_legend=False, title=title,
-        fig_inches=tuple(INCHES * (high - low) for low, high in limits), aspect="equal", fig_rcparams=RC, backend="matplotlib",
+        xlim=limits[0], ylim=limits[1], xaxis=None, yaxis=None, show_frame=False, show_grid=False, show_legend=False,
+        title=title, fig_inches=tuple(INCHES * (high - low) for low, high in limits), aspect="equal",
+        fig_rcparams=RC, backend="matplotlib",
     )
 
 
@@ -91,7 +92,7 @@ def _labels(texts, name: str, size: float, align: str, weight: str = "normal"):
 def _given(level: Level) -> dict[str, bool]:
     """What a level is given: whether it numbers the rows, by name of the variable."""
     choosing = {name for rows in level.rows for name in rows.by}
-    return {name: True for name in sorted(choosing)} | {
+    return dict.fromkeys(sorted(choosing), True) | {
         name: False for rows in level.rows for name, *_ in rows.when if name not in choosing
     }
 
@@ -117,7 +118,7 @@ def _ellipse(centre) -> np.ndarray:
 
 
 def _arrows(network: Network, at) -> list[Arrow]:
-    """Every variable to every level that it tells something, and the word out of the last; long ones bend over what they pass."""
+    """Every variable to every level that it tells something, and the word out of the last, bent over what they pass."""
     found = []
     drawn_by = {level.draws: level.name for level in network.levels}
     for level in network.levels:

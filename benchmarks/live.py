@@ -1,0 +1,58 @@
+"""Runs that go on while the page is measured: ``python benchmarks/live.py STORE [--runs 10]``.
+
+Each has most of its 300 iterations at once and then records one every half second, in a thread of this process, so that the
+page meets a store full of news and the machine's cores are left to the server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import threading
+import time
+from pathlib import Path
+
+from workbench.corpus import hold_out_tokens
+from workbench.models import LDA
+from workbench.runs.control import StorePulse
+from workbench.runs.loop import iterate
+from workbench.runs.spec import make_spec
+from workbench.runs.store import create_run
+from workbench.runs.writer import RunWriter
+
+N_ITERATIONS, AT_ONCE, EVERY = 300, 150, 0.5
+ENGINES = ("cgs", "svb", "cvb0", "svb-cgs", "cvb")
+
+
+def go_on(path: Path, train, test) -> None:
+    """One run, slowly."""
+
+    def linger(position, scores) -> None:
+        if position.iteration > AT_ONCE:
+            time.sleep(EVERY)
+
+    with RunWriter(path) as writer, StorePulse(path, writer.beat) as pulse:
+        iterate(writer.spec, train, test, writer.position(train, test), writer, pulse, linger)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("store", type=Path)
+    parser.add_argument("--runs", type=int, default=10)
+    given = parser.parse_args()
+    threads = []
+    train, test = hold_out_tokens(LDA(8, 0.3, 0.1).simulate(200, 500, 60, seed=3)[0], fraction=0.1, seed=0)
+    for at in range(given.runs):
+        spec = make_spec(
+            train, ENGINES[at % len(ENGINES)], n_topics=10, test=test, n_iterations=N_ITERATIONS, seed=at, snapshot_every=20,
+            name=f"live-{at}",
+        )
+        path = create_run(given.store, spec, train, test)
+        threads.append(threading.Thread(target=go_on, args=(path, train, test)))
+        threads[-1].start()
+    print("going on", flush=True)
+    for thread in threads:
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()
