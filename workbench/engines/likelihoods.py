@@ -123,12 +123,12 @@ def inverse_digamma(y: np.ndarray) -> np.ndarray:
     return x
 
 
-def within(x: np.ndarray) -> np.ndarray:
+def within(x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
     """x between the smallest and the largest that is learnt."""
-    return np.clip(x, SMALLEST, LARGEST)
+    return np.clip(x, SMALLEST, largest)
 
 
-def climbed(likelihood, x: np.ndarray) -> np.ndarray:
+def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
     """x after one step that does not lower the likelihood, or x.
 
     Newton's step; where it would lead down (far above its maximum the likelihood is convex in log x), all x by one
@@ -145,7 +145,7 @@ def climbed(likelihood, x: np.ndarray) -> np.ndarray:
         for _ in range(HALVINGS):
             if np.abs(step).max() < SHORTEST_STEP:
                 break
-            candidate = within(x * np.exp(step))
+            candidate = within(x * np.exp(step), largest)
             if likelihood.value(candidate) >= before:
                 return candidate
             step = step / 2

@@ -208,5 +208,10 @@ def leaf_counts(paths: Paths, n_wk, n_dr) -> dict[str, np.ndarray]:
 
     n_wk : (word, R); n_dr : (document, R), tokens of a document by the row that their word came from
     """
-    rows = places_of(paths.network, paths.network.levels[-1].name).cells
+    rows = leaf_places(paths)
     return {"n_kw": n_wk[:, rows].T, "n_dk": n_dr[:, rows]}
+
+
+def leaf_places(paths: Paths) -> np.ndarray:
+    """(row of the last level,) where each stands among the places of rows."""
+    return places_of(paths.network, paths.network.levels[-1].name).cells

@@ -68,7 +68,7 @@ class Paths(NamedTuple):
     visits: Visits
     places: dict[str, Places]     # by name of the level
     n_own: int                    # numbers of a document
-    n_leaves: int                 # places of rows of the last level, padding included
+    n_leaves: int                 # places of rows of the last level, padding behind the last included
     n_shared: int
     n_author: int                 # numbers of an author
     n_authors: int                # 1 where the network knows none: an author of everything, with no numbers
@@ -107,15 +107,24 @@ class _Box:
     def __init__(self, axes: tuple[str, ...], spans):
         self.axes, self.spans, self.inner, self.at = axes, spans, None, -1
 
-    def lay_out(self, at: int) -> int:
-        """Begins at an address; returns where it ends. Along the inner variable there are whole sixteens."""
+    def lay_out(self, at: int, dense: bool = False) -> int:
+        """Begins at an address; returns where it ends. Along the inner variable there are whole sixteens, unless dense."""
         sizes = [last - first + 1 for first, last in self.spans]
         order = sorted(range(len(sizes)), key=lambda i: self.axes[i] == self.inner)
         self.at, self.strides, step = at, [0] * len(sizes), 1
         for i in reversed(order):
             self.strides[i] = step
-            step *= padded(sizes[i]) if self.axes[i] == self.inner else sizes[i]
+            step *= padded(sizes[i]) if self.axes[i] == self.inner and not dense else sizes[i]
         return at + step
+
+    @property
+    def reach(self) -> int:
+        """Where the sixteens of its last run end when it is dense; in those before a run reads on into the next."""
+        run = self.address({
+            axis: first if axis == self.inner else last for axis, (first, last) in zip(self.axes, self.spans, strict=True)
+        })
+        lengths = [last - first + 1 for axis, (first, last) in zip(self.axes, self.spans, strict=True) if axis == self.inner]
+        return run + padded(lengths[0]) if lengths else run + 1
 
     def address(self, values: dict[str, int]) -> int:
         """Where the numbers for these values stand."""
@@ -230,11 +239,16 @@ def _scope(level: Level, author) -> str:
 
 
 def _assign(network, boxes, scopes) -> dict[str, int]:
-    """Gives every block its address within its scope; returns how many numbers each scope has."""
+    """Gives every block its address within its scope; returns how many numbers each scope has.
+
+    The numbers of a word stand without gaps, since each is weighed for every pair; what a run's last sixteen reads of the
+    next block, or beyond, weighs nothing, as its cells are 0.
+    """
     ends = dict.fromkeys(("document", "word", "shared", "author"), 0)
     for key, box in boxes.items():
         scope = scopes[key[1]]
-        ends[scope] = box.lay_out(padded(ends[scope]))
+        ends[scope] = box.lay_out(ends[scope], dense=True) if scope == "word" else box.lay_out(padded(ends[scope]))
+    ends["word"] = max(box.reach for key, box in boxes.items() if scopes[key[1]] == "word")
     return {scope: padded(end) for scope, end in ends.items()}
 
 

@@ -24,6 +24,8 @@ HDP_TABLES, HDP_NEW_TOPICS, HDP_WEIGHTS = 21, 22, 23
 """Streams of the sampler of the HDP: its tables, the weights of new topics, and gamma, pi and alpha."""
 HYPERPARAMETERS = 25
 """Stream of alpha (chain 0) and beta (chain 1) of LDA where they are sampled."""
+PATHS = 31
+"""Stream of the start of levels above the topics of a network: of documents (chain 0) and of the corpus (chain 1)."""
 MOVES = 24
 """Stream of what is split, and by which documents."""
 
