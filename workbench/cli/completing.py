@@ -24,6 +24,12 @@ def _engine_names(incomplete: str) -> list[str]:
     return _beginning(incomplete, ENGINES)
 
 
+def _models(incomplete: str) -> list[str]:
+    from workbench.models.network_files import SHIPPED
+
+    return _beginning(incomplete, SHIPPED)
+
+
 def _engine_lists(incomplete: str) -> list[str]:
     from workbench.engines import ENGINES
 
@@ -56,6 +62,7 @@ def _lists(incomplete: str, names) -> list[str]:
 
 VALUES = {
     "CORPUS": _corpora, "NAME": _corpora, "RUN": _runs, "RUN…": _runs, "engine": _engine_names, "engines": _engine_lists,
+    "model": _models,
 }
 
 

@@ -8,10 +8,18 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.printing import describe, parse_alpha, parse_options, print_runs, say, store_path, summary
+from workbench.cli.printing import describe, parse_alpha, parse_options, parse_sizes, print_runs, say, store_path, summary
 
 CorpusName = Annotated[str, typer.Argument(metavar="CORPUS", help="A name of `workbench data list`, or a file or folder.")]
-Topics = Annotated[int, typer.Option("--topics", "-k", help="Number of topics K.")]
+Topics = Annotated[int | None, typer.Option("--topics", "-k", help="Number of topics K; 10 unless the model says another.")]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", metavar="MODEL", help="Of an engine of networks: lda, author-topic, pachinko, hpam1, hpam2, or a "
+                 "file (.toml, .json)."),
+]
+Size = Annotated[
+    list[str] | None, typer.Option("--size", metavar="NAME=N", help="Of a variable of the network, as super=5; give several.")
+]
 Alpha = Annotated[
     str | None, typer.Option("--alpha", help="Dirichlet prior per topic: a number (0.1), or one per topic with commas.")
 ]
@@ -62,8 +70,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 def fit(
     corpus: CorpusName,
     engine: Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")] = "cgs",
-    topics: Topics = 10, alpha: Alpha = None, beta: Beta = None, iterations: Iterations = 300, seed: Seed = 0,
-    option: Option = None, holdout: Holdout = 0.1, holdout_per: HoldoutPer = "corpus", split_seed: SplitSeed = 0,
+    model: Model = None, topics: Topics = None, size: Size = None, alpha: Alpha = None, beta: Beta = None,
+    iterations: Iterations = 300, seed: Seed = 0, option: Option = None, holdout: Holdout = 0.1,
+    holdout_per: HoldoutPer = "corpus", split_seed: SplitSeed = 0,
     top_words: TopWords = None, singletons: Singletons = "keep", burn_in: BurnIn = 10,
     record_every: RecordEvery = 1, snapshot_every: SnapshotEvery = 50, store: Store = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
@@ -86,7 +95,8 @@ def fit(
         documents, [engine], whole("restarts", restarts, 1), seed, holdout, split_seed, parse_options(option or []), top_words,
         singletons, run_to_start_from(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta,
         n_iterations=iterations, burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every, n_threads=threads,
-        name=name, stop_on=stop_on, stop_tolerance=stop_tolerance, holdout_per=holdout_per,
+        name=name, stop_on=stop_on, stop_tolerance=stop_tolerance, holdout_per=holdout_per, model=model,
+        sizes=parse_sizes(size),
     )
     check_restarts(specs)
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if detach else 1
@@ -112,7 +122,8 @@ def compare(
     corpus: CorpusName,
     engines: Annotated[str, typer.Option("--engines", "-e", help="Names with commas; svb-cgs:r=2 gives one its own options.")]
     = "svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp",
-    topics: Topics = 10, alpha: Alpha = None, beta: Beta = None, iterations: Iterations = 300, seed: Seed = 0,
+    model: Model = None, topics: Topics = None, size: Size = None, alpha: Alpha = None, beta: Beta = None,
+    iterations: Iterations = 300, seed: Seed = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")] = 1,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 1,
     option: Option = None, holdout: Holdout = 0.1, holdout_per: HoldoutPer = "corpus", split_seed: SplitSeed = 0,
@@ -136,7 +147,7 @@ def compare(
         documents, _engines(engines), seeds, seed, holdout, split_seed, parse_options(option or []), top_words, singletons,
         run_to_start_from(start, store), n_topics=topics, alpha=parse_alpha(alpha), beta=beta, n_iterations=iterations,
         burn_in=burn_in, record_every=record_every, snapshot_every=snapshot_every, n_threads=threads, stop_on=stop_on,
-        stop_tolerance=stop_tolerance, holdout_per=holdout_per,
+        stop_tolerance=stop_tolerance, holdout_per=holdout_per, model=model, sizes=parse_sizes(size),
     )
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if detach else jobs
     if not quiet:

@@ -129,6 +129,19 @@ def parse_options(pairs: list[str]) -> dict[str, str]:
     return options
 
 
+def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
+    """``super=5`` flags as sizes by name; None where nothing was said."""
+    from workbench.models import ModelError
+
+    sizes = {}
+    for pair in pairs or []:
+        name, _, value = pair.partition("=")
+        if not name.strip() or not value.strip().isdecimal():
+            raise ModelError(f"a size is written name=number, as in --size super=5; got '{pair}'")
+        sizes[name.strip()] = int(value)
+    return sizes or None
+
+
 def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
     """One number, or one per topic separated by commas; None where nothing was said."""
     from workbench.models import ModelError

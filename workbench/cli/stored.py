@@ -108,7 +108,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     rows = [
         ("run", found.name), ("state", f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}"),
         ("corpus", f"{spec.corpus}; {split}"), ("engine", spec.label()),
-        ("model", ", ".join(f"{name} {value}" for name, value in spec.model.items())),
+        *_model_rows(spec),
         ("seed", str(spec.seed)), ("hash", spec.hash), ("path", str(found.path)),
     ]
     if others := taken_on(found.reader.makers()):
@@ -119,6 +119,17 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
         rows.append(("message", status["message"]))
     print_table(("", ""), rows, left=(0, 1))
     print_runs([summary(found)], False)
+
+
+def _model_rows(spec) -> list[tuple[str, str]]:
+    """The model on one line, of a network a line for each level."""
+    from workbench.models.network import Network
+
+    model = spec.parts()[1]
+    if isinstance(model, Network):
+        sizes = ", ".join(f"{each.name} {each.size}" for each in model.variables)
+        return [("model", f"network {model.name}: {sizes}"), *((f"  {name}", says) for name, says in model.told())]
+    return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
 
 
 def pause(run: RunName, store: Store = None, json: Json = False) -> None:

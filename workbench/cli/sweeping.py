@@ -17,12 +17,14 @@ from workbench.cli.fitting import (
     HoldoutPer,
     Iterations,
     Json,
+    Model,
     Option,
     Quiet,
     Read,
     RecordEvery,
     Seed,
     Singletons,
+    Size,
     SnapshotEvery,
     SplitSeed,
     Start,
@@ -34,7 +36,17 @@ from workbench.cli.fitting import (
     TopWords,
     Vocabulary,
 )
-from workbench.cli.printing import number, parse_alpha, parse_options, print_json, print_table, say, store_path, summary
+from workbench.cli.printing import (
+    number,
+    parse_alpha,
+    parse_options,
+    parse_sizes,
+    print_json,
+    print_table,
+    say,
+    store_path,
+    summary,
+)
 
 
 def sweep(
@@ -44,7 +56,8 @@ def sweep(
         typer.Option("--grid", "-g", metavar="NAME=VALUES", help="Values with commas, as r=0,1,inf; give several."),
     ],
     engine: Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")] = "svb-cgs",
-    topics: Topics = 10, alpha: Alpha = None, beta: Beta = None, iterations: Iterations = 300, seed: Seed = 0,
+    model: Model = None, topics: Topics = None, size: Size = None, alpha: Alpha = None, beta: Beta = None,
+    iterations: Iterations = 300, seed: Seed = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")] = 1,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 1,
     option: Option = None, holdout: Holdout = 0.1, holdout_per: HoldoutPer = "corpus", split_seed: SplitSeed = 0,
@@ -71,7 +84,7 @@ def sweep(
         "holdout": holdout, "holdout_per": holdout_per, "split_seed": split_seed, "top_words": top_words,
         "singletons": singletons, "burn_in": burn_in, "record_every": record_every, "snapshot_every": snapshot_every,
         "start": fitting.run_to_start_from(start, store), "stop_on": stop_on, "stop_tolerance": stop_tolerance,
-        "n_threads": threads,
+        "n_threads": threads, "model": model, "sizes": parse_sizes(size),
     }
     fixed = {name: value for name, value in settings.items() if name not in axes}  # a flag's default gives way to the grid
     documents = fitting.load_documents(corpus, vocabulary, read)

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS
-from workbench.runs.spec import RunSpec
+from workbench.runs.spec import PRIORS, RunSpec
 
 PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "cgs", "cv-hdp", "g-hdp")
 """Variational, hybrid, Gibbs, as Welling, Teh & Kappen (2008) list them, then those of the HDP; other engines come after."""
@@ -188,12 +188,18 @@ def _settings(spec: RunSpec, data: str) -> dict:
     split = {name: value for name, value in (spec.split or {}).items() if name != "seed"}
     return {
         "on": data, "K": spec.model.get("n_topics"),
-        **{name: value for name, value in spec.model.items() if name != "n_topics"},
+        **{name: value for name, value in spec.model.items() if name in PRIORS}, "sizes": _sizes(spec),
         "burn-in": spec.burn_in, "threads": spec.n_threads,
         "held out": "nothing" if spec.test is None else split.get("fraction"),
         "per": split.get("per"), "top_words": split.get("top_words"), "singletons": split.get("singletons"),
         "start": f"{spec.start['name']}, iteration {spec.start['iteration']}" if spec.start else None,
     }
+
+
+def _sizes(spec: RunSpec) -> str | None:
+    """Of the variables of a network, whose name the label of its spec has."""
+    named = spec.model.get("variables")
+    return named and ", ".join(f"{each['name']} {each['size']}" for each in named)
 
 
 def _differs(name: str, settings: list[dict]) -> bool:
@@ -211,11 +217,13 @@ def _decided(name: str, by: tuple[str, ...], settings: list[dict]) -> bool:
 
 def _tells(name: str, settings: dict) -> bool:
     """A prior that its model does not have tells nothing; whether it was started from another, its spec's own label tells."""
-    return name in settings and (name != "start" or settings["start"] is not None)
+    return name in settings and (name not in ("start", "sizes") or settings[name] is not None)
 
 
 def _told(name: str, value) -> str:
     match name:
+        case "sizes":
+            return value
         case "on":
             return f"on {value}"
         case "held out" | "per":

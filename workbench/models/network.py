@@ -201,6 +201,17 @@ class Network:
         """A corpus drawn from the model and the truth behind it; see `workbench.models.network_simulation.simulate`."""
         return simulate(self, n_documents, n_words, tokens_per_document, seed, authors)
 
+    def told(self) -> list[tuple[str, str]]:
+        """(level, what it says) for people, as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
+        found = []
+        for level in self.levels:
+            rows = " or ".join(_told_rows(self, each) for each in level.rows)
+            prior = f"prior {_told_prior(level.prior)}" + (f" for each {', '.join(level.groups)}" if level.groups else "")
+            learnt = {"scalar": ", learnt", "vector": ", learnt for each value"}.get(level.learn, "")
+            about = {"dirichlet": prior + learnt, "point": "estimated", "observed": "known"}[level.kind]
+            found.append((level.name, f"{rows} → {level.draws}, {about}"))
+        return found
+
     def settings(self) -> dict:
         """All of it as JSON can hold it, but the names of authors, which a corpus has (`for_corpus`)."""
         plain = _lists(asdict(self))
@@ -208,6 +219,22 @@ class Network:
             if self.is_author(each["name"]):
                 each["values"] = []
         return plain
+
+
+def _told_rows(network: Network, rows: Rows) -> str:
+    """The variables that number rows, and the paths that they are for."""
+    def value(name, number):
+        return network.variable(name).values[number] if network.variable(name).values else str(number)
+
+    spans = [
+        f"{name} {value(name, first)}" + (f" to {value(name, last)}" if last > first else "")
+        for name, first, last in rows.when
+    ]
+    return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
+
+
+def _told_prior(prior) -> str:
+    return f"{prior:g}" if np.ndim(prior) == 0 else "of many numbers"
 
 
 def _lists(value):

@@ -21,9 +21,11 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
+
+import numpy as np
 
 from workbench.models.author_topic import author_topic
 from workbench.models.generic_lda import generic_lda
@@ -80,6 +82,36 @@ def _shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> Network:
         if variable in sizes and variable in known:
             given[parameter] = sizes.pop(variable)
     return make(**given)
+
+
+def spelled(network: Network) -> dict | None:
+    """What `network_of` would make the network of, where a shipped model is meant: model, n_topics, sizes, alpha, beta.
+
+    None for a network of one's own. Point estimates count as the Dirichlet rows that they were.
+    """
+    if network.name not in SHIPPED:
+        return None
+    known = {each.name: each for each in network.variables}
+    stops = 1 if network.name == "hpam2" else 0
+    found = {"model": network.name, "n_topics": (known.get("topic") or known["sub"]).size - stops}
+    if "super" in known:
+        found["sizes"] = {"super": known["super"].size - stops}
+    first = next(level for level in network.levels[:-1] if level.kind != "observed")
+    priors = {"alpha": first.prior, "beta": network.levels[-1].prior}
+    for given in (found, found | {name: prior for name, prior in priors.items() if np.ndim(prior) == 0}):
+        model = {"given" if name == "model" else name: value for name, value in given.items()}
+        if _alike(network_of(**model), network):
+            return given
+    return None
+
+
+def _alike(one: Network, other: Network) -> bool:
+    """Are they the same but for authors, and for rows that one of them estimates?"""
+    def plain(network):
+        levels = [replace(level, kind="dirichlet" if level.kind == "point" else level.kind) for level in network.levels]
+        return [each.name if network.is_author(each.name) else each for each in network.variables], levels
+
+    return plain(one) == plain(other)
 
 
 def _found(given) -> Network:

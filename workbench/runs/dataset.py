@@ -14,6 +14,7 @@ from workbench.corpus import Corpus
 from workbench.models import VARIABLES, Priors
 from workbench.models.network import Network
 from workbench.runs.made_by import KERNELS, taken_on
+from workbench.runs.network_learnt import network_in, pseudo_counts
 from workbench.runs.network_means import posterior_means, with_values
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
@@ -92,6 +93,8 @@ def priors_of(run: xr.Dataset) -> Priors:
         tau = run["tau"].isel(snapshot=-1).values if "tau" in run else 1.0 / run.sizes["word"]
         alphas = learnt("alpha")
         return Priors(alphas, learnt("beta_total") * tau, max(float(learnt("alpha_total") - alphas.sum()), 0.0))
+    if network_in(run) is not None:
+        return pseudo_counts(run)
     given = RunSpec.from_json(run.attrs["spec"]).parts()[1].priors
     return Priors(
         learnt("alpha") if "alpha" in run else given.alphas, float(learnt("beta")) if "beta" in run else given.beta

@@ -19,6 +19,7 @@ from workbench.engines.engine import Turn
 from workbench.engines.fold_in import mixture_probability, word_probabilities
 from workbench.models import VARIABLES, Priors
 from workbench.runs.dataset import priors_of
+from workbench.runs.network_learnt import Learnt, learnt_of
 from workbench.runs.run import open_run
 from workbench.runs.scoring import perplexity
 from workbench.runs.spec import LARGEST_SEED, RunSpec, SpecError, whole
@@ -38,11 +39,15 @@ class Topics(NamedTuple):
     n_kw: np.ndarray             # (topic, word) float64, the run's last counts (of its first chain)
     vocabulary: tuple[str, ...]
     n_topics: int                # without the rest
+    learnt: Learnt | None = None  # of a network, what else it has learnt
 
     def fold_in(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
         """theta (document, topic) of documents over the run's vocabulary."""
         turn = Turn(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
-        return self.spec.parts()[0].fold_in(self.priors, self.n_kw, documents, turn)
+        engine, _, options = self.spec.parts()
+        if self.learnt is not None:
+            return engine.fold_in(self.learnt, options, documents, turn)
+        return engine.fold_in(self.priors, self.n_kw, documents, turn)
 
     def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
         """Of the pairs under p(w | d) = sum_k theta_dk phi_wk; NaN where there is none."""
@@ -159,7 +164,7 @@ def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
     place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
     words = np.array([place.get(word, -1) for word in corpus.vocabulary], np.int64)[corpus.words]
     kept = words >= 0
-    about = {"vocabulary": vocabulary, "titles": corpus.titles, "name": corpus.name}
+    about = {"vocabulary": vocabulary, "titles": corpus.titles, "authors": corpus.authors, "name": corpus.name}
     if not kept.any():
         return Corpus(np.zeros(corpus.n_documents + 1, np.int64), [], [], **about)
     return Corpus.from_pairs(corpus.documents[kept], words[kept], corpus.counts[kept], n_documents=corpus.n_documents, **about)
@@ -175,7 +180,8 @@ def _topics_of(run, store) -> Topics:
         raise SpecError(f"run '{name}' has no snapshot yet, so it has no topics; wait for its first, or resume it")
     vocabulary = tuple(str(word) for word in dataset["word"].values)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
-    return Topics(RunSpec.from_json(dataset.attrs["spec"]), *priors_of(dataset).with_rest(n_kw), vocabulary, len(n_kw))
+    spec = RunSpec.from_json(dataset.attrs["spec"])
+    return Topics(spec, *priors_of(dataset).with_rest(n_kw), vocabulary, len(n_kw), learnt_of(dataset))
 
 
 def _corpus_of(documents) -> Corpus:

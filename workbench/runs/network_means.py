@@ -51,16 +51,11 @@ def posterior_means(run: xr.Dataset, network: Network, corpus: Corpus) -> dict[s
 
     run : with the counts of every level.
     """
-    last = run.isel(snapshot=-1)
+    last, priors = run.isel(snapshot=-1), priors_at_end(run, network)
     counts = {level.name: last[f"n_{level.name}"].values for level in network.levels[:-1] if level.kind != "observed"}
     counts[network.levels[-1].name] = last["n_kw"].values
-    learnt = run.sel(iteration=int(run["snapshot_iteration"][-1]))
-    priors = {
-        level.name: learnt[f"alpha_{level.name}"].values if f"alpha_{level.name}" in run else _given(network, level)
-        for level in network.levels
-    }
     means = {
-        level.name: _mean(counts[level.name], _along_rows(network, level, priors[level.name]), level.kind)
+        level.name: row_means(counts[level.name], along_rows(network, level, priors[level.name]), level.kind)
         for level in network.levels if level.kind != "observed"
     }
     return {"theta": shares(network, means, corpus), "phi": means[network.levels[-1].name]}
@@ -142,6 +137,15 @@ def _places(network, end, region) -> np.ndarray:
     return numbered[here].ravel()
 
 
+def priors_at_end(run: xr.Dataset, network: Network) -> dict[str, np.ndarray]:
+    """By name of the level its prior at the last snapshot, a number, (value,) or (group…, value)."""
+    learnt = run.sel(iteration=int(run["snapshot_iteration"][-1]))
+    return {
+        level.name: learnt[f"alpha_{level.name}"].values if f"alpha_{level.name}" in run else _given(network, level)
+        for level in network.levels if level.kind != "observed"
+    }
+
+
 def _given(network: Network, level: Level):
     """The prior of a level as the network gives it, (group…, value) where there are several."""
     prior = np.asarray(level.prior, float)
@@ -153,7 +157,7 @@ def _given(network: Network, level: Level):
     return whole
 
 
-def _along_rows(network: Network, level: Level, prior: np.ndarray) -> np.ndarray:
+def along_rows(network: Network, level: Level, prior: np.ndarray) -> np.ndarray:
     """A prior (), (value,) or (group…, value) so that it is added to the counts of the level's rows."""
     if prior.ndim < 2:
         return prior
@@ -174,7 +178,7 @@ def _size(network: Network, name: str) -> int:
     return 1 if name == DOCUMENT else network.size(name)
 
 
-def _mean(counts: np.ndarray, prior: np.ndarray, kind: str) -> np.ndarray:
+def row_means(counts: np.ndarray, prior: np.ndarray, kind: str) -> np.ndarray:
     """Rows that sum to 1: of a point estimate the counts alone, even where there are none."""
     raised = counts + (prior if kind == "dirichlet" else 0.0)
     total = raised.sum(axis=-1, keepdims=True)
