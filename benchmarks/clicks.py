@@ -2,8 +2,8 @@
 
 Sessions of a page, all there at once, in each of which a control is clicked once a second, beside ten runs that go on; a
 reaction is the time from the click until the property that it changes comes back. Visitors and runs are processes of their
-own. Memory is what the server holds while all are there, over what it held before they came, after one visitor. The first
-session alone gives the warm opening: page, web socket, document.
+own. Memory is what the server holds while all are there, over what it held before they came, when a few had come and gone;
+those few give the warm opening: page, web socket, document.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from server import empty_out, memory, n_alive, serve, visit
 
 def measure(url: str, given) -> None:
     visit("sessions", url, 1)
+    alone = visit("sessions", url, 3)["opened"]
     empty_out()
     before, held, ended = memory(), [], threading.Event()
 
@@ -29,7 +30,6 @@ def measure(url: str, given) -> None:
             if n_alive() == given.sessions:
                 held.append((memory(), time.monotonic(), time.process_time()))
 
-    alone = visit("sessions", url, 3, seconds=0.0)["opened"]
     watching = threading.Thread(target=look)
     watching.start()
     told = visit("clicks", url, given.sessions, given.seconds)

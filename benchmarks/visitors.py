@@ -14,7 +14,7 @@ import shutil
 import time
 from typing import NamedTuple
 
-PATIENCE = 60.0
+PATIENCE = 30.0
 """Seconds after which an answer is given up."""
 
 
@@ -78,7 +78,11 @@ class Visitor:
         shown = self._waits[control.shows] = asyncio.get_running_loop().create_future()
         began = time.perf_counter()
         await self._patch({"kind": "ModelChanged", "model": {"id": model["id"]}, "attr": control.sets, "new": value})
-        await asyncio.wait_for(shown, PATIENCE)
+        try:
+            await asyncio.wait_for(shown, PATIENCE)
+        except TimeoutError:
+            still = f"{control.shows} is the same after {PATIENCE:g} s"
+            raise SystemExit(f"{self.page}: {told} was given {value}, and {still}") from None
         return time.perf_counter() - began
 
     async def close(self) -> None:

@@ -115,3 +115,9 @@ def test_the_thread_that_looks_ends_when_nobody_asks(new_run, tmp_path, monkeypa
     assert not thread.is_alive()
     assert len(store.latest(patience=10).readings) == 1  # and begins again
     store._thread.join(10)
+
+
+def test_looks_that_take_long_come_less_often_but_within_seconds():
+    assert readings.pause_after(0.001) == readings.LOOK_EVERY
+    assert readings.pause_after(0.1) == 0.1 / readings.LOOK_SHARE
+    assert readings.pause_after(60.0) == readings.LOOK_WITHIN

@@ -277,8 +277,10 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store,
     assert page._parts["with"].now() == "second"
     page.matching.flow.chosen = 2
     assert page.explorer.view.chosen == page.sizes.chosen == page.scores.sheet.chosen == 2
+    assert page._matching_files.visible
     page.other.value = ""
     assert page.matching.flow.content == {} and page.matching.sheet.content == {}
+    assert page.matching.flow.said.startswith("Choose another run") and not page._matching_files.visible
 
 
 def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves):

@@ -156,6 +156,20 @@ def test_a_run_of_a_store_is_exported_by_name_path_or_handle(store, tmp_path):
     assert len(set(contents)) == 1
 
 
+def test_what_people_wrote_about_a_run_goes_along(store, tmp_path):
+    run = wb.open_runs(store)[0]
+    before = {path.name for path in wb.export_run(run, tmp_path / "before", "csv")}
+    run.annotate("the one to show", ["paper", "übrig"])
+    run.label(2, "networks")
+    written = {path.name: path.read_text(encoding="utf-8") for path in wb.export_run(run, tmp_path / "after", "csv")}
+    run.annotate("", [])
+    run.label(2, "")
+    assert set(written) == before | {"notes.json"}
+    told = json.loads(written["notes.json"])
+    assert told == {"note": "the one to show", "tags": ["paper", "übrig"], "labels": {"2": "networks"}}
+    assert {row["topic"] for row in table(written["topics.csv"]) if row["label"] == "networks"} == {"2"}
+
+
 def test_titles_and_words_with_blanks_stay_one_field_in_mallet(tmp_path):
     run = tiny_run().copy()
     run["word"] = ["new york", *run["word"].values[1:]]

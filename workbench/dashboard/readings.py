@@ -1,8 +1,8 @@
 """What the store says at the moment, read once for every session of the process.
 
-A thread looks at the store twice a second for as long as somebody asks, and leaves an immutable
-`Listing`; a session's tick takes the latest one and never waits for the disk. Only new rows are read;
-a run that has ended is read again when its heartbeat file changes, and what was read of it is kept beside it.
+A thread looks at the store twice a second, or less often where that takes long, for as long as somebody asks,
+and leaves an immutable `Listing`; a session's tick takes the latest one and never waits for the disk. Only new rows are
+read; a run that has ended is read again when its heartbeat file changes, and what was read of it is kept beside it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ MOST_POINTS = 2000
 LOOK_EVERY = 0.5
 PATIENCE = 5.0
 """Seconds between two looks, and without a question before the thread ends."""
+LOOK_SHARE, LOOK_WITHIN = 0.05, 3.0
+"""Of a core that looks may take: those at many runs come less often, but within so many seconds."""
 TOLD_FIRST = 8
 """Runs that a look that reads them for the first time tells of at once: as many as are drawn."""
 TELL_EVERY = 1.0
@@ -198,14 +200,20 @@ class Readings:
 
     def _follow(self) -> None:
         while True:
+            began = time.thread_time()
             self.look()
-            self._nudged.wait(LOOK_EVERY)
+            self._nudged.wait(pause_after(time.thread_time() - began))
             self._nudged.clear()
             with self._lock:
                 if time.monotonic() - self._asked > PATIENCE:
                     self._thread = None
                     self._looked.clear()
                     return
+
+
+def pause_after(used: float) -> float:
+    """Seconds until the next look, after one that took so many seconds of the processor."""
+    return max(LOOK_EVERY, min(used / LOOK_SHARE, LOOK_WITHIN))
 
 
 _READINGS: dict[Path, Readings] = {}

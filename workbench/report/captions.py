@@ -7,6 +7,7 @@ import json
 from workbench.corpus.experiments import IN_WORDS
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
 from workbench.models import HDP, VARIABLES
+from workbench.models.network import Network
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
 from workbench.runs.spec import RunSpec
@@ -95,9 +96,10 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
         return "; ".join(dict.fromkeys(str(value) for value in values))
 
     rows = [("corpus", every(spec.corpus for spec in specs)), ("topics", every(_topics(spec) for spec in specs))]
-    for name in sorted({name for spec in specs for name in spec.model} - {"n_topics"}):
-        per = {"alpha": " (per topic)", "beta": " (per word type)"}.get(name, "")
-        rows.append((name + per, every(_given(spec, name) for spec in specs if name in spec.model)))
+    for name, per in {"alpha": " (per topic)", "beta": " (per word type)"}.items():
+        if any(name in spec.model for spec in specs):
+            rows.append((name + per, every(_given(spec, name) for spec in specs if name in spec.model)))
+    rows += _networks(specs)
     rows += [(name, every(values)) for name, values in _hdp_priors(specs).items()]
     rows += [
         ("iterations", every(_reached(each) for each in found)),
@@ -118,6 +120,18 @@ def _topics(spec: RunSpec) -> str:
     if not isinstance(spec.parts()[1], HDP):
         return str(n_topics)
     return f"{n_topics} at the start ({spec.engine})" if finds_topics(spec) else f"at most {n_topics} ({spec.engine})"
+
+
+def _networks(specs: list[RunSpec]) -> list[tuple[str, str]]:
+    """Of each network its variables and what its levels say."""
+    rows, told = [], set()
+    for spec in specs:
+        network = spec.parts()[1]
+        if isinstance(network, Network) and network not in told:
+            told.add(network)
+            sizes = ", ".join(f"{each.name} {each.size}" for each in network.variables)
+            rows += [(f"network {network.name}", sizes), *((f"level {name}", says) for name, says in network.told())]
+    return rows
 
 
 def _given(spec: RunSpec, name: str) -> str:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from workbench.corpus import is_named
 from workbench.engines import get_engine
+from workbench.models.network import Network
+from workbench.models.network_files import spelled
 from workbench.runs.spec import RunSpec
 
 DEFAULT_BURN_IN = 10
@@ -62,6 +64,10 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     files = sorted({spec.corpus for spec in specs if not is_named(spec.corpus)})
     if files:
         notes.append(f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name.")
+    networks = [model for model in (spec.parts()[1] for spec in specs) if isinstance(model, Network)]
+    for name in sorted({network.name for network in networks if spelled(network) is None}):
+        notes.append(f"{name}.json is the network '{name}', which is not shipped: workbench.models.network_files writes and "
+                     "reads it, and the spec of the run holds it.")
     for start in {spec.start["counts"]: spec.start for spec in specs if spec.start}.values():
         notes.append(
             f"--start takes the counts that {start['name']} has at that time; "
@@ -111,11 +117,7 @@ def _agree(plan: _Plan, options: dict, own: dict) -> bool:
 
 
 def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: int) -> str:
-    model = plan.model
-    words = [*head, "--topics", _value(model.get("n_topics"))]
-    for name in ("alpha", "beta"):
-        if name in model:
-            words += [f"--{name}", _value(model[name])]
+    words = [*head, *_model_words(spec, plan.model)]
     words += ["--iterations", str(spec.n_iterations), "--seed", str(seed)]
     if n_seeds > 1:
         words += ["--seeds", str(n_seeds)]
@@ -137,6 +139,25 @@ def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: in
     for name, value in plan.options.items():
         words += ["--option", f"{name}={_value(value)}"]
     return shlex.join(words)
+
+
+def _model_words(spec: RunSpec, model: dict) -> list[str]:
+    """The model as flags; a network of one's own is a file of its name."""
+    _, network, _ = spec.parts()
+    if isinstance(network, Network):
+        given = spelled(network)
+        if given is None:
+            return ["--model", f"{network.name}.json"]
+        model, words = given, ["--model", given["model"]]
+    else:
+        words = []
+    words += ["--topics", _value(model.get("n_topics"))]
+    for name, size in model.get("sizes", {}).items():
+        words += ["--size", f"{name}={size}"]
+    for name in ("alpha", "beta"):
+        if name in model:
+            words += [f"--{name}", _value(model[name])]
+    return words
 
 
 def _spans(seeds: list[int]) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ from workbench.measures import topics_by_size
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather
 from workbench.runs.dataset import priors_of
+from workbench.runs.notes import NoteError, Notes, read_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
     csv           ``progress.csv``: a row an iteration. ``n_k.csv`` and whatever else the run has a topic: iteration,
                   topic, value. ``topics.csv``: topic, (label,) rank, word, probability, count. ``document_topics.csv``:
                   document (from 0), title, topic, probability, count. ``tau.csv``: word, tau, where it is learnt.
-                  ``spec.json``: every setting.
+                  ``spec.json``: every setting. ``notes.json``: note, tags, and labels by topic, where people wrote any.
     npz           ``run.npz``: every array of the run's Dataset under its name, text as text, ``spec`` and ``attributes``
                   as JSON; nothing is pickled.
     mallet        ``doc-topics.txt``, ``topic-keys.txt``, ``word-topic-counts.txt``, as MALLET's train-topics writes them;
@@ -120,7 +121,21 @@ def _csv(each: Gathered) -> dict[str, bytes]:
     if "tau" in run:
         tau = run["tau"].isel(snapshot=-1).values
         files["tau.csv"] = _table(pd.DataFrame({"word": run["word"].values, "tau": tau}))
-    return files | {"spec.json": (each.spec.to_json() + "\n").encode()}
+    return files | {"spec.json": (each.spec.to_json() + "\n").encode()} | _notes(each)
+
+
+def _notes(each: Gathered) -> dict[str, bytes]:
+    """What people wrote about a run of a store, with labels at the topics that they belong to now."""
+    try:
+        notes = read_notes(each.path) if each.path is not None else Notes()
+    except NoteError:  # `gather` has told of it
+        return {}
+    if notes == Notes():
+        return {}
+    topics = each.dataset["topic"].values.tolist()
+    labels = each.dataset["topic_label"].values.tolist() if "topic_label" in each.dataset else [""] * len(topics)
+    told = {"note": notes.note, "tags": notes.tags, "labels": {t: text for t, text in zip(topics, labels, strict=True) if text}}
+    return {"notes.json": (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()}
 
 
 def _table(frame: pd.DataFrame) -> bytes:

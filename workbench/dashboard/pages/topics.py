@@ -45,6 +45,7 @@ class TopicsPage:
         self.kind = dressed(pn.widgets.RadioButtonGroup(label="Sizes as", options=KINDS, value="stacked"))
         self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
         self.files = {name: Downloads(self.handover, makers) for name, makers in self._makers().items()}
+        self._matching_files = column(*self._take_away("matching", "The matching:"), kind="wb-stack", visible=False)
         self._picked, self._against = "", ""          # as asked for; a run may not be there yet
         self._runs: dict[str, Reading] = {}           # every readable run, newest first
         self._labels: dict[int, str] = {}             # of the run that is shown
@@ -111,6 +112,7 @@ class TopicsPage:
         self.scores.show(moment, labels)
         self.sizes.show(moment.path, moment.hash, _n_rows(self._runs[moment.path.name]), labels)
         self.matching.show(moment, other, labels)
+        self._matching_files.visible = other is not None
         self.unseen.show(moment, topic, labels)
 
     def _heard(self, topics: list[dict], trouble: str) -> None:
@@ -244,7 +246,7 @@ class TopicsPage:
         )
         matching = column(
             text("<h2>The same topics in another run</h2>"), column(self.other, kind="wb-bar"), self.matching.flow,
-            self.matching.sheet, *self._take_away("matching", "The matching:"), kind="wb-card matching",
+            self.matching.sheet, self._matching_files, kind="wb-card matching",
         )
         pair = column(sizes, scores, kind="wb-halves")
         main = column(overview, documents, pair, matching, self.unseen.view(), self.handover, kind="wb-main")

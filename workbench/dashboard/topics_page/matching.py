@@ -22,6 +22,7 @@ LEAST = 0.005
 """Of the tokens of a topic: what two topics share from which it has a ribbon."""
 FEW = 5
 NONE = -1
+CHOOSE = "Choose another run, and its topics are matched with those above."
 UNMATCHED = "#8a919b"
 COLUMNS = [
     ("Topic", "of the run above"), ("Label", "what people call it"), ("Matched", "the same topic in the other run"),
@@ -69,9 +70,9 @@ class Matching:
         self.sheet = Sheet(columns=[list(column) for column in COLUMNS], texts=[1, 5, 6])
 
     def show(self, moment: Moment, other: Moment | None, labels: dict[int, str]) -> None:
-        """Brings both to two runs; to nothing where there is no other."""
+        """Brings both to two runs; to nothing but what to do where there is no other."""
         if other is None:
-            self.clear()
+            self.clear(CHOOSE)
             return
 
         def then(result, error) -> None:
@@ -89,10 +90,10 @@ class Matching:
         asked = moment, other, tuple(labels.items())
         self._latest.ask(asked, partial(matching_told, moment, other, labels), then, first)
 
-    def clear(self) -> None:
-        """Nothing is shown."""
+    def clear(self, said: str = "") -> None:
+        """Nothing is shown but, perhaps, a sentence."""
         self._latest.forget()
-        self._empty("")
+        self._empty(said)
 
     def _empty(self, said: str) -> None:
         self.flow.param.update(content={}, said=said)
