@@ -109,6 +109,17 @@ def test_a_topic_is_chosen_on_the_map_in_the_list_and_by_keyboard_and_the_link_r
     until(lambda: "topic=" not in page.url, "the link forgets the topic")
 
 
+def test_no_topic_covers_the_number_of_another_and_the_sizes_stand_over_round_iterations(page):
+    map_of = "() => { const all = deep('.map circle, .map text.number'); return all.map(one => one.tagName + one.textContent) }"
+    drawn = page.evaluate(map_of)
+    assert drawn[:4] == ["circle"] * 4 and sorted(drawn[4:]) == [f"text{topic}" for topic in range(4)]
+    places = "tag => deep(tag).map(one => one.parentNode.style.transform)"
+    assert sorted(page.evaluate(places, ".map circle")) == sorted(page.evaluate(places, ".map text.number"))
+    told = card(page, "sizes").locator(".axes text")
+    until(lambda: told.count() > 5, "the axes of the sizes")
+    assert [text for text in told.all_text_contents() if "%" not in text] == ["1", "10", "20", "30", "iteration"]
+
+
 def test_a_word_that_is_pointed_at_or_held_gives_the_points_their_sizes(page):
     shares = page.evaluate(RADII)
     page.locator(".worded tbody tr").first.hover()

@@ -12,6 +12,7 @@ from workbench.dashboard.mistakes import MISSING
 from workbench.dashboard.shell import in_form
 from workbench.dashboard.values import SEVERAL, Values
 from workbench.models import LDA
+from workbench.models.network_files import SHIPPED
 from workbench.runs.compare import plan
 from workbench.runs.spec import make_spec
 from workbench.runs.worker import SLOTS
@@ -79,6 +80,23 @@ def start_field():
         label="Start from", options={AT_RANDOM: ""}, value="", css_classes=["wb-wide"],
         description="begin with the counts of a run of the store on the same words; one with fewer topics is padded with "
         "empty ones, of one with more the largest are taken",
+    ))
+
+
+def network_field():
+    """Which network the engines of networks infer."""
+    return in_form(pn.widgets.Select(
+        label="Network", options=list(SHIPPED), value="lda", css_classes=["wb-wide"],
+        description="what the engines of networks infer: topics of documents (lda), of their authors, or under super-topics "
+        "(pachinko, and hpam1 and hpam2, whose root and super-topics have words too); one of your own is given on the command "
+        "line or in Python",
+    ))
+
+
+def supers_field():
+    """How many super-topics there are."""
+    return in_form(pn.widgets.IntInput(
+        label="Super-topics", value=5, step=1, description="super-topics of the network; Topics K are the topics under them"
     ))
 
 

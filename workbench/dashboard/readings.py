@@ -127,7 +127,7 @@ class Follower:
             self._reader = self._reader or RunReader(self.path)
             self._label, rows = self._label or spec.label(), self._reader.rows(self._taken.n_rows)
             if len(rows):
-                run = label_rows(self._reader.names, self._reader.vectors, rows, {"spec": written})
+                run = label_rows(self._reader.recorded, rows, {"spec": written})
                 self._taken = self._taken.with_rows(run, stride)
         self._origin, self._fresh = origin, origin is not None and found is None
 

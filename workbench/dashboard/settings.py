@@ -17,10 +17,12 @@ from workbench.dashboard.fields import (
     FILE,
     corpora,
     defaults,
+    network_field,
     number_field,
     option_field,
     singletons_field,
     start_field,
+    supers_field,
     values_field,
     vocabulary_field,
 )
@@ -31,6 +33,8 @@ from workbench.dashboard.sweeps import paces, told_ahead
 from workbench.dashboard.values import Values
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
+from workbench.models.network import Network
+from workbench.models.network_files import network_of
 from workbench.runs.compare import DEFAULT_ENGINES
 from workbench.runs.spec import model_fields
 
@@ -58,6 +62,7 @@ class Settings:
         self.numbers = {
             name: (values_field if name in MODEL else number_field)(name, default) for name, default in defaults().items()
         }
+        self.network, self.supers = network_field(), supers_field()
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
         self._usual = {key: widget.value for key, widget in self.options.items()}
         self._groups = {hyper: grouped(hyper) for hyper in (False, True)}
@@ -71,7 +76,8 @@ class Settings:
         self._grid = column(*self._fields(), kind="wb-fields")
         self.start.on_click(self._start)
         self.fold.on_click(lambda event: self.unfold(not self._unfolded))
-        for widget in (self.corpus, self.engines, *(self.options[choice.key] for choice in choices() if choice.hyper)):
+        shown = (self.corpus, self.engines, self.network, *(self.options[choice.key] for choice in choices() if choice.hyper))
+        for widget in shown:
             widget.param.watch(self._show_fields, "value")
         for name, widget in self.widgets().items():
             widget.param.watch(lambda event, name=name: self._look_over(name), "value")
@@ -82,7 +88,7 @@ class Settings:
         """Every field by the name it has in a link."""
         return {
             "corpus": self.corpus, "path": self.path, "top_words": self.top_words, "singletons": self.singletons,
-            "engines": self.engines, "start": self.start_from,
+            "engines": self.engines, "start": self.start_from, "model": self.network, "super": self.supers,
         } | self.options | self.numbers
 
     def values(self) -> dict:
@@ -98,6 +104,8 @@ class Settings:
                 for engine in ticked
             },
             "start": self.start_from.value or None,
+            "model": self.network.value,
+            "sizes": {"super": self.supers.value} if self._has_supers() else None,
         } | {name: _read(widget) if has.get(name, True) else None for name, widget in self.numbers.items()}
 
     def keep_pace(self, readings: list[Reading]) -> None:
@@ -190,12 +198,22 @@ class Settings:
         known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
         return {name: name in known for name in PRIORS}
 
+    def _has_networks(self) -> bool:
+        """Is an engine of networks ticked?"""
+        return any(get_engine(engine).model is Network for engine in self.engines.value)
+
+    def _has_supers(self) -> bool:
+        """Are there super-topics in the network that is chosen?"""
+        return any(each.name == "super" for each in network_of(self.network.value).variables)
+
     def _show_fields(self, event=None) -> None:
         """Shows what the ticked engines have, the priors' options only unfolded, and the path when the corpus is one."""
         self.path.visible = self.corpus.value == FILE
         ticked = set(self.engines.value)
         for name, has in self._priors().items():
             self.numbers[name].visible = has
+        self.network.visible = self._has_networks()
+        self.supers.visible = self._has_networks() and self._has_supers()
         for hyper, groups in self._groups.items():
             above = ""
             for owners, group in groups.items():
@@ -216,7 +234,7 @@ class Settings:
         parts = [self.corpus, self.path, self.top_words, self.numbers["holdout"], self.singletons]
         parts += [text(_heading("Engines"), **ACROSS), self.engines]
         parts += self._options(hyper=False)
-        parts += [text(_heading("Model and runs"), **ACROSS)]
+        parts += [text(_heading("Model and runs"), **ACROSS), self.network, self.supers]
         parts += [widget for name, widget in self.numbers.items() if name != "holdout"]
         return [*parts, self.start_from, self.fold, *self._options(hyper=True)]
 

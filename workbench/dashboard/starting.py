@@ -10,6 +10,8 @@ from workbench.corpus import Corpus, is_named, load_corpus
 from workbench.dashboard.sweeps import grid_of
 from workbench.dashboard.values import listed
 from workbench.engines import get_engine
+from workbench.models.network import Network
+from workbench.runs.compare import NETWORK
 from workbench.runs.grid import Cell, lay_out
 from workbench.runs.line import line_up
 from workbench.runs.made_by import taken_on_now
@@ -63,6 +65,8 @@ def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Cel
     grid = {"n_topics": listed(values["n_topics"])} | grid_of(values, engine)
     options = {name: value for name, value in values["options"].get(engine, {}).items() if name not in grid}
     fixed = {name: values[name] for name in (*FIXED, *model_fields(get_engine(engine))) if name not in grid}
+    if get_engine(engine).model is Network:
+        fixed |= {name: values[name] for name in NETWORK}
     if values["start"] is not None:
         fixed["start"] = store / values["start"]
     most_parts = max(listed(values["options"].get(engine, {}).get("partition", 1)))

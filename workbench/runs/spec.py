@@ -153,7 +153,7 @@ def make_spec(
     chosen = get_engine(engine)
     model = make_model(chosen, n_topics, alpha, beta, model, sizes)
     if isinstance(model, Network):
-        model = _checked_network(model, train, start)
+        model = _checked_network(chosen, model, train, start)
     spec = RunSpec(
         corpus=train.name,
         train=train.content_hash,
@@ -199,10 +199,10 @@ def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: 
     Raises
     ------
     SpecError, ModelError
-        For a prior that the model does not have, for a network that the engine cannot infer, or that is none.
+        For a prior that the model does not have, and for what is no network.
     """
     if engine.model is Network:
-        return engine.suits(network_of("lda" if model is None else model, n_topics, sizes, alpha, beta))
+        return network_of("lda" if model is None else model, n_topics, sizes, alpha, beta)
     if model is not None or sizes:
         raise SpecError(
             f"{engine.name} has a model of its own, so leave out {'model' if model is not None else 'sizes'}, or choose an "
@@ -223,11 +223,11 @@ def model_fields(engine) -> tuple[str, ...]:
     return ("n_topics", *PRIORS) if engine.model is Network else tuple(f.name for f in fields(engine.model))
 
 
-def _checked_network(network: Network, train: Corpus, start) -> Network:
-    """The network with the authors of the corpus, if a run of it can be kept."""
+def _checked_network(engine, network: Network, train: Corpus, start) -> Network:
+    """The network as the engine infers it, with the authors of the corpus, if a run of it can be kept."""
     if start is not None:
         raise SpecError(f"a run of network '{network.name}' cannot begin from another run; leave start out")
-    network = network.for_corpus(train)
+    network = engine.suits(network.for_corpus(train))
     topics = [each.size for each in network.variables if each.name == "topic"]
     if topics and topics[0] != network.n_topics:
         raise SpecError(

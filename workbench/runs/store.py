@@ -26,6 +26,7 @@ import math
 import shutil
 import time
 import warnings
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -308,16 +309,6 @@ class RunReader:
         except KeyError as error:
             raise StoreError(f"run {path} is damaged, its {error} is missing; `workbench remove` deletes it") from error
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of the scalars, which stand in the columns after the iteration."""
-        return self._layout.names
-
-    @property
-    def vectors(self) -> tuple[str, ...]:
-        """Of what is recorded of each topic, which stands in the columns after the scalars."""
-        return self._layout.vectors
-
     def _committed(self) -> Committed:
         return Committed.of(self._counter, self._layout.n_topics(self._numbers.shape[1]))
 
@@ -354,12 +345,13 @@ class RunReader:
         """The per-iteration part of the Dataset; cheap."""
         return self._labelled(self.rows())
 
-    def _leaves(self) -> Recorded:
-        """What its names mean."""
-        return Recorded(*self._layout, *recorded(RunSpec.from_json(self._group.attrs["spec"]))[3:])
+    @cached_property
+    def recorded(self) -> Recorded:
+        """What stands in the columns of its rows and what its snapshots hold."""
+        return Recorded(*self._layout, *recorded(RunSpec.from_json(self._about["spec"]))[3:])
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
-        return label_rows(self._leaves(), rows, self._attributes())
+        return label_rows(self.recorded, rows, self._attributes())
 
     def dataset(self, train=None) -> xr.Dataset:
         """The whole Dataset; counts of snapshots are read from disk when they are used, ``train`` if it is not at hand."""
@@ -369,7 +361,7 @@ class RunReader:
         counts = xr.open_zarr(str(self.path / DATA), consolidated=False, chunks=None)[list(self._layout.kept)]
         counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics))
         train = train or get_corpus(self.path.parent, self.spec().train)
-        found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self._leaves())
+        found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self.recorded)
         try:
             return with_labels(found, self.path)
         except NoteError as error:  # what people wrote never hides what was computed
