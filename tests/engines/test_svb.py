@@ -1,5 +1,7 @@
 """Standard variational Bayes against its twin, the published trajectories, and what theory promises."""
 
+import math
+
 import numpy as np
 import pytest
 import twins
@@ -234,6 +236,20 @@ def test_runs_with_few_and_with_many_topics_take_turns_on_one_corpus():
         )
         for found, expected in zip(here, alone, strict=True):
             np.testing.assert_array_equal(found, expected)
+
+
+def test_states_that_part_have_a_bound_each():
+    """Both go on from one sweep, under different priors; what has been swept on from has no entropy any more."""
+    corpus, models = simulated(40), [LDA(5, 0.3, 0.2), LDA(5, 1.0, 0.5)]
+    first = step(corpus, models[0], "parallel", svb_state(corpus, random_gamma(corpus, 5), "parallel"), 1)
+    copies = [svb.State(*(field.copy() for field in first[:4]), first.entropy) for _ in models]
+    alone = [svb.State(*(field.copy() for field in first[:4]), float(first.entropy)) for _ in models]
+    found, expected = (
+        [step(corpus, model, "parallel", state, 1) for model, state in zip(models, states, strict=True)]
+        for states in (copies, alone)
+    )
+    assert [float(state.entropy) for state in found] == [float(state.entropy) for state in expected]
+    assert float(found[0].entropy) != float(found[1].entropy) and math.isnan(float(first.entropy))
 
 
 def test_equal_responsibilities_are_a_fixed_point_of_equal_priors():

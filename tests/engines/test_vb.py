@@ -76,11 +76,12 @@ def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
     sizes = standard_vb.log_sizes(corpus.n_words * beta, n_k, NOTHING_SAMPLED[2], False, n_topics)
     standard_vb.weigh_rows(0, corpus.n_words, np.full(16, beta), n_wk, NOTHING_SAMPLED[1], sizes, False, logs, weights)
     fitted, document_logs, document_weights = (padded_rows(a - alpha, float) for _ in range(3))
-    found, _ = document_vb.fit_documents(
+    ratios = np.empty(corpus.n_pairs)
+    document_vb.fit_documents(
         0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, pad_topics(alpha, 1.0),
-        NOTHING_SAMPLED[0], logs, weights, n_topics, 1, 0.0, fitted, document_logs, document_weights, np.empty(corpus.n_pairs),
+        NOTHING_SAMPLED[0], logs, weights, n_topics, 1, 0.0, fitted, document_logs, document_weights, ratios,
     )
-    log_normalisers = found + np.sum(fitted * np.log(document_weights))
+    log_normalisers = np.sum(corpus.counts * np.log(corpus.counts / ratios))
     log_sizes = twins.psi(a.sum(axis=1)) @ corpus.document_tokens  # which gamma does not depend on
     gamma = np.full((corpus.n_pairs, n_topics), 1 / n_topics)
     without_words = twins.uncollapsed_bound(corpus, gamma, a, b, alpha, beta) - twins.entropy(corpus, gamma)

@@ -1,8 +1,5 @@
 """Documents fitted to topics that stand still, where exp(psi) leaves the range of doubles; whole iterations are in test_vb."""
 
-import math
-
-import numba
 import numpy as np
 import pytest
 import twins
@@ -10,11 +7,9 @@ from scipy.special import logsumexp, psi
 from toys import simulated
 
 from workbench.corpus import Corpus
-from workbench.kernels import document_vb, standard_vb
+from workbench.kernels import document_vb, factored_entropy, standard_vb
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
-from workbench.kernels.special import fast_log
 from workbench.kernels.standard_vb import NOTHING_SAMPLED
-from workbench.kernels.vectors import spread, total
 
 
 def rows(array):
@@ -41,24 +36,26 @@ def test_where_all_weights_of_a_document_underflow_both_passes_go_by_logs():
     standard_vb.weigh_rows(0, corpus.n_words, np.full(16, beta), rows(n_wk), NOTHING_SAMPLED[1], sizes, False, logs, weights)
     mean_dk, document_logs, document_weights = rows(used), rows(used), rows(used)
     ratios, by_word = np.full(corpus.n_pairs, np.nan), corpus.by_word
-    found, n_visited = document_vb.fit_documents(
+    n_visited = document_vb.fit_documents(
         0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, pad_topics(alpha, 1.0),
         NOTHING_SAMPLED[0], logs, weights, n_topics, 1, 0.0, mean_dk, document_logs, document_weights, ratios,
     )
-    expected_of_words, sizes = standard_vb.count_words(
+    sizes = standard_vb.count_words(
         0, corpus.n_words, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, document_logs, document_weights,
         logs, weights, n_topics, ratios, new_wk,
     )
     assert not ratios.any() and n_visited == corpus.n_pairs
     np.testing.assert_allclose(sizes, new_wk.sum(axis=0), rtol=1e-14)  # rounding
-    assert expected_of_words == pytest.approx(np.sum(new_wk[:, :n_topics] * np.log(weights[:, :n_topics])), rel=1e-14)
-    log_normalisers = found + np.sum(mean_dk * document_logs)
+    found = factored_entropy.log_normalisers(
+        corpus.indptr, corpus.words, corpus.counts, document_logs, document_weights, logs, weights, ratios, n_topics,
+        np.empty(n_topics),
+    )
     counts = twins.expected_counts(corpus, expected)
     rounding = 1e-6  # psi of 1e-4 is -1e4 with ten digits
     np.testing.assert_allclose(mean_dk[:, :n_topics], counts.n_dk, rtol=0, atol=rounding * corpus.n_tokens)
     np.testing.assert_allclose(new_wk[:, :n_topics], counts.n_wk, rtol=0, atol=rounding * corpus.n_tokens)
     told = sum(n * logsumexp(psi(alpha + used[d]) + log_phi[w]) for d, w, n in twins.pairs_of(corpus))
-    assert log_normalisers == pytest.approx(told, rel=1e-9)
+    assert found == pytest.approx(told, rel=1e-9)
 
 
 @pytest.mark.parametrize("n_topics", [3, 40, 70])
@@ -80,30 +77,4 @@ def test_words_counted_in_slices_are_those_counted_at_once(n_topics):
     for pair, (d, w, _) in enumerate(twins.pairs_of(corpus)):
         expected[w] += ratios[pair] * of_documents[d] * of_words[w]
     np.testing.assert_allclose(new_wk, expected, rtol=1e-14)  # rounding
-    np.testing.assert_allclose(sum(sizes for _, sizes in found), expected.sum(axis=0), rtol=1e-14)
-
-
-@numba.njit(error_model="numpy")
-def summed_logs(indptr, tokens, normalisers):
-    """sum_d sum_i n_i log Z_i of documents that lie apart by sixteen places at least."""
-    product, logs = spread(1.0), spread(0.0)
-    for d in range(len(indptr)):
-        begin, n = indptr[d]
-        product, logs = document_vb.with_logs(n, tokens[begin:], normalisers[begin:], product, logs)
-    return total(logs + fast_log(product))
-
-
-@pytest.mark.parametrize("counts", [(1,), (2,), (3,), (4, 50), (1, 2, 3, 4, 1000)], ids=str)
-@pytest.mark.parametrize("least, most", [(-1, 0), (-60, -20), (-90, 90), (60, 90)])
-def test_the_logs_of_normalisers_are_those_taken_one_by_one(counts, least, most):
-    """Of products that would leave the range of doubles; right to the roundings of 2000 terms, of which none is cancelled."""
-    random = np.random.default_rng(3)
-    lengths = [1, 16, 17, 0, 40, 31, 200]
-    begins = np.cumsum([0, *(n + 16 for n in lengths)])
-    tokens, normalisers = np.zeros(begins[-1]), np.ones(begins[-1])
-    for begin, n in zip(begins[:-1], lengths, strict=True):
-        tokens[begin : begin + n] = random.choice(counts, n)
-        normalisers[begin : begin + n] = 10.0 ** random.uniform(least, most, n)
-    terms = [n * math.log(z) for n, z in zip(tokens, normalisers, strict=True)]
-    found = summed_logs(np.column_stack([begins[:-1], lengths]), tokens, normalisers)
-    assert found == pytest.approx(math.fsum(terms), rel=0, abs=1e-14 * math.fsum(map(abs, terms)))
+    np.testing.assert_allclose(sum(found), expected.sum(axis=0), rtol=1e-14)

@@ -46,7 +46,7 @@ class SvbState(NamedTuple):
     mean_wk: np.ndarray  # (word, topic) float64, padded
     mean_k: np.ndarray   # (topic,) float64, padded
     gamma: np.ndarray    # (variational pair, topic) float64, padded; no rows in the parallel schedule
-    entropy: float       # of the responsibilities, nats
+    entropy: float | svb.Entropy   # of the responsibilities, nats
     topics: np.ndarray   # (chain, token) uint16; tokens of variational pairs are not used
     n_dk: np.ndarray     # (chain, document, topic) int32, padded: sampled counts
     n_wk: np.ndarray     # (chain, word, topic) int32, padded

@@ -13,6 +13,7 @@ iteration of variational EM (`vb`) with one inner pass.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -27,6 +28,7 @@ from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_b
 from workbench.engines.starting import begin, start_option
 from workbench.kernels.document_vb import fit_documents
 from workbench.kernels.evidence import log_joint, predictive
+from workbench.kernels.factored_entropy import entropy as factored_entropy
 from workbench.kernels.lanes import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.slices import each_slice, slice_bounds
 from workbench.kernels.standard_vb import (
@@ -45,7 +47,7 @@ class State(NamedTuple):
     mean_wk: np.ndarray  # (word, topic) float64, padded
     mean_k: np.ndarray   # (topic,) float64, padded
     gamma: np.ndarray    # (variational pair, topic) float64, padded; no rows in the parallel schedule
-    entropy: float       # of the responsibilities behind the expected counts, nats
+    entropy: float | Entropy   # of the responsibilities behind the expected counts, nats
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[Sta
     """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
     part = pairs_above(corpus, threshold)
     if part.n_pairs and options.schedule == "parallel":
-        fitted = update_in_parallel(part, model, state[:3], sampled, turn)
+        fitted = update_in_parallel(part, model, state[:3], state.entropy, sampled, turn)
         state = State(*state[:3], state.gamma, fitted.entropy)
     elif part.n_pairs:
         update_sequentially(corpus, model, threshold, state, sampled, turn)
@@ -116,70 +118,91 @@ def pairs_above(corpus, threshold) -> Corpus:
 
 
 class Fitted(NamedTuple):
-    entropy: float   # of the responsibilities behind the new counts, nats
-    n_visited: int   # pairs, each as often as it was visited
+    entropy: Entropy   # of the responsibilities behind the new counts
+    n_visited: int     # pairs, each as often as it was visited
 
 
 class Room(NamedTuple):
-    """What a parallel update of a corpus needs again in the next: its slices, and arrays that hold nothing in between."""
+    """What a parallel update of a corpus leaves behind and needs again in the next: slices, and factors of responsibilities."""
 
-    documents: list            # ranges of them
+    documents: list          # ranges of them
     words: list
-    document_logs: np.ndarray  # (document, topic) float64, padded; takes memory only where weights are faint
-    document_weights: np.ndarray
-    word_logs: np.ndarray      # (word, topic) likewise
-    word_weights: np.ndarray
-    ratios: np.ndarray         # (pair,) float64
+    document_factors: tuple  # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
+    word_factors: tuple      # (word, topic) likewise
+    ratios: np.ndarray       # (pair,) float64: n_dw / normaliser
 
 
-ROOMS = WeakKeyDictionary()
-"""The room of each corpus while no update is under way, since new arrays cost more than many a small sweep."""
+class Entropy:
+    """That of the responsibilities behind expected counts, nats: ``float`` of it computes it, and numpy takes it for a number.
+
+    A sweep does not need it, so it is computed where a bound is asked for; NaN after the next update, which changes the counts.
+    """
+
+    def __init__(self, corpus, mean, room: Room, n_topics: int):
+        self._corpus, self._mean, self._room, self._n_topics = corpus, mean, room, n_topics
+
+    def __float__(self) -> float:
+        corpus, room = self._corpus, self._room
+        if room is None:
+            return math.nan
+        factors = *room.document_factors, *room.word_factors
+        return factored_entropy(*self._mean, corpus.indptr, corpus.words, corpus.counts, *factors, room.ratios, self._n_topics)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.array(float(self), dtype)
+
+    def give_room(self) -> Room | None:
+        """The room, for the next update; given once, so that copies of a state do not share it."""
+        room, self._room = self._room, None
+        return room
 
 
-def room_for(corpus, lanes) -> Room:
-    """Taken out of `ROOMS`, so that two updates at once have one each."""
-    room = ROOMS.pop(corpus, None)
-    if room is None or room.word_logs.shape[1] != lanes:
-        slices = [slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr)]
-        rows = [aligned_empty((n, lanes), np.float64) for n in (corpus.n_documents, corpus.n_words) for _ in range(2)]
-        room = Room(*slices, *rows, np.empty(corpus.n_pairs))
-    return room
+def room_for(corpus, lanes, before: float | Entropy) -> Room:
+    """That of the update before, or a new one: new arrays cost more than many a small sweep."""
+    room = before.give_room() if isinstance(before, Entropy) else None
+    return room or new_room(corpus, lanes)
 
 
-def update_in_parallel(corpus, model, mean, sampled, turn, point=False, n_inner=1, inner_tolerance=0.0) -> Fitted:
+def new_room(corpus, lanes) -> Room:
+    """Room that holds nothing yet."""
+    slices = [slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr)]
+    rows = [aligned_empty((n, lanes), np.float64) for n in (corpus.n_documents, corpus.n_words) for _ in range(2)]
+    return Room(*slices, tuple(rows[:2]), tuple(rows[2:]), np.empty(corpus.n_pairs))
+
+
+def update_in_parallel(corpus, model, mean, before, sampled, turn, point=False, n_inner=1, inner_tolerance=0.0) -> Fitted:
     """Documents fitted to the topics, then topics counted, both from the same weights; the counts `mean` change in place.
 
-    The same bits for any number of threads. With `point` the topics are their mode, see `vb`.
+    The same bits for any number of threads. ``before`` is the entropy behind those counts. With `point` the topics are
+    their mode, see `vb`.
     """
     mean_dk, mean_wk, mean_k = mean
     sampled_dk, sampled_wk, sampled_k = sampled
-    lanes, by_word = len(mean_k), corpus.by_word
-    room = room_for(corpus, lanes)
+    lanes, by_word, n_topics = len(mean_k), corpus.by_word, model.n_topics
+    room = room_for(corpus, lanes, before)
+    documents, topics = room.document_factors, room.word_factors
 
     def by_slices(work, slices):
         return each_slice(work, slices, turn.n_threads, turn.pulse)
 
-    sizes, betas = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, model.n_topics), np.full(lanes, model.beta)
-    topics, documents = (room.word_logs, room.word_weights, model.n_topics), (room.document_logs, room.document_weights)
-    by_slices(lambda a, b: weigh_rows(a, b, betas, mean_wk, sampled_wk, sizes, point, *topics[:2]), room.words)
+    sizes, betas = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, n_topics), np.full(lanes, model.beta)
+    by_slices(lambda a, b: weigh_rows(a, b, betas, mean_wk, sampled_wk, sizes, point, *topics), room.words)
     alpha = pad_topics(model.alphas, 1.0)
-    fitted = by_slices(
+    n_visited = by_slices(
         lambda a, b: fit_documents(
-            a, b, corpus.indptr, corpus.words, corpus.counts, alpha, sampled_dk, *topics,
+            a, b, corpus.indptr, corpus.words, corpus.counts, alpha, sampled_dk, *topics, n_topics,
             n_inner, inner_tolerance, mean_dk, *documents, room.ratios,
         ),
         room.documents,
     )
-    counted = by_slices(
+    mean_k[:] = sum(by_slices(
         lambda a, b: count_words(
-            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *documents, *topics, room.ratios, mean_wk
+            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *documents, *topics, n_topics, room.ratios,
+            mean_wk,
         ),
         room.words,
-    )
-    mean_k[:] = sum(sizes for _, sizes in counted)
-    ROOMS[corpus] = room
-    entropy = sum(entropy for entropy, _ in fitted) - sum(expected for expected, _ in counted)
-    return Fitted(entropy, sum(n_visited for _, n_visited in fitted))
+    ))
+    return Fitted(Entropy(corpus, (mean_dk, mean_wk), room, n_topics), sum(n_visited))
 
 
 def update_sequentially(corpus, model, threshold, state, sampled, turn) -> None:
@@ -204,7 +227,7 @@ def count_before(corpus, threshold) -> np.ndarray:
 def entropy_of(corpus, threshold, state) -> float:
     """Entropy of the responsibilities, nats; NaN before the first parallel update."""
     if not len(state.gamma):
-        return state.entropy
+        return float(state.entropy)
     return weighted_entropy(corpus.counts[corpus.counts > threshold], state.gamma)
 
 

@@ -28,7 +28,7 @@ from workbench.engines.hyperparameters import Learning, dirichlet, learner
 from workbench.engines.likelihoods import Dirichlet
 from workbench.engines.memory import Memory, row_bytes
 from workbench.engines.starting import begin, start_option
-from workbench.engines.svb import evidence, in_parallel, samples, update_in_parallel
+from workbench.engines.svb import Entropy, evidence, in_parallel, samples, update_in_parallel
 from workbench.kernels.evidence import log_documents, log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.standard_vb import NOTHING_SAMPLED
@@ -39,7 +39,7 @@ class State(NamedTuple):
     mean_dk: np.ndarray  # (document, topic) float64, padded: q(theta) is Dirichlet(alpha + mean_dk)
     mean_wk: np.ndarray  # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
     mean_k: np.ndarray   # (topic,) float64, padded
-    entropy: float       # of the responsibilities behind the counts, nats
+    entropy: float | Entropy   # of the responsibilities behind the counts, nats
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ def step(corpus, model, options, state, turn):
     if options.restart_documents:
         spread_evenly(corpus, model, state.mean_dk)
     fitted = update_in_parallel(
-        corpus, model, state[:3], NOTHING_SAMPLED, turn, options.topics == "point", options.n_inner, options.inner_tolerance,
+        corpus, model, state[:3], state.entropy, NOTHING_SAMPLED, turn, options.topics == "point",
+        options.n_inner, options.inner_tolerance,
     )
     return State(*state[:3], fitted.entropy), {"updates": fitted.n_visited}
 
@@ -92,7 +93,7 @@ def watch(corpus, model, options, state) -> dict:
         joint = log_joint(*state[:3], alpha, model.beta, model.n_topics)
     else:
         joint = log_documents(state.mean_dk, alpha, model.n_topics) + log_point(corpus, model, state)
-    return {"bound": joint + state.entropy, "n_k": state.mean_k[: model.n_topics]}
+    return {"bound": joint + float(state.entropy), "n_k": state.mean_k[: model.n_topics]}
 
 
 def log_point(corpus, model, state) -> float:

@@ -13,16 +13,13 @@ import numpy as np
 
 from workbench.kernels.jit import lean
 from workbench.kernels.lanes import LANES, LINE
-from workbench.kernels.special import fast_log
 from workbench.kernels.standard_vb import (
     BLOCK,
-    FAINT,
     GROUP,
     TINY,
     blend,
     four_from,
     log_domain_gamma,
-    log_weight,
     weigh_row,
     weigh_rows,
 )
@@ -41,11 +38,6 @@ from workbench.kernels.vectors import (
     totals,
 )
 
-LARGEST_POWER = 3.0
-"""Of a pair that counts more the logarithm is taken by itself."""
-SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
-"""A product of normalisers beyond these begins anew."""
-
 
 @lean
 def longest(first, last, indptr):
@@ -57,17 +49,16 @@ def longest(first, last, indptr):
 
 
 @inlined
-def divide(i, sums, tokens, normalisers, ratios):
-    """Stores the normalisers of four pairs and count / normaliser, 0 where tiny; returns these, and how many are tiny."""
-    copies, tiny = load_four(tokens, i), sums < TINY
-    found = choose(tiny, 0.0 * copies, copies / sums)
-    store(normalisers, i, sums)
+def divide(i, normalisers, tokens, ratios):
+    """Stores count / normaliser of four pairs, 0 where that is tiny; returns them, and how many are tiny."""
+    copies, tiny = load_four(tokens, i), normalisers < TINY
+    found = choose(tiny, 0.0 * copies, copies / normalisers)
     store(ratios, i, found)
     return lane(found, 0), lane(found, 1), lane(found, 2), lane(found, 3), count(tiny)
 
 
 @inlined
-def visit_narrow(n, rows, tokens, own, document_weights, word_weights, normalisers, ratios, new):
+def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new):
     """`visit` for rows of sixteen topics, of which all that goes on from pair to pair stays in registers."""
     a, sums, n_tiny = load(document_weights, own), spread(0.0), 0
     for i in range(0, n, GROUP):
@@ -78,7 +69,7 @@ def visit_narrow(n, rows, tokens, own, document_weights, word_weights, normalise
         found = totals(
             a * load(word_weights, r0), a * load(word_weights, r1), a * load(word_weights, r2), a * load(word_weights, r3)
         )
-        q0, q1, q2, q3, tiny = divide(i, found, tokens, normalisers, ratios)
+        q0, q1, q2, q3, tiny = divide(i, found, tokens, ratios)
         first = q0 * load(word_weights, r0) + q1 * load(word_weights, r1)
         sums += first + (q2 * load(word_weights, r2) + q3 * load(word_weights, r3))
         n_tiny += tiny
@@ -87,11 +78,11 @@ def visit_narrow(n, rows, tokens, own, document_weights, word_weights, normalise
 
 
 @inlined
-def visit(n, rows, tokens, own, document_weights, word_weights, normalisers, ratios, new):
+def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
     """new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik, for the pairs of a document, four at a time.
 
     rows: where the row w_i of the word of each begins; seven places beyond the last hold some row, and no tokens.
-    Leaves Z and n / Z of each pair, 0 where Z is tiny; returns how many of them are tiny at most.
+    Leaves n / Z of each pair, 0 where Z is tiny; returns how many of them are tiny at most.
     """
     n_padded, n_tiny = len(new), 0
     for k in range(0, n_padded, LANES):
@@ -108,44 +99,23 @@ def visit(n, rows, tokens, own, document_weights, word_weights, normalisers, rat
             s1 += a * load_eight(word_weights, r1 + k)
             s2 += a * load_eight(word_weights, r2 + k)
             s3 += a * load_eight(word_weights, r3 + k)
-        q0, q1, q2, q3, tiny = divide(i, totals(s0, s1, s2, s3), tokens, normalisers, ratios)
+        q0, q1, q2, q3, tiny = divide(i, totals(s0, s1, s2, s3), tokens, ratios)
         for k in range(0, n_padded, BLOCK):
             store(new, k, load_eight(new, k) + blend(word_weights, k, own_rows, (q0, q1, q2, q3)))
         n_tiny += tiny
     return n_tiny
 
 
-@inlined
-def with_logs(n, tokens, normalisers, product, logs):
-    """Adds sum_i n_i log Z_i of the pairs of a document: small powers to the product, which has one log; returns both.
-
-    There are sixteen places beyond the last pair, with no tokens and normalisers of 1.
-    """
-    for i in range(0, n, LANES):
-        c, z = load(tokens, i), load(normalisers, i)
-        often = c > LARGEST_POWER
-        power = choose(often, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0)))
-        longer = product * power
-        if count(longer < SMALLEST_PRODUCT) + count(longer > LARGEST_PRODUCT) == 0:
-            product = longer
-        else:
-            product, logs = power, logs + fast_log(product)
-        if count(often) > 0:
-            logs += choose(often, c * fast_log(z), spread(0.0))
-    return product, logs
-
-
 @lean
 def fit_each(
     first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
-    mean_dk, document_logs, document_weights, kept_ratios, tokens, normalisers, ratios, rows, gamma, new, unsized,
+    mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
 ):
     """`fit_documents` with room for a document."""
-    n_padded = len(alpha)
-    product, logs, expected, by_logs, n_visited = spread(1.0), spread(0.0), spread(0.0), 0.0, 0
+    n_padded, n_visited = len(alpha), 0
     for d in range(first, last):
         begin, end, own = indptr[d], indptr[d + 1], d * n_padded
-        n, log_normaliser = end - begin, 0.0
+        n = end - begin
         for i in range(n):
             pair = np.uint64(begin + i)
             tokens[np.uint64(i)], rows[np.uint64(i)] = counts[pair], np.int64(words[pair]) * n_padded
@@ -155,26 +125,21 @@ def fit_each(
             if passed > 0:
                 weigh_row(d, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
             if n_padded == LANES:
-                n_tiny = visit_narrow(n, rows, tokens, own, document_weights, word_weights, normalisers, ratios, new)
+                n_tiny = visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new)
             else:
-                n_tiny = visit(n, rows, tokens, own, document_weights, word_weights, normalisers, ratios, new)
-            store(normalisers, n, spread(1.0))
-            log_normaliser, n_visited = 0.0, n_visited + n
+                n_tiny = visit(n, rows, tokens, own, document_weights, word_weights, ratios, new)
+            n_visited += n
             for k in range(0, n_padded, LANES):
                 store(new, k, load(new, k) * load(document_weights, own + k))
             if n_tiny > 0:
                 for i in range(n):
-                    if normalisers[i] < TINY:
-                        log_normaliser += tokens[i] * log_domain_gamma(
+                    if ratios[i] == 0.0:
+                        log_domain_gamma(
                             d, document_logs, document_weights, np.int64(words[begin + i]), word_logs, word_weights, n_topics,
                             gamma,
                         )
                         for k in range(n_topics):
-                            more = tokens[i] * gamma[k]
-                            new[k] += more
-                            lost = log_weight(d, k, document_logs, document_weights, n_topics)
-                            log_normaliser -= more * (lost - fast_log(max(document_weights[d, k], FAINT)))
-                        normalisers[i] = 1.0
+                            new[k] += tokens[i] * gamma[k]
             changes = spread(0.0)
             for k in range(0, n_padded, LANES):
                 change = load(new, k) - load(mean_dk, own + k)
@@ -182,13 +147,9 @@ def fit_each(
                 store(mean_dk, own + k, load(new, k))
             if total(changes) < tolerance * n_topics:
                 break
-        by_logs += log_normaliser
-        product, logs = with_logs(n, tokens, normalisers, product, logs)
-        for k in range(0, n_padded, LANES):
-            expected += load(new, k) * fast_log(max(load(document_weights, own + k), FAINT))
         for i in range(n):
             kept_ratios[np.uint64(begin + i)] = ratios[np.uint64(i)]
-    return total(logs + fast_log(product)) + by_logs - total(expected), n_visited
+    return n_visited
 
 
 def fit_documents(
@@ -198,14 +159,13 @@ def fit_documents(
     """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
 
     `mean_dk` holds the start and then the result, `document_weights` what the last gamma came from, and `document_logs` their
-    logs where one is faint; `kept_ratios` count / normaliser of each pair, 0 if it went by logs. Returns (sum n_dw log
-    normaliser - sum n_dk log weight_dk, which the entropy needs, and pairs visited).
+    logs where one is faint; `kept_ratios` count / normaliser of each pair, 0 if it went by logs. Returns the pairs visited.
     """
     n_padded, most = len(alpha), longest(first, last, indptr) + LANES
-    tokens, normalisers, ratios, rows = np.empty(most), np.empty(most), np.empty(most), np.empty(most, np.int64)
+    tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
     weigh_rows(first, last, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
     return fit_each(
         first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
-        mean_dk, document_logs, document_weights, kept_ratios, tokens, normalisers, ratios, rows, gamma, new, unsized,
+        mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
     )

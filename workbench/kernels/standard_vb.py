@@ -148,15 +148,15 @@ def count_words(
 ):
     """n_wk = sum_d n_dw gamma_dwk for words first..last, from what `document_vb.fit_documents` left behind.
 
-    Returns sum_wk n_wk log weight_wk, which the entropy needs, and sum_w n_wk, (topic,).
+    Returns sum_w n_wk, (topic,).
     """
     n_pairs = word_indptr[last] - word_indptr[first]
     sizes, gamma, ratios = np.zeros(new_wk.shape[1]), np.empty(n_topics), np.zeros(n_pairs + GROUP)
-    expected = count_each(
+    count_each(
         first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
         kept_ratios, new_wk, sizes, gamma, ratios,
     )
-    return expected, sizes
+    return sizes
 
 
 @inlined
@@ -208,8 +208,7 @@ def count_each(
     kept_ratios, new_wk, sizes, gamma, ratios,
 ):
     """`count_words` with room for the ratios of its pairs."""
-    n_padded, expected, by_logs = new_wk.shape[1], spread(0.0), 0.0
-    start, n_by_logs = word_indptr[first], 0
+    n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
     for i in range(word_indptr[last] - start):
         ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]
         ratios[np.uint64(i)] = ratio
@@ -221,11 +220,9 @@ def count_each(
         else:
             count_wide(begin, end, documents, ratios, start, document_weights, own, new_wk)
         for k in range(0, n_padded, LANES):
-            weight = load(word_weights, own + k)
-            new = load(new_wk, own + k) * weight
+            new = load(new_wk, own + k) * load(word_weights, own + k)
             store(new_wk, own + k, new)
             store(sizes, k, load(sizes, k) + new)
-            expected += new * fast_log(max(weight, FAINT))
         if n_by_logs > 0:
             for i in range(begin, end):
                 if ratios[i - start] == 0.0:
@@ -236,8 +233,6 @@ def count_each(
                         new = counts[pairs[i]] * gamma[k]
                         new_wk[w, k] += new
                         sizes[k] += new
-                        by_logs += new * log_weight(w, k, word_logs, word_weights, n_topics)
-    return total(expected) + by_logs
 
 
 @kernel

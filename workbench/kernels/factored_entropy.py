@@ -1,0 +1,85 @@
+"""The entropy of responsibilities that factorise, from their factors: nothing of it is computed in a sweep.
+
+    gamma_dwk = a_dk b_wk / Z_dw:   - sum n_dw gamma log gamma  =  sum n_dw log Z_dw - sum n_dk log a_dk - sum n_wk log b_wk
+
+with n_dk and n_wk the expected counts that these responsibilities make (spec A4). The factors are the weights of
+`standard_vb.weigh_rows`, and `ratios` hold n_dw / Z_dw; 0 says that a pair was normalised in the log domain.
+"""
+
+import numpy as np
+
+from workbench.kernels.jit import lean
+from workbench.kernels.lanes import LANES
+from workbench.kernels.special import fast_log
+from workbench.kernels.standard_vb import FAINT, log_domain_gamma
+from workbench.kernels.vectors import choose, count, doubles, inlined, load, spread, total
+
+LARGEST_POWER = 3.0
+"""Of a pair that counts more the logarithm is taken by itself."""
+SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
+"""A product of normalisers beyond these begins anew."""
+
+
+def entropy(
+    mean_dk, mean_wk, indptr, words, counts, document_logs, document_weights, word_logs, word_weights, ratios, n_topics
+) -> float:
+    """Of all pairs of a corpus, nats; rows (document, topic) and (word, topic) padded."""
+    of_pairs = log_normalisers(
+        indptr, words, counts, document_logs, document_weights, word_logs, word_weights, ratios, n_topics, np.empty(n_topics)
+    )
+    return of_pairs - log_weights(mean_dk, document_logs, document_weights) - log_weights(mean_wk, word_logs, word_weights)
+
+
+@lean
+def log_weights(mean, logs, weights):
+    """sum_rk n_rk log weight_rk; the logs of rows with a faint weight are stored."""
+    expected = spread(0.0)
+    for i in range(0, mean.size, LANES):
+        n, weight = load(mean, i), load(weights, i)
+        log, faint = fast_log(max(weight, FAINT)), weight < FAINT
+        if count(faint) > 0:
+            log = choose(faint & (n > 0.0), load(logs, i), log)
+        expected += n * log
+    return total(expected)
+
+
+@inlined
+def times_power(product, logs, c, z):
+    """Adds c log z of sixteen pairs: small powers to the product, which has one log; returns product and logs."""
+    often = c > LARGEST_POWER
+    power = choose(often, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0)))
+    longer = product * power
+    if count(longer < SMALLEST_PRODUCT) + count(longer > LARGEST_PRODUCT) == 0:
+        product = longer
+    else:
+        product, logs = power, logs + fast_log(product)
+    if count(often) > 0:
+        logs += choose(often, c * fast_log(z), spread(0.0))
+    return product, logs
+
+
+@lean
+def log_normalisers(
+    indptr, words, counts, document_logs, document_weights, word_logs, word_weights, ratios, n_topics, gamma
+):
+    """sum_dw n_dw log Z_dw; gamma (topic,) is scratch."""
+    product, logs, by_themselves, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
+    in_lanes = len(ratios) - len(ratios) % LANES
+    for i in range(0, in_lanes, LANES):
+        c, ratio = doubles(load(counts, i)), load(ratios, i)
+        by_logs = ratio == 0.0
+        n_by_logs += count(by_logs)
+        product, logs = times_power(product, logs, c, choose(by_logs, spread(1.0), c / ratio))
+    for i in range(in_lanes, len(ratios)):
+        if ratios[i] == 0.0:
+            n_by_logs += 1
+        else:
+            by_themselves += counts[i] * fast_log(counts[i] / ratios[i])
+    if n_by_logs > 0:
+        for d in range(len(indptr) - 1):
+            for i in range(indptr[d], indptr[d + 1]):
+                if ratios[i] == 0.0:
+                    by_themselves += counts[i] * log_domain_gamma(
+                        d, document_logs, document_weights, np.int64(words[i]), word_logs, word_weights, n_topics, gamma
+                    )
+    return total(logs + fast_log(product)) + by_themselves
