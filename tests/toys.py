@@ -8,7 +8,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.models import LDA
+from workbench.models import HDP, LDA
+from workbench.models.network import Network
 
 
 def called(function):
@@ -40,8 +41,9 @@ def simulated(n_documents=12, n_words=20, tokens_per_document=15, seed=3) -> Cor
     return LDA(4, 0.3, 0.2).simulate(n_documents, n_words, tokens_per_document, seed)[0]
 
 
-LDA_ENGINES = [name for name in ENGINES if get_engine(name).model is LDA]
-HDP_ENGINES = [name for name in ENGINES if name not in LDA_ENGINES]
+LDA_ENGINES, HDP_ENGINES, NETWORK_ENGINES = (
+    [name for name in ENGINES if get_engine(name).model is model] for model in (LDA, HDP, Network)
+)
 
 
 CORPORA = {

@@ -8,19 +8,21 @@ from html import unescape
 import pytest
 from pytest import approx
 
-from workbench.corpus import SINGLETONS, data_sets
+from workbench.corpus import SINGLETONS, data_sets, synthetic
 from workbench.dashboard.choices import choice_of, choices
 from workbench.dashboard.fields import FILE
 from workbench.dashboard.link import from_query, take, to_query, widget_part, written
 from workbench.dashboard.mistakes import mistake_in
 from workbench.dashboard.settings import WRONG, Settings, _read
-from workbench.dashboard.starting import start_runs, told
+from workbench.dashboard.starting import cells_of, start_runs, told
 from workbench.dashboard.values import Values
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
+from workbench.models.network import Network
 from workbench.runs.archive import get_corpus
 from workbench.runs.fit import resume
 from workbench.runs.run import open_runs
+from workbench.runs.spec import model_fields
 from workbench.runs.worker import SLOTS
 
 
@@ -54,9 +56,36 @@ def test_the_form_as_it_is_can_be_started_with_any_engine_alone(engine):
     form.engines.value = [engine]
     values = form.values()
     assert mistake_in(values) is None
-    has = {field.name for field in fields(get_engine(engine).model)}
+    has = set(model_fields(get_engine(engine)))
     assert {name for name in ("n_topics", "alpha", "beta") if values[name] is not None} == has
     assert form.numbers["alpha"].visible == form.numbers["beta"].visible == (engine not in ("cv-hdp", "g-hdp"))
+
+
+NETWORKS = [name for name in ENGINES if get_engine(name).model is Network]
+
+
+@pytest.mark.parametrize("engine", NETWORKS)
+def test_a_network_is_chosen_where_an_engine_of_networks_is_ticked(engine):
+    form = Settings()
+    assert not form.network.visible and not form.supers.visible
+    form.engines.value = ["cgs", engine]
+    assert form.network.visible and not form.supers.visible
+    form.network.value, form.supers.value = "hpam2", 3
+    assert form.supers.visible and form.values()["sizes"] == {"super": 3} and mistake_in(form.values()) is None
+    form.supers.value = 0
+    assert mistake_in(form.values()).field == "super"
+    form.network.value = "author-topic"
+    assert not form.supers.visible and form.values()["sizes"] is None and mistake_in(form.values()) is None
+
+
+@pytest.mark.parametrize("engine", NETWORKS)
+def test_the_runs_of_the_form_have_the_network_that_was_chosen(engine, tmp_path):
+    form = Settings()
+    form.engines.value, form.network.value, form.supers.value = ["cgs", engine], "pachinko", 2
+    corpus, values = synthetic.lda(8, 9, 10)[0], form.values()
+    cells = [cell for name in form.engines.value for cell in cells_of(corpus, name, values, tmp_path)]
+    assert [cell.spec.model.get("name") for cell in cells] == [None, "pachinko"]
+    assert cells[1].spec.parts()[1].size("super") == 2
 
 
 def test_defaults_are_those_of_the_model_and_the_comparison():
@@ -312,7 +341,10 @@ def test_a_link_goes_round_for_every_field():
                "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
                "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
                "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "reorder": False,
-               "moves_every": 5, "moves_after": 7, "jobs": 2}
+               "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3}
+    unusual |= {name: value for name, value in {
+        "network-vb.n_inner": 3, "network-vb.learn_after": 4, "network-vb.learn_every": 5,
+    }.items() if name in form.widgets()}
     assert unusual.keys() == form.widgets().keys()
     for name, value in unusual.items():
         widget = form.widgets()[name]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import twins
-from toys import corpus_of, simulated
+from toys import HDP_ENGINES, LDA_ENGINES, corpus_of, simulated
 
-from workbench.engines import ENGINES, fold_in, get_engine
+from workbench.engines import fold_in, get_engine
 from workbench.engines.engine import Turn
 from workbench.kernels import slices
 from workbench.models import LDA
@@ -79,7 +79,7 @@ def test_only_gibbs_depends_on_the_seed():
     assert same == [True, True, False]
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", [*LDA_ENGINES, *HDP_ENGINES])
 def test_every_engine_folds_its_training_documents_in_near_to_where_they_were(name):
     """Topics of disjoint words, documents of one topic: theta says which. 0.05: alpha of 0.1 among 12 tokens or more."""
     corpus = corpus_of([(d, 4 * (d % 2) + w, 3) for d in range(10) for w in range(4)], 10, 8)

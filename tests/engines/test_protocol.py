@@ -13,7 +13,10 @@ from toys import CORPORA, LDA_ENGINES, corpus_of, every_pair, simulated
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import OptionError, Start, Turn, make_options
 from workbench.kernels import slices
-from workbench.models import LDA, VARIABLES
+from workbench.models import HDP, LDA, VARIABLES
+from workbench.models.generic_lda import generic_lda
+from workbench.models.network import Network
+from workbench.models.network_variables import variables_of
 
 ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (spec A.13, 1)
 SINGLE_ROUNDING = 1e-7  # the same where responsibilities are rounded to 24 bits
@@ -47,7 +50,9 @@ def every_choice(engine):
 
 
 def model_of(engine, n_topics, prior=0.1):
-    """The model of an engine; the HDP's priors are options."""
+    """The model of an engine, of networks LDA written as one; the HDP's priors are options."""
+    if engine.model is Network:
+        return engine.suits(generic_lda(n_topics, prior, prior))
     return LDA(n_topics, prior, prior) if engine.model is LDA else engine.model(n_topics)
 
 
@@ -61,7 +66,8 @@ def states_of(engine, corpus, model, options, n_steps, seed=0, n_threads=1):
 
 
 def copied(state):
-    return type(state)(*(array.copy() if isinstance(array, np.ndarray) else array for array in state))
+    """As a checkpoint keeps it: copies of arrays, and a number of all else."""
+    return type(state)(*(field.copy() if isinstance(field, np.ndarray) else np.asarray(field).item() for field in state))
 
 
 def same_bits(one, other):
@@ -77,7 +83,8 @@ def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
     tolerance = rounding_of(options) * corpus.n_tokens
     word_tokens = np.bincount(corpus.words, corpus.counts, corpus.n_words)
     n_topics = model.n_topics if engine.model is LDA else len(n_k)  # an HDP may have found more, or lost some
-    assert set(counts) == set(engine.keeps(options))
+    own = [each.name for each in variables_of(model) if "snapshot" in each.dims] if engine.model is Network else []
+    assert set(counts) == {*engine.keeps(options), *own}
     assert counts["n_dk"].shape == (corpus.n_documents, n_topics)
     assert counts["n_kw"].shape == (n_topics, corpus.n_words)
     assert n_k.shape == (n_topics,)
@@ -96,7 +103,7 @@ def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
 @pytest.mark.parametrize("name", NAMES)
 def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus, n_topics, prior):
     engine = get_engine(name)
-    if engine.model is not LDA and prior != 0.1:
+    if engine.model is HDP and prior != 0.1:
         return  # its priors are options: see its own tests
     model = model_of(engine, n_topics, prior)
     for options in every_choice(engine):

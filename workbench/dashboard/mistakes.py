@@ -15,6 +15,7 @@ from workbench.dashboard.sweeps import MOST, combinations, grid_of, n_runs
 from workbench.dashboard.values import listed
 from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, make_options
+from workbench.models import LDA
 from workbench.models.network import Network
 from workbench.runs.compare import NETWORK
 from workbench.runs.spec import LARGEST_SEED, SpecError, make_model, model_fields, whole
@@ -49,13 +50,15 @@ def _looks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "holdout", partial(_share, values["holdout"])
     yield "engines", partial(_some, values["engines"])
     for engine in map(get_engine, values["engines"]):
-        network = {}
-        if engine.model is Network:
-            network = {name: values[name] for name in NETWORK}
-            yield "super" if values["sizes"] else "model", partial(make_model, engine, **network)
+        make = engine.model
+        if engine.model is Network:  # whose numbers are held to what LDA takes, and then to the network
+            make = partial(make_model, engine, **{name: values[name] for name in NETWORK})
+            yield "super" if values["sizes"] else "model", make
         for name in model_fields(engine):
             for value in listed(values[name]):
-                yield name, partial(make_model, engine, **{name: value}, **network)
+                if engine.model is Network:
+                    yield name, partial(LDA, **{name: value})
+                yield name, partial(make, **{name: value})
     yield "n_iterations", partial(whole, "iterations", values["n_iterations"], 1, 2**20)
     yield "seed", partial(whole, "seed", values["seed"], 0, LARGEST_SEED)
     yield "seeds", partial(whole, "number of seeds", values["seeds"], 1, 100)

@@ -23,6 +23,8 @@ ENGINES: dict[str, str] = {
     "cvb0-cgs": "workbench.engines.hybrid",  # the same with CVB0
     "cv-hdp": "workbench.engines.cv_hdp",    # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP
     "g-hdp": "workbench.engines.g_hdp",      # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
+    "network-vb": "workbench.engines.network_vb",  # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
+    "network-vb-ml": "workbench.engines.network_vb",  # the same, eq. 12: rows of the corpus are point estimates
 }
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from workbench.engines.network_field import Bound
 from workbench.kernels.path_field import Owners
 from workbench.kernels.path_means import mean_ends, mean_rest, mix
-from workbench.models.lda import ModelError
 
 FLOOR = 1e-10
 """Of a probability of an estimated row, renormalised, where words are predicted: of unseen words it would be 0 (spec D.7)."""
@@ -60,7 +59,3 @@ def floored(table) -> np.ndarray:
     """(row, value) probabilities of at least `FLOOR`, before they are brought to a sum of 1 again."""
     raised = np.maximum(table, FLOOR)
     return raised / raised.sum(axis=1, keepdims=True)
-
-
-def fold_in(priors, n_kw, documents, turn):
-    raise ModelError("unseen documents are not folded into networks yet")

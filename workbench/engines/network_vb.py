@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.special import xlogy
@@ -28,17 +29,19 @@ from scipy.special import xlogy
 from workbench.engines.engine import Engine, option
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.network_field import Bound, bound_to, check, owners_for
-from workbench.engines.network_posterior import estimates, fold_in, predictive
+from workbench.engines.network_fold_in import by_variational_bayes
+from workbench.engines.network_posterior import predictive
 from workbench.engines.network_priors import Learning, learns, learnt_alphas
 from workbench.engines.network_state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
+from workbench.engines.network_weights import corpus_numbers, word_numbers
 from workbench.engines.paths import paths_of
 from workbench.engines.starting import begin, start_option
-from workbench.engines.svb import ROOMS, room_for
+from workbench.engines.svb import new_room
+from workbench.kernels.factored_entropy import log_weights
 from workbench.kernels.lanes import aligned_zeros
-from workbench.kernels.path_field import NEVER
-from workbench.kernels.path_vb import fit_documents, random_cells, share_start, signed_rises, sum_rows, weigh_rest
+from workbench.kernels.path_vb import fit_documents, random_cells, share_start, signed_rises, sum_rows
 from workbench.kernels.slices import each_slice, each_task
-from workbench.kernels.standard_vb import NOTHING_SAMPLED, OUT_OF_REACH, count_words, log_row, weigh_rows
+from workbench.kernels.standard_vb import count_words
 from workbench.kernels.uniforms import PATHS
 from workbench.models.network import Network
 
@@ -65,6 +68,8 @@ class Options(Learning, OwnOptions):
     """Those of the engine, and when it learns priors."""
 
 
+ROOMS = WeakKeyDictionary()
+"""What the sweep of a corpus left behind, for the next, while none is under way."""
 CHUNKS, CHUNK_NUMBERS = (4, 64), 2**18
 """Into how many parts documents are cut whose counts of the corpus are then added in order; the more, the fewer these are."""
 
@@ -128,9 +133,11 @@ def step(corpus, model, options, state, turn):
 def sweep(corpus, bound: Bound, options, state, turn) -> tuple[float, int]:
     """The counts of a state made anew, in place; returns the entropy of the responsibilities and the pairs visited."""
     paths, lanes, by_word = bound.paths, bound.paths.n_leaves, corpus.by_word
-    owners, room = owners_for(paths.network, corpus), room_for(corpus, lanes)
-    x, logs = numbers_of_corpus(bound, state.n_rest)
-    words, ends = (room.word_logs, room.word_weights, bound.n_rows), (room.document_logs, room.document_weights)
+    owners, room = owners_for(paths.network, corpus), ROOMS.pop(corpus, None)
+    if room is None or len(room.word_factors[0][0]) != lanes:
+        room = new_room(corpus, lanes)
+    x, logs = corpus_numbers(bound, state.n_rest)
+    words, ends = (*room.word_factors, bound.n_rows), room.document_factors
 
     def fit(slices, pulse):
         own_x, own_logs, expected, found = x.copy(), logs.copy(), np.zeros(len(x)), []
@@ -143,7 +150,7 @@ def sweep(corpus, bound: Bound, options, state, turn) -> tuple[float, int]:
             ))
         return found, expected[paths.rest_at :]
 
-    weigh_words(bound, state.n_wk, state.n_k, room, turn)
+    word_numbers(bound, state.n_wk, state.n_k, room.words, *room.word_factors, turn)
     fitted = each_task([partial(fit, slices) for slices in chunks(room.documents, state.n_rest)], turn.n_threads, turn.pulse)
     counted = each_slice(
         lambda a, b: count_words(
@@ -151,13 +158,13 @@ def sweep(corpus, bound: Bound, options, state, turn) -> tuple[float, int]:
         ),
         room.words, turn.n_threads, turn.pulse,
     )
-    state.n_k[:] = sum(sizes for _, sizes in counted)
+    state.n_k[:] = sum(counted)
     state.n_rest[:] = sum(expected for _, expected in fitted)
     of_rest = float(np.sum(state.n_rest * logs[paths.rest_at :]))
     sum_rows(bound.rest, state.n_rest[None])
     ROOMS[corpus] = room
     of_documents = [found for parts, _ in fitted for found in parts]
-    entropy = sum(entropy for entropy, _ in of_documents) - sum(expected for expected, _ in counted) - of_rest
+    entropy = sum(entropy for entropy, _ in of_documents) - log_weights(state.n_wk, *room.word_factors) - of_rest
     return entropy, sum(n_visited for _, n_visited in of_documents)
 
 
@@ -167,41 +174,6 @@ def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
     n_parts = min(len(slices), max(fewest, min(most, CHUNK_NUMBERS // max(len(n_rest), 1))))
     cuts = np.linspace(0, len(slices), n_parts + 1).astype(int)
     return [slices[first:last] for first, last in itertools.pairwise(cuts)]
-
-
-def numbers_of_corpus(bound: Bound, n_rest) -> tuple[np.ndarray, np.ndarray]:
-    """x of every cell of the corpus and log x, where the vector of the paths has them; 0 and `NEVER` elsewhere."""
-    paths = bound.paths
-    x, logs = np.zeros(paths.n_flat), np.full(paths.n_flat, NEVER)
-    x[paths.one_at], logs[paths.one_at] = 1.0, 0.0
-    if len(n_rest):
-        rest, log_rest = x[paths.rest_at :], logs[paths.rest_at :]
-        weigh_rest(bound.rest, n_rest[None], np.zeros(len(n_rest)), rest, log_rest)
-        for cells in bound.points:
-            rest[cells] = estimates(n_rest[cells])
-        known = bound.priors.known
-        rest[known] = bound.priors.rest[known]
-        given = np.flatnonzero(known | np.isin(np.arange(len(rest)), np.concatenate([c.ravel() for c in bound.points] or [[]])))
-        log_rest[given] = np.log(rest[given], out=np.full(len(given), NEVER), where=rest[given] > 0)
-    return x, logs
-
-
-def weigh_words(bound: Bound, n_wk, n_k, room, turn) -> None:
-    """Numbers of all words: exp{ psi(beta + n_wk) - psi(W beta + n_k) }, or n_wk / n_k where rows are estimates."""
-    betas, totals = bound.priors.beta, bound.priors.beta_total
-    if bound.words_are_points:
-        betas = np.where(n_k > 0, 0.0, 1.0)
-        totals = betas * len(n_wk)
-    betas = np.where(bound.live > 0, betas, 1.0)
-    sizes = np.empty((1, len(n_k)))
-    log_row(0, totals, n_k[None], NOTHING_SAMPLED[1], np.zeros(len(n_k)), bound.words_are_points, sizes)
-    sizes = np.where(bound.live > 0, sizes[0], OUT_OF_REACH)
-    each_slice(
-        lambda a, b: weigh_rows(
-            a, b, betas, n_wk, NOTHING_SAMPLED[1], sizes, bound.words_are_points, room.word_logs, room.word_weights
-        ),
-        room.words, turn.n_threads, turn.pulse,
-    )
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -265,6 +237,6 @@ def engine(name: str = "network-vb") -> Engine:
     title = "Variational Bayes for networks" + (", rows of the corpus estimated" if estimated else "")
     return Engine(
         name, title, "Heinrich & Goesele (2009), eq. 5-12",
-        Network, Options, State, ("bound",), samples, init, step, watch, counts, predict, fold_in,
+        Network, Options, State, ("bound",), samples, init, step, watch, counts, predict, by_variational_bayes,
         memory=memory, suits=with_points if estimated else check,
     )

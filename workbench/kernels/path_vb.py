@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.document_vb import longest, visit, visit_narrow, with_logs
+from workbench.kernels.document_vb import longest, visit, visit_narrow
 from workbench.kernels.evidence import rises_of
+from workbench.kernels.factored_entropy import times_power
 from workbench.kernels.jit import lean
 from workbench.kernels.lanes import LANES
 from workbench.kernels.logarithms import log_gammas
 from workbench.kernels.path_field import NEVER, gather_ends, gather_logs, share_logs, share_out
 from workbench.kernels.special import digamma, exp_nearly, fast_log, shifted
-from workbench.kernels.standard_vb import FAINT, TINY, log_domain_gamma
+from workbench.kernels.standard_vb import FAINT, log_domain_gamma
 from workbench.kernels.uniforms import uniform
 from workbench.kernels.vectors import choose, count, inlined, load, spread, store, take, total
 
@@ -74,7 +75,7 @@ def add_rows(cells, counts, row):
 def fit_each(
     first, last, indptr, words, counts, owners, field, cells, word_logs, word_weights, n_rows, most_passes, tolerance,
     n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
-    tokens, normalisers, ratios, rows, gamma, new, by_logs, sizes,
+    tokens, ratios, rows, gamma, new, by_logs, sizes,
 ):
     """`fit_documents` with room for a document."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
@@ -91,10 +92,9 @@ def fit_each(
             weigh_cells(cells, n_own, d, sizes, x)
             gather_ends(d, owners, field, x, row_weights, ends, n_padded)
             if n_padded == LANES:
-                n_tiny = visit_narrow(n, rows, tokens, ends, row_weights, word_weights, normalisers, ratios, new)
+                n_tiny = visit_narrow(n, rows, tokens, ends, row_weights, word_weights, ratios, new)
             else:
-                n_tiny = visit(n, rows, tokens, ends, row_weights, word_weights, normalisers, ratios, new)
-            store(normalisers, n, spread(1.0))
+                n_tiny = visit(n, rows, tokens, ends, row_weights, word_weights, ratios, new)
             log_normaliser, n_visited = 0.0, n_visited + n
             for k in range(0, n_padded, LANES):
                 store(n_dr, ends + k, load(new, k) * load(row_weights, ends + k))
@@ -103,13 +103,12 @@ def fit_each(
                 log_cells(cells, n_own, d, sizes, logs)
                 gather_logs(d, owners, field, logs, row_logs, d, gamma)
                 for i in range(n):
-                    if normalisers[i] < TINY:
+                    if ratios[i] == 0.0:
                         log_normaliser += tokens[i] * log_domain_gamma(
                             d, row_logs, row_weights, np.int64(words[begin + i]), word_logs, word_weights, n_rows, gamma
                         )
                         for r in range(n_rows):
                             by_logs[r] += tokens[i] * gamma[r]
-                        normalisers[i] = 1.0
                 for r in range(n_rows):
                     n_dr[d, r] += by_logs[r]
             if width == 0:
@@ -142,7 +141,9 @@ def fit_each(
                 of_cells += load(n_own, own + k) * fast_log(max(load(x, k), FAINT))
             lost += total(of_cells)
         lost -= log_normaliser
-        product, logs_of_z = with_logs(n, tokens, normalisers, product, logs_of_z)
+        for i in range(0, n, LANES):
+            c, ratio = load(tokens, i), load(ratios, i)
+            product, logs_of_z = times_power(product, logs_of_z, c, choose(c * ratio > 0.0, c / ratio, spread(1.0)))
         for i in range(n):
             kept_ratios[np.uint64(begin + i)] = ratios[np.uint64(i)]
     return total(logs_of_z + fast_log(product)) - lost, n_visited
@@ -166,12 +167,12 @@ def fit_documents(
     Returns (sum n_dw log normaliser - sum n_own log x_own, which the entropy needs, and pairs visited).
     """
     n_padded, most = n_dr.shape[1], longest(first, last, indptr) + LANES
-    tokens, normalisers, ratios, rows = np.empty(most), np.empty(most), np.empty(most), np.empty(most, np.int64)
+    tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, by_logs, sizes = np.empty(n_padded), np.empty(n_padded), np.empty(n_padded), np.zeros(n_own.shape[1])
     return fit_each(
         first, last, indptr, words, counts, owners, field, cells, word_logs, word_weights, n_rows, most_passes, tolerance,
         n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
-        tokens, normalisers, ratios, rows, gamma, new, by_logs, sizes,
+        tokens, ratios, rows, gamma, new, by_logs, sizes,
     )
 
 

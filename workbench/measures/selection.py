@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS
+from workbench.models.levels import AUTHORS
 from workbench.runs.spec import PRIORS, RunSpec
 
 PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "cgs", "cv-hdp", "g-hdp")
@@ -131,12 +132,13 @@ def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
     found = []
     for spec, data in zip(specs, data_of(runs), strict=True):
         settings = _settings(spec, data)
-        found.append(((data, settings["held out"], settings["per"]), spec.model))
+        model = {name: value for name, value in spec.model.items() if name in ("n_topics", *PRIORS)}
+        found.append(((data, settings["held out"], settings["per"]), model))
     return found
 
 
 def same_model(model: dict, other: dict) -> bool:
-    """Do the models agree in all that both have? That of the HDP has no alpha and beta, only a number of topics."""
+    """Do the models agree in all that both have? That of the HDP, and a network, has no alpha and beta, only topics."""
     return all(_plain({name: value}) == _plain({name: other[name]}) for name, value in model.items() if name in other)
 
 
@@ -197,9 +199,10 @@ def _settings(spec: RunSpec, data: str) -> dict:
 
 
 def _sizes(spec: RunSpec) -> str | None:
-    """Of the variables of a network, whose name the label of its spec has."""
-    named = spec.model.get("variables")
-    return named and ", ".join(f"{each['name']} {each['size']}" for each in named)
+    """Of the variables of a network that neither its number of topics nor its corpus tells; its name is in its spec's label."""
+    told = {"topic", "sub", *(level["draws"] for level in spec.model.get("levels", ()) if level["table"] == AUTHORS)}
+    sizes = [each for each in spec.model.get("variables", ()) if each["name"] not in told and not each["values"]]
+    return ", ".join(f"{each['name']} {each['size']}" for each in sizes) or None
 
 
 def _differs(name: str, settings: list[dict]) -> bool:

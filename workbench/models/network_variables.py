@@ -62,6 +62,15 @@ def spread(network: Network, level: Level, counts: np.ndarray) -> np.ndarray:
     return whole
 
 
+def narrowed(network: Network, level: Level, counts: np.ndarray) -> np.ndarray:
+    """The inverse of `spread`: ((document,) row, value)."""
+    if len(level.rows) > 1:
+        return counts
+    spans = [network.span(level.rows[0], name) for name in level.rows[0].by if name != DOCUMENT]
+    here = counts[(..., *(slice(first, last + 1) for first, last in spans), slice(None))]
+    return here.reshape(*counts.shape[: level.of_documents], -1, counts.shape[-1])
+
+
 def learnt_priors(network: Network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """``alpha_<level>`` of the levels that learn, along the dims of `variables_of`; NaN for groups that there are not.
 
