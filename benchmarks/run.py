@@ -27,6 +27,7 @@ import first_use  # noqa: E402
 import growth  # noqa: E402
 import load  # noqa: E402
 import machine  # noqa: E402
+import networks  # noqa: E402
 import recording  # noqa: E402
 import targets  # noqa: E402
 import time_to_perplexity  # noqa: E402
@@ -36,7 +37,7 @@ from records import Records, conditions  # noqa: E402
 
 QUESTIONS = {
     module.NAME: module
-    for module in (beside_peers, time_to_perplexity, growth, two_threads, recording, first_use, load)
+    for module in (beside_peers, time_to_perplexity, growth, two_threads, networks, recording, first_use, load)
 }
 ROOT = Path(__file__).parent.parent
 CORPORA = ("reuters395", "kos", "nips", "zipf10m")

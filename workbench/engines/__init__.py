@@ -25,6 +25,7 @@ ENGINES: dict[str, str] = {
     "g-hdp": "workbench.engines.g_hdp",      # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
     "network-vb": "workbench.engines.network_vb",  # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
     "network-vb-ml": "workbench.engines.network_vb",  # the same, eq. 12: rows of the corpus are point estimates
+    "network-gibbs": "workbench.engines.network_gibbs",  # the same; Griffiths & Steyvers 2004: every token's path is drawn
 }
 
 

@@ -26,6 +26,8 @@ HYPERPARAMETERS = 25
 """Stream of alpha (chain 0) and beta (chain 1) of LDA where they are sampled."""
 PATHS = 31
 """Stream of the start of levels above the topics of a network: of documents (chain 0) and of the corpus (chain 1)."""
+PATHS_WITHIN = 32
+"""Stream of the sampler of networks: which of the paths that end in one row of the last level a token takes."""
 MOVES = 24
 """Stream of what is split, and by which documents."""
 

@@ -46,7 +46,7 @@ class Topics(NamedTuple):
         turn = Turn(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
         engine, _, options = self.spec.parts()
         if self.learnt is not None:
-            return engine.fold_in(self.learnt.network, options, self.learnt.last, documents, turn)
+            return engine.fold_in(self.learnt, options, documents, turn)
         return engine.fold_in(self.priors, self.n_kw, documents, turn)
 
     def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:

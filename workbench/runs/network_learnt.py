@@ -8,9 +8,11 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
+from workbench.engines.network_state import alphas_of, start_alphas
 from workbench.models import Priors
-from workbench.models.levels import Level
+from workbench.models.levels import WORD, Level
 from workbench.models.network import Network
+from workbench.models.network_variables import group_keys
 from workbench.runs.network_means import along_rows, priors_at_end, row_means, shares
 from workbench.runs.spec import RunSpec
 
@@ -18,12 +20,12 @@ FLOOR = 1e-10
 """Of rows over words that are estimated, so that no word is impossible where a run is asked what it foretells."""
 
 
-
 class Learnt(NamedTuple):
     """What a run of a network has learnt of the corpus: all that unseen documents need of it."""
 
-    network: Network                # with the authors that it knows
-    last: dict[str, np.ndarray]     # n_kw, and n_<level> of levels without rows by document; alpha_<level> of those that learn
+    network: Network                  # with the authors that it knows
+    counts: dict[str, np.ndarray]     # by name of the level, of those without rows by document, as `Engine.counts` gives them
+    alphas: np.ndarray                # all priors, as `workbench.engines.network_state.alphas_of` reads them
 
 
 def learnt_of(run: xr.Dataset) -> Learnt | None:
@@ -31,14 +33,15 @@ def learnt_of(run: xr.Dataset) -> Learnt | None:
     network = network_in(run)
     if network is None:
         return None
-    last, learnt = run.isel(snapshot=-1), run.sel(iteration=int(run["snapshot_iteration"][-1]))
-    found = {"n_kw": last["n_kw"].values}
-    for level in network.levels:
-        if f"n_{level.name}" in last and not level.of_documents:
-            found[f"n_{level.name}"] = last[f"n_{level.name}"].values
-        if f"alpha_{level.name}" in learnt:
-            found[f"alpha_{level.name}"] = learnt[f"alpha_{level.name}"].values
-    return Learnt(network, found)
+    last, alphas = run.isel(snapshot=-1), start_alphas(network)
+    counts = {
+        level.name: last["n_kw" if level.draws == WORD else f"n_{level.name}"].values
+        for level in network.levels if level.kind != "observed" and not level.of_documents
+    }
+    priors = priors_at_end(run, network)
+    for name, own in alphas_of(network, alphas).items():
+        own[...] = _by_groups(network, network.level(name), priors[name])
+    return Learnt(network, counts, alphas)
 
 
 def network_in(run: xr.Dataset) -> Network | None:
@@ -68,6 +71,11 @@ def pseudo_counts(run: xr.Dataset) -> Priors:
     total = 1.0 if first is None else _total(priors[first.name], network.size(first.draws))
     beta = float(priors[last.name]) if last.kind == "dirichlet" else FLOOR
     return Priors(total * shares(network, means, nobody)[0], beta)
+
+
+def _by_groups(network: Network, level: Level, prior: np.ndarray) -> np.ndarray:
+    """(group, value) of a prior (group…, value); others as they are."""
+    return np.stack([prior[key] for key in group_keys(network, level)]) if prior.ndim > 1 else prior
 
 
 def _seen(run: xr.Dataset, level: Level) -> np.ndarray:

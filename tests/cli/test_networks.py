@@ -1,0 +1,41 @@
+"""Networks on the command line: by name, by file, with sizes."""
+
+import json
+
+import pytest
+
+from workbench.models.network_files import write_network
+from workbench.models.pachinko import pachinko
+
+FIT = ("fit", "-e", "network-vb", "-n", 2, "-q")
+
+
+def test_a_shipped_model_is_fitted_shown_and_asked_of_unseen_documents(command, six_documents):
+    status, out, _ = command(*FIT, six_documents, "--model", "hpam2", "-k", 2, "--size", "super=2", "--json")
+    (run,) = json.loads(out)["runs"]
+    assert status == 0 and run["n_topics"] == 5
+    _, _, told = command("show", run["name"])
+    assert "network hpam2: super 3, sub 3" in told
+    status, out, _ = command("infer", run["name"], six_documents, "--json")
+    assert status == 0 and len(json.loads(out)["documents"]) == 6
+
+
+def test_a_network_in_a_file_is_fitted(command, six_documents, tmp_path):
+    write_network(pachinko(2, 3), tmp_path / "mine.json")
+    status, out, _ = command(*FIT, six_documents, "--model", "mine.json", "--alpha", 0.3, "--json")
+    assert status == 0 and json.loads(out)["runs"][0]["n_topics"] == 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (("--model", "author-topic"), "network 'author-topic' needs the authors of documents"),
+        (("--model", "pachinko", "--size", "super"), "a size is written name=number, as in --size super=5; got 'super'"),
+        (("--model", "pachinko", "--size", "supper=5"), "no variable 'supper'; did you mean 'super'?"),
+        (("--model", "nothing.toml"), "nothing.toml cannot be read"),
+        (("-e", "cgs", "--model", "lda"), "cgs has a model of its own, so leave out model"),
+    ],
+)
+def test_a_mistake_about_a_network_is_one_line(command, six_documents, flags, sentence):
+    status, _, told = command(*FIT, six_documents, *flags)
+    assert status == 2 and sentence in told and told.count("\n") == 1
