@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
+from workbench.papers.generic import GENERIC_FIGURES, GenericFigure
 from workbench.papers.hdp import HDP_FIGURES, HdpFigure
 from workbench.papers.records import START, Claim
 
@@ -150,11 +151,12 @@ FIGURES = {
             note="The study does not tell how many runs there were.",
         ),
         *HDP_FIGURES,
+        *GENERIC_FIGURES,
     )
 }
 
 
-def get_figure(name: str) -> PaperFigure | HdpFigure:
+def get_figure(name: str) -> PaperFigure | HdpFigure | GenericFigure:
     """The record of a figure.
 
     Raises

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 
 from workbench.corpus import Corpus, hold_out_documents, load_corpus
 from workbench.measures import each_run, spec_of
-from workbench.papers import hdp_made
+from workbench.papers import generic_made, hdp_made
 from workbench.papers.figures import CURVES, Extent, PaperFigure, get_figure
+from workbench.papers.generic import GenericExtent, GenericFigure
 from workbench.papers.hdp import HdpExtent, HdpFigure
 from workbench.papers.reproduction import Reproduction, verdict_lines
 from workbench.papers.verdicts import judge
@@ -71,11 +73,16 @@ def reproduce(
     extent = _extent(figure, quick, seeds, iterations, topics)
     folder = _folder(folder)  # hours before it is written to
     home = default_store() if store is None else Path(store)
-    if isinstance(figure, HdpFigure):
+    if isinstance(figure, (HdpFigure, GenericFigure)):
         corpora = {corpus: some_documents(load_corpus(corpus), extent.n_documents) for corpus in figure.corpora}
-        cells, runs = hdp_made.run_figure(figure, corpora, extent, home, jobs, progress)
-        left_out = hdp_made.reduced(figure, extent)
+        maker, show = (
+            (hdp_made, hdp_made.show) if isinstance(figure, HdpFigure) else
+            (generic_made, partial(generic_made.show, corpora=corpora))
+        )
+        cells, runs = maker.run_figure(figure, corpora, extent, home, jobs, progress)
+        left_out = maker.reduced(figure, extent)
     else:
+        show = _show
         corpus = load_corpus(figure.corpus)
         documents = some_documents(corpus, extent.n_documents)
         cells = lay_out_figure(figure, documents, extent)
@@ -87,12 +94,14 @@ def reproduce(
     made = Reproduction(figure, quick, extent, cells, runs, left_out, failures(runs), [], [])
     if not any(run.status()["iteration"] for run in runs):
         raise RunFailed(made.failures[0] if made.failures else f"no run of {figure.name} has begun")
-    picture, caption, made = hdp_made.show(made) if isinstance(figure, HdpFigure) else _show(made)
+    picture, caption, made = show(made)
     files = put_picture(picture, folder, formats, 2, caption)
     return made._replace(files=[*files, put_file(folder / f"{figure.name}-verdict.txt", made.verdict_text.encode())])
 
 
-def _extent(figure: PaperFigure | HdpFigure, quick: bool, seeds, iterations, topics) -> Extent | HdpExtent:
+def _extent(
+    figure: PaperFigure | HdpFigure | GenericFigure, quick: bool, seeds, iterations, topics
+) -> Extent | HdpExtent | GenericExtent:
     """What is run: all of it, or less, or what was asked for."""
     extent = figure.quick if quick else figure.full
     has = {of.name for of in fields(extent)}

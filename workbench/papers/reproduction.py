@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from workbench.papers.figures import Extent, PaperFigure
+from workbench.papers.generic import GenericExtent, GenericFigure
 from workbench.papers.hdp import HdpExtent, HdpFigure
 from workbench.papers.verdicts import Verdict
 from workbench.runs.grid import Cell
@@ -14,9 +15,9 @@ from workbench.runs.run import Run
 class Reproduction(NamedTuple):
     """A figure with what it was made from."""
 
-    figure: PaperFigure | HdpFigure
+    figure: PaperFigure | HdpFigure | GenericFigure
     quick: bool
-    extent: Extent | HdpExtent   # what was run of it
+    extent: Extent | HdpExtent | GenericExtent  # what was run of it
     cells: list[Cell]
     runs: list[Run]              # one a cell
     reduced: list[str]           # what was left out of what is published, a clause each
@@ -41,7 +42,7 @@ class Reproduction(NamedTuple):
         words += [f"--seeds {self.extent.n_seeds}"] if self.extent.n_seeds != base.n_seeds else []
         if isinstance(self.extent, Extent) and self.extent.n_iterations != base.n_iterations:
             words.append(f"--iterations {self.extent.n_iterations}")
-        if isinstance(self.extent, HdpExtent) and self.extent.n_topics != base.n_topics:
+        if isinstance(self.extent, (HdpExtent, GenericExtent)) and self.extent.n_topics != base.n_topics:
             words.append(f"--topics {','.join(map(str, self.extent.n_topics))}")
         return " ".join(words)
 

@@ -1,0 +1,170 @@
+"""The experiment of the paper on generic topic models as a table: what is run, what the paper found, what is said of it.
+
+Heinrich & Goesele (2009), section 4 and figure 2: LDA, the author-topic model (ATM) and four-level pachinko allocation (PAM) by
+Gibbs sampling, by variational Bayes with estimated topics (VB_ML) and by variational Bayes (VB), in two sizes each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from workbench.models.network import Network
+from workbench.models.network_files import network_of
+from workbench.papers.records import START, Claim
+
+PAPER = "Heinrich & Goesele (2009), Variational Bayes for generic topic models"
+GIBBS, VB_ML, VB = "Gibbs", "VB_ML", "VB"
+LDA, ATM, PAM = "LDA", "ATM", "PAM"
+MORE, FEWER = "more topics", "fewer topics"
+"""The larger and the smaller of the sizes that are run, as claims call them."""
+MODELS = {LDA: "lda", ATM: "author-topic", PAM: "pachinko"}
+"""What the paper calls them, and what `workbench.models.network_files` does."""
+PACHINKO = {25: (5, 10), 100: (25, 25)}
+"""Super-topics and topics of PAM that stand beside so many topics of the others."""
+HOLDOUT = 0.1
+"""Share of the documents that are unseen: 174 of the 1,740."""
+N_DOCUMENTS, N_TOKENS = 1_740, 2_301_375
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to infer, as the paper calls it."""
+
+    label: str
+    engine: str
+    samples: bool = False
+    options: dict = field(default_factory=dict)
+
+
+LEARNING = {"learn_after": 20, "learn_every": 5}
+VARIATIONAL = LEARNING | {"n_inner": 20, "init": "noise"}
+"""Documents are fitted within each iteration: one of the paper's takes as long as forty of its Gibbs sweeps."""
+METHODS = (
+    Method(GIBBS, "network-gibbs", True, LEARNING), Method(VB_ML, "network-vb-ml", False, VARIATIONAL),
+    Method(VB, "network-vb", False, VARIATIONAL),
+)
+
+
+class Published(NamedTuple):
+    """A column of the paper's table."""
+
+    hours: float        # until convergence
+    seconds: float      # an iteration
+    iterations: float   # until convergence
+    perplexity: float
+
+
+PUBLISHED = {
+    (LDA, 25, GIBBS): Published(0.39, 4.01, 350, 1787.7), (LDA, 100, GIBBS): Published(1.92, 16.11, 430, 1613.9),
+    (LDA, 25, VB_ML): Published(0.83, 157.3, 19, 1918.5), (LDA, 100, VB_ML): Published(3.75, 643.3, 21, 1677.6),
+    (LDA, 25, VB): Published(0.91, 164.2, 20, 1906.0), (LDA, 100, VB): Published(4.29, 671.0, 23, 1660.2),
+    (ATM, 25, GIBBS): Published(0.73, 6.89, 380, 1860.4), (ATM, 100, GIBBS): Published(3.66, 29.95, 440, 1630.6),
+    (ATM, 25, VB_ML): Published(1.62, 254.3, 23, 1935.2), (ATM, 100, VB_ML): Published(7.59, 1139.2, 24, 1704.0),
+    (ATM, 25, VB): Published(1.79, 257.8, 25, 1922.8), (ATM, 100, VB): Published(8.1, 1166.9, 25, 1701.9),
+    (PAM, 25, GIBBS): Published(0.5, 5.44, 330, 2053.8), (PAM, 100, GIBBS): Published(5.61, 53.15, 380, 1909.2),
+    (PAM, 25, VB_ML): Published(1.25, 205.1, 22, 2103.0), (PAM, 100, VB_ML): Published(14.86, 2058.2, 26, 1980.5),
+    (PAM, 25, VB): Published(1.27, 207.9, 22, 2115.1), (PAM, 100, VB): Published(16.06, 2065.1, 28, 1972.6),
+}
+"""(model, topics, method) → what the paper found; the topics of PAM by `PACHINKO`."""
+
+
+def network_for(model: str, n_topics: int) -> Network:
+    """The network of a column: one scalar prior is learnt for each level, and of PAM a vector for each super-topic."""
+    if model == PAM:
+        n_super, n_topics = pachinko_sizes(n_topics)
+        network = network_of(MODELS[PAM], n_topics, {"super": n_super})
+    else:
+        network = network_of(MODELS[model], n_topics)
+    levels = tuple(
+        replace(level, learn="scalar") if level.kind == "dirichlet" and level.learn == "none" else level
+        for level in network.levels
+    )
+    return replace(network, levels=levels)
+
+
+def pachinko_sizes(n_topics: int) -> tuple[int, int]:
+    """Super-topics and topics of PAM: the paper's, and for other sizes in the ratio of its smaller one."""
+    return PACHINKO.get(n_topics, (max(1, n_topics // 5), max(1, 2 * n_topics // 5)))
+
+
+def size_told(model: str, n_topics: int) -> str:
+    """The size as the paper writes it."""
+    return "({}, {})".format(*pachinko_sizes(n_topics)) if model == PAM else str(n_topics)
+
+
+@dataclass(frozen=True)
+class GenericExtent:
+    """How much of it is run; seed s decides which documents are unseen and the start of run s."""
+
+    n_seeds: int
+    n_topics: tuple[int, ...]
+    sweeps: tuple[int, int]            # iterations of variational engines and of samplers
+    n_documents: int | None = None     # drawn at random; None for all
+
+
+@dataclass(frozen=True)
+class GenericFigure:
+    """The table as settings of runs."""
+
+    name: str
+    what: str
+    full: GenericExtent
+    quick: GenericExtent
+    claims: tuple[Claim, ...]
+    corpora: tuple[str, ...] = ("nips",)
+    paper: str = PAPER
+    note: str = ""
+
+    @property
+    def corpus(self) -> str:
+        """What it is run on."""
+        return ", ".join(self.corpora)
+
+    def n_runs(self, extent: GenericExtent) -> int:
+        """Each model in each size by each method with each seed."""
+        return len(MODELS) * len(METHODS) * len(extent.n_topics) * extent.n_seeds
+
+    def cost(self, extent: GenericExtent) -> float:
+        """About how many seconds the runs take on two cores."""
+        tokens = N_TOKENS * min(1.0, (extent.n_documents or N_DOCUMENTS) / N_DOCUMENTS)
+        visits = sum(
+            VISIT[model, method.samples] * _n_weights(model, n_topics, method) * extent.sweeps[method.samples]
+            for model in MODELS for method in METHODS for n_topics in extent.n_topics
+        )
+        return extent.n_seeds * (tokens * visits + START * len(MODELS) * len(METHODS) * len(extent.n_topics)) / 2
+
+
+def _n_weights(model: str, n_topics: int, method: Method) -> int:
+    """What is computed for each token: topics, and where a path of PAM is drawn, pairs of a super-topic and a topic."""
+    if model != PAM:
+        return n_topics
+    n_super, n_topics = pachinko_sizes(n_topics)
+    return n_super * n_topics if method.samples else n_topics
+
+
+VISIT = {
+    (LDA, False): 8e-9, (ATM, False): 1.2e-8, (PAM, False): 8e-9, (LDA, True): 4e-9, (ATM, True): 8e-9, (PAM, True): 1.2e-8,
+}
+"""Seconds of an iteration for each token and topic or path, measuring included, by model and by whether it is sampled."""
+
+CLAIMS = (
+    *(Claim("the VB algorithms are consistently weaker than Gibbs sampling", "lower", GIBBS, other) for other in (VB, VB_ML)),
+    Claim("full VB tends to be slightly better than VB_ML", "lower", VB, VB_ML),
+    Claim("and the two are nearly on a level", "level", VB, VB_ML),
+    Claim("more topics predict better", "lower", MORE, FEWER),
+    Claim("LDA predicts better than ATM", "lower", LDA, ATM),
+    Claim("ATM predicts better than PAM", "lower", ATM, PAM),
+    *(Claim("VB needs fewer iterations than Gibbs sampling (theirs 19 to 28 and 330 to 440)", "sooner", each, GIBBS)
+      for each in (VB, VB_ML)),
+    *(Claim("VB takes more than twice as long as Gibbs sampling to converge", "twice", each, GIBBS) for each in (VB, VB_ML)),
+)
+
+GENERIC_FIGURES = (
+    GenericFigure(
+        "generic-fig2", "LDA, author-topic model and pachinko allocation by Gibbs sampling and variational Bayes",
+        GenericExtent(1, (25, 100), (60, 500)), GenericExtent(1, (10, 20), (40, 100), 200), CLAIMS,
+        note="The paper tells neither its first priors (here 0.1, learnt from iteration 20 on, every fifth) nor when it took a "
+        "run to have converged.",
+    ),
+)
