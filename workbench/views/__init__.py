@@ -6,6 +6,7 @@ from workbench.views.comparison import final_perplexities, perplexity_curves, pe
 from workbench.views.differences import differences_view
 from workbench.views.flow import topic_flow_view
 from workbench.views.lineage import lineage_height, lineage_view
+from workbench.views.network import network_view
 from workbench.views.progress import (
     bound_curves,
     concentration_curves,
@@ -21,7 +22,7 @@ from workbench.views.topics import names_of_topics, topic_sizes_view, topic_word
 
 __all__ = [
     "against_topics", "bound_curves", "coherence_view", "concentration_curves", "concentrations_of", "differences_view",
-    "final_perplexities", "lineage_height", "lineage_view", "move_curve", "names_of_topics", "objective_curves",
+    "final_perplexities", "lineage_height", "lineage_view", "move_curve", "names_of_topics", "network_view", "objective_curves",
     "objectives_of", "perplexity_curves", "perplexity_layout", "state_and_average", "topic_flow_view", "topic_list_view",
     "topic_map_view", "topic_number_curves", "topic_size_curves", "topic_sizes_view", "topic_words_view",
 ]

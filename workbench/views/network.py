@@ -13,14 +13,13 @@ STEP = 3.7
 """From one column of levels to the next; an ellipse is 1.7 wide and 0.9 high."""
 RISE = 1.8
 """From one level to the next within a column."""
-HALF_WIDTH, HALF_HEIGHT = 0.85, 0.45
+HALF_WIDTH, HALF_HEIGHT, BELOW = 0.85, 0.45, 0.4
+"""Of an ellipse, and from it down to the middle of what is written about it."""
 AROUND = np.linspace(0, 2 * np.pi, 49)
 ALONG = np.linspace(0, 1, 21)
 HEAD_LENGTH, HEAD_WIDTH = 0.2, 0.08
 INCHES = 0.42
 """Of a unit on paper."""
-
-
 FILLED = {"dirichlet": "#c4e6f8", "point": "#ffffff", "observed": "#dddddd"}
 
 
@@ -31,6 +30,38 @@ class Arrow(NamedTuple):
     head: np.ndarray    # (3, 2)
     name: str
     chooses: bool       # does it number the rows? Otherwise it only says whether the level is visited
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Where its name stands: above its middle where it is bent, else below, where no bow passes."""
+        x, y = self.path[len(self.path) // 2]
+        bent = y > (self.path[0, 1] + self.path[-1, 1]) / 2 + 0.1
+        return float(x), float(y) + (0.22 if bent else -0.26)
+
+
+class Drawing(NamedTuple):
+    """Where everything of a network's picture stands, in units of which an ellipse is 1.7 wide and 0.9 high; y goes up."""
+
+    places: dict[str, tuple[float, float]]    # by name of the level the middle of its ellipse
+    rows: dict[str, str]                      # how many rows it has, on two lines
+    arrows: list[Arrow]
+
+    @property
+    def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Left and right, low and high: all of it, names included."""
+        x, y = np.concatenate([*(arrow.path for arrow in self.arrows), *map(_ellipse, self.places.values())]).T
+        low = min(y.min(), min(level for _, level in self.places.values()) - HALF_HEIGHT - BELOW)
+        return (x.min() - 0.2, x.max() + 0.2), (low - 0.4, y.max() + 0.5)
+
+
+def drawing_of(network: Network) -> Drawing:
+    """Where the levels of a network stand, and what goes from one to another."""
+    at = _places(network)
+    arrows = _arrows(network, at)
+    return Drawing(
+        {level.name: at[level.name] for level in network.levels},
+        {level.name: _rows_told(network, level) for level in network.levels}, arrows,
+    )
 
 
 def network_view(network: Network, title: str = ""):
@@ -53,8 +84,8 @@ def network_view(network: Network, title: str = ""):
     import holoviews as hv
     import holoviews.plotting.mpl
 
-    at = _places(network)
-    arrows = _arrows(network, at)
+    drawing = drawing_of(network)
+    at, arrows, limits = drawing.places, drawing.arrows, drawing.limits
     ellipses = [
         hv.Polygons([_ellipse(at[level.name])], label=level.name).opts(
             facecolor=FILLED[level.kind], edgecolor=INK, linewidth=0.8, backend="matplotlib"
@@ -67,10 +98,8 @@ def network_view(network: Network, title: str = ""):
     ]
     heads = hv.Polygons([arrow.head for arrow in arrows]).opts(facecolor=INK, edgecolor=INK, linewidth=0, backend="matplotlib")
     names = [(*at[level.name], level.name) for level in network.levels]
-    below = [(at[level.name][0], at[level.name][1] - HALF_HEIGHT - 0.4, _rows_told(network, level)) for level in network.levels]
-    told = [(*_middle(arrow), arrow.name) for arrow in arrows]
-    x, y = np.concatenate([*(arrow.path for arrow in arrows), *map(_ellipse, at.values())]).T
-    limits = (x.min() - 0.2, x.max() + 0.2), (min(y.min(), min(low for _, low, _ in below)) - 0.4, y.max() + 0.5)
+    below = [(x, y - HALF_HEIGHT - BELOW, drawing.rows[name]) for name, (x, y) in at.items()]
+    told = [(*arrow.middle, arrow.name) for arrow in arrows]
     return hv.Overlay([
         *lines, heads, *ellipses, _labels(names, "levels", 8, "center", "bold"), _labels(below, "rows", 6.5, "center"),
         _labels(told, "variables", 7, "center"),
@@ -126,8 +155,9 @@ def _arrows(network: Network, at) -> list[Arrow]:
             source = at[drawn_by[name]] if name in drawn_by else at[DOCUMENT]
             start = source[0] + (HALF_WIDTH if name in drawn_by else 0.12)
             passed = int(np.ceil((at[level.name][0] - source[0]) / STEP - 0.01)) - 1
-            bend = 0.35 + 0.55 * passed if passed > 0 else 0.0
-            told = name if name == DOCUMENT or network.size(name) == 1 else f"{name} ({network.size(name):,})"
+            bend = 0.25 + 1.1 * passed if passed > 0 else 0.0
+            counted = name != DOCUMENT and not network.is_open(name) and network.size(name) > 1
+            told = f"{name} ({network.size(name):,})" if counted else name
             found.append(_arrow((start, source[1]), (at[level.name][0] - HALF_WIDTH, at[level.name][1]), bend, told, chooses))
     last = at[network.levels[-1].name]
     return [*found, _arrow((last[0] + HALF_WIDTH, last[1]), (last[0] + STEP - HALF_WIDTH, last[1]), 0.0, WORD, True)]
@@ -145,17 +175,13 @@ def _arrow(start, end, bend: float, name: str, chooses: bool) -> Arrow:
     return Arrow(path, np.array([path[-1], foot + HEAD_WIDTH * across, foot - HEAD_WIDTH * across]), name, chooses)
 
 
-def _middle(arrow: Arrow) -> tuple[float, float]:
-    """Where the name of an arrow stands: above its middle."""
-    x, y = arrow.path[len(arrow.path) // 2]
-    return float(x), float(y) + 0.22
-
-
 def _rows_told(network: Network, level: Level) -> str:
-    """How many rows a level has, and of how many values, on two lines: documents × 5 rows / of 10."""
+    """How many rows a level has, and of how many values, on two lines: 5 rows a document / of 10."""
     if level.table == AUTHORS:
         return "authors of\nthe document"
+    values = "words" if level.draws == WORD else f"{network.size(level.draws):,}"
+    if any(network.is_open(name) for rows in level.rows for name in rows.by):
+        return f"rows by {network.author.name}\nof {values}"
     n_rows = network.n_rows(level)
     rows = f"{n_rows:,} {'row' if n_rows == 1 else 'rows'}"
-    values = "words" if level.draws == WORD else f"{network.size(level.draws):,}"
     return f"{rows}{' a document' if level.of_documents else ''}\nof {values}"

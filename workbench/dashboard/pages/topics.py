@@ -15,8 +15,9 @@ from workbench.dashboard.shell import begin_session, column, dressed, lay_out, m
 from workbench.dashboard.snapshots import Moment, moment_of, written
 from workbench.dashboard.topics_page import files
 from workbench.dashboard.topics_page.documents import Documents
+from workbench.dashboard.topics_page.hierarchy import Hierarchy, is_network
 from workbench.dashboard.topics_page.matching import Matching
-from workbench.dashboard.topics_page.overview import NONE, Explorer
+from workbench.dashboard.topics_page.overview import NONE, Explorer, named
 from workbench.dashboard.topics_page.scores import Scores
 from workbench.dashboard.topics_page.sizes import KINDS, Sizes
 from workbench.dashboard.topics_page.unseen import Unseen
@@ -41,16 +42,21 @@ class TopicsPage:
         self.handover = Handover()
         self.explorer = Explorer(self._heard)
         self.documents, self.scores, self.sizes, self.matching = Documents(self._choose), Scores(), Sizes(), Matching()
-        self.unseen = Unseen(self.handover, self._choose)
+        self.hierarchy, self.unseen = Hierarchy(), Unseen(self.handover, self._choose)
         self.kind = dressed(pn.widgets.RadioButtonGroup(label="Sizes as", options=KINDS, value="stacked"))
         self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
         self.files = {name: Downloads(self.handover, makers) for name, makers in self._makers().items()}
+        self._model = column(
+            text("<h2>Model</h2>"), self.hierarchy, *self._take_away("model", "The model:"), kind="wb-card model", visible=False
+        )
         self._matching_files = column(*self._take_away("matching", "The matching:"), kind="wb-stack", visible=False)
         self._picked, self._against = "", ""          # as asked for; a run may not be there yet
         self._runs: dict[str, Reading] = {}           # every readable run, newest first
         self._labels: dict[int, str] = {}             # of the run that is shown
         self._moving, self._choosing, self._heard_of = False, False, None
-        self._choosers = (self.explorer.view, self.sizes, self.scores.sheet, self.matching.flow, self.matching.sheet)
+        self._choosers = (
+            self.explorer.view, self.sizes, self.scores.sheet, self.matching.flow, self.matching.sheet, self.hierarchy
+        )
         self._parts = {
             "run": Part(lambda: self._picked, "", self._take_run), "topic": Part(self._topic_told, "", self._take_topic),
             "words": widget_part(self.n_words), "relevance": widget_part(self.relevance), "sizes": widget_part(self.kind),
@@ -97,8 +103,9 @@ class TopicsPage:
         """Shows the run that is chosen, as of its last snapshot."""
         moment = self.moment()
         if moment is None:
-            for card in (self.explorer, self.documents, self.scores, self.sizes, self.matching):
+            for card in (self.explorer, self.documents, self.scores, self.sizes, self.matching, self.hierarchy):
                 card.clear()
+            self._model.visible = False
             self.unseen.show(None, NONE, {})
             self._say(_empty(self.store))
             return
@@ -112,6 +119,11 @@ class TopicsPage:
         self.scores.show(moment, labels)
         self.sizes.show(moment.path, moment.hash, _n_rows(self._runs[moment.path.name]), labels)
         self.matching.show(moment, other, labels)
+        self._model.visible = is_network(self._runs[moment.path.name].spec)
+        if self._model.visible:
+            self.hierarchy.show(moment, labels)
+        else:
+            self.hierarchy.clear()
         self._matching_files.visible = other is not None
         self.unseen.show(moment, topic, labels)
 
@@ -121,7 +133,7 @@ class TopicsPage:
         if moment is None:
             return
         self._heard_of = moment.path
-        self._labels = {one["topic"]: one["label"] for one in topics if one["label"]}
+        self._labels = {one["topic"]: named(one) for one in topics if named(one)}
         if trouble:
             self._say(trouble, "bad" if topics else "muted")
         else:
@@ -181,6 +193,7 @@ class TopicsPage:
             "words": _forms(words) | {
                 "Salient words": lambda: partial(files.salient_file, self.moment(), self.n_words.value)
             },
+            "model": _forms(lambda form: partial(files.model_file, self.moment(), form)),
             "documents": {"CSV": lambda: partial(files.documents_file, self.moment(), self.explorer.view.chosen)},
             "sizes": _forms(lambda form: partial(files.sizes_file, *now(), form)),
             "scores": _forms(lambda form: partial(files.scores_file, *now(), form)),
@@ -249,7 +262,7 @@ class TopicsPage:
             self.matching.sheet, self._matching_files, kind="wb-card matching",
         )
         pair = column(sizes, scores, kind="wb-halves")
-        main = column(overview, documents, pair, matching, self.unseen.view(), self.handover, kind="wb-main")
+        main = column(overview, self._model, documents, pair, matching, self.unseen.view(), self.handover, kind="wb-main")
         begin_session(self, TITLE, [], self.tick)
         return lay_out("workbench", "what the topics are about", [column(main, kind="wb-body")], [], "topics")
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 from workbench.dashboard.files import File, FileError
 from workbench.dashboard.snapshots import Moment, counts_of, documents_of, topic_colour
+from workbench.dashboard.topics_page.hierarchy import mixture_table_of, network_of_run
 from workbench.dashboard.topics_page.matching import matched_of
 from workbench.dashboard.topics_page.overview import NONE, map_of
 from workbench.dashboard.topics_page.scores import scores_of
@@ -14,6 +15,7 @@ from workbench.report.drawing import draw, option
 from workbench.runs.run import Run
 from workbench.views.coherence import coherence_view
 from workbench.views.flow import LETTERS, topic_flow_view
+from workbench.views.network import network_view
 from workbench.views.progress import topic_size_curves
 from workbench.views.topic_map import map_height, topic_list_view, topic_map_view
 from workbench.views.topics import names_of_topics, topic_words_view, words_height
@@ -30,6 +32,15 @@ def map_file(moment: Moment | None, labels: dict[int, str], form: str) -> File:
         return _csv(moment, "map", _with_labels(found.to_dataframe(), labels))
     panels = [topic_map_view(found), topic_list_view(counts_of(moment), labels=labels)]
     return File(f"{moment.path.name}-map.{form}", draw(panels, 2, (form,), False, map_height(found.sizes["topic"]))[form])
+
+
+def model_file(moment: Moment | None, form: str) -> File:
+    """The picture of a run's network, or as CSV the tokens of each row and value of its levels."""
+    _there(moment, snapshot=form == "csv")
+    if form == "csv":
+        return _csv(moment, "levels", mixture_table_of(moment).set_index("level"))
+    panel = network_view(network_of_run(moment))
+    return File(f"{moment.path.name}-model.{form}", draw([panel], 2, (form,), False, option(panel, "fig_inches")[1])[form])
 
 
 def words_file(moment: Moment | None, labels: dict[int, str], topic: int, n: int, relevance: float, form: str) -> File:

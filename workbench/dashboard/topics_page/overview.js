@@ -26,7 +26,8 @@ export function render({ model }) {
     element("section", { className: "worded" }, head, wrong, legend, element("div", { className: "scroll" }, words)))
 
   const topic = (number) => model.topics.find((one) => one.topic === number)
-  const called = (one) => one.label ? `topic ${one.topic}: ${one.label}` : `topic ${one.topic}`
+  const name_of = (one) => [one.node, one.label].filter(Boolean).join(" · ")
+  const called = (one) => name_of(one) ? `topic ${one.topic}: ${name_of(one)}` : `topic ${one.topic}`
   const choose = (number) => { leave(); model.chosen = number === model.chosen ? -1 : number }
   const spread = () => (model.words.rows || []).find((row) => row.word === (pointed ?? pinned))
 
@@ -49,7 +50,7 @@ export function render({ model }) {
       group.style.transform = texts.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`
       set(circle, { style: `--topic: ${one.colour}` })
       put(number, String(one.topic)); put(hint, `${called(one)}, ${percent(one.share)}: ${one.words.join(" ")}`)
-      const short = one.label.length > 22 ? one.label.slice(0, 21) + "…" : one.label
+      const full = one.label || one.node, short = full.length > 22 ? full.slice(0, 21) + "…" : full
       put(label, model.topics.length > CROWD && one.topic !== model.chosen ? "" : short)
       set(group, { "aria-label": `${called(one)}, ${percent(one.share)} of the tokens` })
       if (layer.children[rank] !== group) layer.insertBefore(group, layer.children[rank] || null)
@@ -102,7 +103,7 @@ export function render({ model }) {
       const line = lines.get(one.topic)
       line.row.style.setProperty("--topic", one.colour)
       put(line.button, String(one.topic)); line.bar.style.width = wide(one.share / largest); put(line.size, percent(one.share))
-      put(line.label, one.label); put(line.words, one.words.join(" "))
+      put(line.label, name_of(one)); put(line.words, one.words.join(" "))
       line.button.setAttribute("aria-label", called(one))
       if (list.children[rank] !== line.row) list.insertBefore(line.row, list.children[rank] || null)
     })
@@ -142,7 +143,7 @@ export function render({ model }) {
   function drawWords() {
     const of = topic(model.words.of), found = model.words.rows || []
     const one = model.words.of < 0 ? null : of
-    put(title, one ? `Topic ${one.topic}${one.label ? " · " + one.label : ""}` : "The whole corpus")
+    put(title, one ? [`Topic ${one.topic}`, name_of(one)].filter(Boolean).join(" · ") : "The whole corpus")
     name.hidden = !one || editing; all.hidden = !one || editing
     put(phi, one ? "Topic" : "Saliency"); put(lift, one ? "Lift" : "Corpus")
     phi.title = one ? "share of the topic's tokens (phi)" : "p(word) times how far the word gives its topic away, nats"

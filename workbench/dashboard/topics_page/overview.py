@@ -78,15 +78,22 @@ def _given(moment: Moment) -> tuple[xr.Dataset, np.ndarray, np.ndarray]:
 def topics_told(moment: Moment, labels: dict[int, str]) -> list[dict]:
     """Each topic with what the list and the map tell of it, largest first."""
     places, words = map_of(moment), _ranked(moment, FEW, 1.0)["word"]
-    told = []
-    for topic in topics_by_size(counts_of(moment)):
+    run, told = counts_of(moment), []
+    nodes = dict(zip(run["topic"].values.tolist(), run["node"].values.tolist(), strict=True)) if "node" in run.coords else {}
+    for topic in topics_by_size(run):
         one = places.sel(topic=topic)
         told.append({
-            "topic": topic, "label": labels.get(topic, ""), "colour": topic_colour(topic), "share": float(one["share"]),
+            "topic": topic, "node": nodes.get(topic, ""), "label": labels.get(topic, ""), "colour": topic_colour(topic),
+            "share": float(one["share"]),
             "n_k": float(one["n_k"]), "x": round(float(one["x"]), 5), "y": round(float(one["y"]), 5),
             "words": [str(word) for word in words.sel(topic=topic).values],
         })
     return told
+
+
+def named(told: dict) -> str:
+    """What a topic of `topics_told` is called beside its number: what it is of in a network, and what people call it."""
+    return " · ".join(name for name in (told["node"], told["label"]) if name)
 
 
 def words_told(moment: Moment, topic: int, n: int, relevance: float) -> dict:

@@ -1,0 +1,132 @@
+"""The Model card of the Topics page: picture, rows and topics as the browser gets them."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from workbench.dashboard import readings
+from workbench.dashboard.files import FileError
+from workbench.dashboard.pages.topics import TopicsPage
+from workbench.dashboard.readings import Readings
+from workbench.dashboard.snapshots import moment_of, topic_colour
+from workbench.dashboard.topics_page import files, hierarchy
+from workbench.dashboard.topics_page.hierarchy import hierarchy_told, level_told, picture_told
+from workbench.dashboard.topics_page.overview import named, topics_told
+from workbench.measures import mixture_table, mixtures
+from workbench.models.network_files import network_of
+from workbench.runs.fit import fit
+from workbench.runs.run import open_run
+
+NETWORK = network_of("hpam2", n_topics=3, sizes={"super": 2})
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """A run of hierarchical pachinko on twelve documents."""
+    store = tmp_path_factory.mktemp("networks") / "runs"
+    corpus, _ = NETWORK.simulate(12, 15, 20, seed=2)
+    fit(corpus, "network-vb", model=NETWORK, n_iterations=3, store=store, name="of-levels", progress=False)
+    return store / "of-levels"
+
+
+def moment(path):
+    """The last snapshot of the run in a folder."""
+    return moment_of(next(one for one in Readings(path.parent).look().readings if one.path == path))
+
+
+def test_the_picture_has_every_level_and_arrow_within_its_frame():
+    told = picture_told(NETWORK)
+    assert [level["name"] for level in told["levels"]] == ["theta0", "theta1", "phi"]
+    assert [arrow["name"] for arrow in told["arrows"]] == [
+        "document", "document", "super (3)", "sub (4)", "super (3)", "word",
+    ]
+    for arrow in told["arrows"]:
+        x, y = np.array(arrow["path"]).T
+        assert (x >= 0).all() and (x <= told["width"]).all() and (y >= 0).all() and (y <= told["height"]).all()
+    assert told["levels"][1]["told"].startswith("document, super (where super 1 to 2) → sub, prior 0.1")
+    assert told["levels"][0]["rows"] == ["1 row a document", "of 3"]
+    straight, bow = (arrow for arrow in told["arrows"] if arrow["name"] == "super (3)")
+    assert bow["y"] < bow["path"][0][1] < straight["y"], "y goes down: a bow is above its ends"
+
+
+def test_rows_come_with_most_tokens_first_and_values_with_the_topics_they_lead_to(path):
+    run = open_run(path)
+    told, found = {level["name"]: level for level in hierarchy_told(moment(path), {})["levels"]}, mixtures(run)
+    level, own = told["theta1"], found["theta1"]
+    totals = dict(zip(own["row"].values, own["tokens"].values.sum(axis=1), strict=True))
+    assert [row[0] for row in level["rows"]] == sorted(totals, key=totals.get, reverse=True)
+    assert (level["by"], level["draws"], told["theta0"]["by"]) == (["super"], "sub", ["document"])
+    for name, tokens, node, values, rest, left in level["rows"]:
+        counts = own["tokens"].sel(row=name).values
+        assert tokens == pytest.approx(counts.sum(), abs=0.06) and node == int(name[-1])
+        assert [value for value, *_ in values] == sorted(range(4), key=lambda value: -counts[value])[: len(values)]
+        assert [topic for _, topic, _ in values] == [int(own["topic"].sel(row=name)[value]) for value, *_ in values]
+        assert rest == 4 - len(values) and sum(n for *_, n in values) + left == pytest.approx(tokens, abs=0.4)
+
+
+def test_only_the_largest_values_of_a_row_and_the_largest_rows_are_told(monkeypatch):
+    found = xr.Dataset(
+        {
+            "tokens": (("row", "value"), [[1.0, 96, 3], [0, 0, 0], [200, 1, 0]]),
+            "topic": (("row", "value"), np.tile([0, 1, -1], (3, 1))), "own": ("row", [-1, -1, -1]),
+        },
+        {"row": ["a", "b", "c"], "value": ["x", "y", "z"]}, {"by": ("author",), "draws": "kind"},
+    )
+    told = level_told("theta", found, "")
+    assert told["rows"] == [
+        ["c", 201.0, -1, [[0, 0, 200.0]], 2, 1.0], ["a", 100.0, -1, [[1, 1, 96.0], [2, -1, 3.0]], 1, 1.0],
+        ["b", 0.0, -1, [], 3, 0.0],
+    ]
+    monkeypatch.setattr(hierarchy, "MOST_ROWS", 1)
+    told = level_told("theta", found, "")
+    assert [row[0] for row in told["rows"]] == ["c"] and told["n_rows"] == 3 and told["tokens"] == 301
+
+
+def test_topics_have_the_colour_of_the_page_their_node_and_their_label(path):
+    now = moment(path)
+    nodes = ["root", "super 1", "super 2", "sub 1", "sub 2", "sub 3"]
+    assert {one["topic"]: one["node"] for one in topics_told(now, {})} == dict(enumerate(nodes))
+    labels = {one["topic"]: named(one) for one in topics_told(now, {2: "fruit"})}
+    assert labels[2] == "super 2 · fruit" and labels[0] == "root"
+    topics = hierarchy_told(now, labels)["topics"]
+    assert [topics[str(topic)]["node"] for topic in range(6)] == nodes
+    assert [topics[str(topic)]["label"] for topic in range(3)] == ["", "", "fruit"]
+    assert all(topics[str(topic)]["colour"] == topic_colour(topic) for topic in range(6))
+
+
+@pytest.fixture
+def page(path, monkeypatch):
+    """The page of a store with this run and one of LDA."""
+    own = Readings(path.parent)
+    monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
+    monkeypatch.setattr(readings, "_READINGS", {path.parent.resolve(): own})
+    return TopicsPage(path.parent)
+
+
+def test_the_card_is_there_for_networks_only_and_a_choice_in_it_is_the_pages(page, path):
+    corpus, _ = NETWORK.simulate(12, 15, 20, seed=2)
+    if not (path.parent / "plain").exists():
+        fit(corpus, "cgs", 2, n_iterations=3, store=path.parent, name="plain", progress=False)
+    page.tick()
+    page.run.value = "of-levels"
+    assert page._model.visible and page.hierarchy.network["name"] == "hpam2"
+    page.hierarchy.chosen = 3
+    assert page.explorer.view.chosen == 3 == page.sizes.chosen
+    page.run.value = "plain"
+    assert not page._model.visible and page.hierarchy.network == {} and page.hierarchy.levels == []
+
+
+def test_the_picture_and_the_counts_are_taken_away(path):
+    now = moment(path)
+    picture = files.model_file(now, "svg")
+    assert picture.content.startswith(b"<?xml") and picture.name == "of-levels-model.svg"
+    table = pd.read_csv(io.BytesIO(files.model_file(now, "csv").content), keep_default_na=False)
+    expected = mixture_table(open_run(path))
+    assert table.columns.tolist() == expected.columns.tolist() and len(table) == len(expected)
+    np.testing.assert_allclose(table["tokens"], expected["tokens"])
+    assert table["node"].tolist() == expected["node"].tolist()
+    with pytest.raises(FileError, match="there is no run"):
+        files.model_file(None, "svg")

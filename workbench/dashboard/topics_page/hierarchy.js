@@ -1,0 +1,156 @@
+// The picture of a network, and of each level what its rows draw. A level of few rows is written out; of many, such as authors,
+// there is a list that is searched here, in the browser, and a row of it is opened by a click.
+const FEW = 12, SHOWN = 50, UNIT = 44
+
+export function render({ model }) {
+  const said = element("p", { className: "hint" }), picture = element("figure"), levels = element("div", { className: "levels" })
+  const root = element("div", { className: "wb-hierarchy" }, picture, said, levels)
+  const seen = new Map()   // name of a level → what was searched for in it, and which row is open
+  const topicOf = (number) => model.topics[String(number)]
+  const called = (number) => [`topic ${number}`, topicOf(number)?.node, topicOf(number)?.label].filter(Boolean).join(", ")
+
+  // ------------------------------------------------------------- the picture
+
+  function draw() {
+    const one = model.network
+    picture.hidden = !one.name
+    if (!one.name) return
+    const line = (points) => points.map((point, at) => `${at ? "L" : "M"}${point[0]} ${point[1]}`).join("")
+    const label = (x, y, text, kind) => {
+      const made = shape("text", { x, y, dy: "0.35em", "text-anchor": "middle", class: kind })
+      put(made, text)
+      return made
+    }
+    const drawn = shape("svg", { viewBox: `0 0 ${one.width} ${one.height}`, role: "img", style: `max-width: ${Math.round(UNIT * one.width)}px` },
+      ...one.arrows.flatMap((arrow) => [
+        shape("path", { d: line(arrow.path), class: arrow.chooses ? "arrow" : "arrow decides" }),
+        shape("path", { d: line(arrow.head) + "Z", class: "head" }), label(arrow.x, arrow.y, arrow.name, "variable"),
+      ]),
+      ...one.levels.flatMap((level) => [
+        shape("ellipse", { cx: level.x, cy: level.y, rx: one.radii[0], ry: one.radii[1], class: level.kind }),
+        label(level.x, level.y, level.name, "level"),
+        ...level.rows.map((text, at) => label(level.x, level.y + one.radii[1] + 0.25 + 0.3 * at, text, "rows")),
+      ]))
+    set(drawn, { "aria-label": `network ${one.name}: ${one.levels.map((level) => `${level.name}: ${level.told}`).join("; ")}` })
+    picture.replaceChildren(drawn, element("figcaption", { className: "hint",
+      textContent: "Ellipses are levels (grey: known, open: estimated), arrows variables; dotted where one only decides what is visited." }))
+  }
+
+  // ------------------------------------------------------------- rows of a level
+
+  function chip(number, text) {
+    const made = element("button", { type: "button", className: "topic", textContent: text, label: `choose ${called(number)}` })
+    made.style.setProperty("--topic", topicOf(number)?.colour || "var(--wb-muted)")
+    made.dataset.topic = number
+    made.setAttribute("aria-pressed", String(number === model.chosen))
+    made.addEventListener("click", (event) => { event.stopPropagation(); choose(number) })
+    return made
+  }
+
+  const choose = (number) => { model.chosen = number === model.chosen ? -1 : number }
+  const words = (number) => [topicOf(number)?.label, topicOf(number)?.words].filter(Boolean).join(" · ")
+  const tokens = (number) => number < 10 ? number.toFixed(1) : Math.round(number).toLocaleString("en")
+  const node = (level, [value, number]) => number < 0 ? element("span", { className: "value", textContent: level.values[value] })
+    : chip(number, topicOf(number)?.node || level.values[value])
+
+  function values(level, [name, total, , own, rest, left]) {
+    const largest = Math.max(...own.map(([, , n]) => n), 1e-12)
+    const lines = own.map(([value, number, n]) => {
+      const bar = element("span", { className: "bar" })
+      bar.style.width = wide(n / largest)
+      bar.style.setProperty("--topic", topicOf(number)?.colour || "var(--wb-strong-line)")
+      return element("tr", {}, element("th", { scope: "row" }, node(level, [value, number])),
+        element("td", { className: "size" }, element("span", { className: "track" }, bar), percent(n / Math.max(total, 1e-12))),
+        element("td", { className: "some", textContent: number < 0 ? "" : words(number) }))
+    })
+    if (rest && left > 0) {
+      lines.push(element("tr", { className: "rest" }, element("th", { textContent: `${rest} more`, scope: "row" }),
+        element("td", { className: "size", textContent: percent(left / total) }), element("td")))
+    }
+    return element("table", { className: "values", label: `${level.draws} of ${name}` }, element("tbody", {}, ...lines))
+  }
+
+  function heading(level, [name, total, own]) {
+    const made = element("h4", {}, own < 0 ? name : chip(own, name), element("small", { textContent: `${percent(total / Math.max(level.tokens, 1e-12))} of the tokens` }))
+    if (own >= 0) made.append(element("span", { className: "some", textContent: words(own) }))
+    return made
+  }
+
+  function strip(level, [, total, , own]) {
+    const made = element("span", { className: "strip" })
+    made.setAttribute("aria-hidden", "true")
+    for (const [value, number, n] of own) {
+      const part = element("span", { title: `${topicOf(number)?.node || level.values[value]}, ${percent(n / Math.max(total, 1e-12))}${number < 0 ? "" : ": " + words(number)}` })
+      part.style.width = wide(n / Math.max(total, 1e-12))
+      if (number >= 0) {
+        part.style.setProperty("--topic", topicOf(number)?.colour || "var(--wb-muted)")
+        part.dataset.topic = number
+        part.addEventListener("click", (event) => { event.stopPropagation(); choose(number) })
+      }
+      made.append(part)
+    }
+    return made
+  }
+
+  function list(level, section) {
+    const before = seen.get(level.name) || { text: "", open: null }
+    seen.set(level.name, before)
+    const what = level.by.join(", ")
+    const field = element("input", { type: "search", value: before.text, placeholder: `find ${what}`, label: `find ${what} in level ${level.name}` })
+    const count = element("span", { className: "hint" }), body = element("tbody")
+    count.setAttribute("aria-live", "polite")
+    const table = element("table", { className: "rows", label: `rows of level ${level.name}, most tokens first` },
+      element("thead", {}, element("tr", {}, ...[what, "Tokens", level.draws].map((title) => element("th", { textContent: title, scope: "col" })))), body)
+    const names = level.rows.map(([name]) => name.toLowerCase())
+    function fill() {
+      const text = before.text.trim().toLowerCase()
+      const found = level.rows.filter((row, at) => names[at].includes(text))
+      const more = level.n_rows > level.rows.length ? `; the ${level.rows.length.toLocaleString("en")} with most tokens are here` : ""
+      put(count, `${Math.min(found.length, SHOWN)} of ${(text ? found.length : level.n_rows).toLocaleString("en")}${text ? " found" : ""}${more}`)
+      body.replaceChildren(...found.slice(0, SHOWN).flatMap((row) => {
+        const open = before.open === row[0]
+        const button = element("button", { type: "button", className: "name", textContent: row[0] })
+        button.setAttribute("aria-expanded", String(open))
+        const line = element("tr", { className: open ? "open" : "" }, element("th", { scope: "row" }, button),
+          element("td", { className: "number", textContent: tokens(row[1]) }), element("td", {}, strip(level, row)))
+        line.addEventListener("click", () => {
+          before.open = open ? null : row[0]
+          fill()
+          ;[...body.querySelectorAll("button.name")].find((one) => one.textContent === row[0])?.focus()
+        })
+        return open ? [line, element("tr", { className: "detail" }, element("td", { colSpan: 3 }, heading(level, row), values(level, row)))] : [line]
+      }))
+      mark()
+    }
+    field.addEventListener("input", () => { before.text = field.value; fill() })
+    section.append(element("div", { className: "tools" }, field, count), element("div", { className: "scroll" }, table))
+    fill()
+  }
+
+  function fill() {
+    const active = root.getRootNode().activeElement?.type === "search" ? root.getRootNode().activeElement.getAttribute("aria-label") : null
+    levels.replaceChildren(...model.levels.map((level) => {
+      const from = level.by[0] === "document" ? "all documents" : level.by.join(", ")
+      const section = element("section", {}, element("h3", {}, `${from} → ${level.draws}`, element("small", { textContent: `level ${level.name}: ${level.told}` })))
+      if (level.rows.length > FEW) list(level, section)
+      else section.append(element("div", { className: "nodes" }, ...level.rows.map((row) => element("div", { className: "node" },
+        ...(level.rows.length > 1 ? [heading(level, row)] : []), values(level, row)))))
+      return section
+    }))
+    if (active) [...levels.querySelectorAll("input")].find((one) => one.getAttribute("aria-label") === active)?.focus()
+    mark()
+  }
+
+  function mark() {
+    for (const one of levels.querySelectorAll("[data-topic]")) {
+      const own = Number(one.dataset.topic) === model.chosen
+      one.classList.toggle("chosen", own)
+      if (one.tagName === "BUTTON") one.setAttribute("aria-pressed", String(own))
+    }
+  }
+
+  const tell = () => { put(said, model.said) }
+  model.on("network", draw); model.on("levels", fill); model.on("topics", fill); model.on("said", tell); model.on("chosen", mark)
+  draw(); tell(); fill()
+  return root
+}
