@@ -19,6 +19,7 @@ WRITTEN = {
     "03_hdp": ("hdp.html",),
     "04_topics_of_your_own_text": ("report.html",),
     "05_evaluation": ("evaluation.html",),
+    "06_generic_topic_models": ("networks.html",),
     "07_use_a_run": ("export/final.beta", "export/topics.csv", "bars.mtx"),
 }
 NAMED_ALONE = ("http://www.w3.org/", "https://jupyterlab.readthedocs.io/en/4.1.x/extension/notebook.html#keyboard-interaction-model")

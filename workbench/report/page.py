@@ -14,6 +14,7 @@ from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather_begun, training_corpora
+from workbench.report.networks import hierarchy_tables
 from workbench.report.pictures import pictures
 from workbench.report.tables import label_rows, move_tables, prior_rows, run_rows, topic_tables, version_rows
 from workbench.views.style import BROWN
@@ -89,7 +90,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
         growing=any("n_active_topics" in each.dataset for each in found), by_documents=by_documents,
         priors=prior_rows(found), moves=move_tables(found),
-        figures=figures, topics=topic_tables(found, labels), runs=run_rows(found),
+        figures=figures, topics=topic_tables(found, labels), hierarchies=hierarchy_tables(found, labels), runs=run_rows(found),
     )
 
 

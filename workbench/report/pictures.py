@@ -25,6 +25,7 @@ from workbench.measures import (
 from workbench.models import VARIABLES
 from workbench.report.drawing import option
 from workbench.report.inference_pictures import inference_pictures
+from workbench.report.networks import network_pictures
 from workbench.report.picture import Picture, band_told, by_label, file_names, records, shown_of
 from workbench.report.topic_pictures import topic_pictures
 from workbench.views import (
@@ -54,9 +55,9 @@ def pictures(
     """The figures of the runs, drawn apart for each data: perplexities of different data share no axis.
 
     Final perplexities, their paired differences (of repeated runs) and their curves against each clock (where something is
-    held out), the bound and its kin, whatever is learnt beside topics (see `workbench.report.inference_pictures`), topic
-    sizes, and of one run a label that has its counts the topics' words and map; with ``corpora`` (training tokens by their
-    hash) also coherence and what topics two runs share (see `workbench.report.topic_pictures`).
+    held out), the bound and its kin, whatever is learnt beside topics (see `workbench.report.inference_pictures`), networks,
+    topic sizes, and of one run a label that has its counts the topics' words and map; with ``corpora`` (training tokens by
+    their hash) also coherence and what topics two runs share (see `workbench.report.topic_pictures`).
     """
     corpora = corpora or {}
     by_data: dict[str, list[xr.Dataset]] = {}
@@ -84,7 +85,10 @@ def _pictures(runs: list[xr.Dataset], columns: int, corpora: Mapping[str, Corpus
         found.append(_bound(runs))
     if others := [name for name in objectives if name != "bound"]:
         found.append(_objectives(runs, others))
-    return [*found, *inference_pictures(runs), _sizes(runs), *_words(runs, columns), *topic_pictures(runs, columns, corpora)]
+    return [
+        *found, *inference_pictures(runs), *network_pictures(runs), _sizes(runs), *_words(runs, columns),
+        *topic_pictures(runs, columns, corpora),
+    ]
 
 
 def _steps_matter(runs: list[xr.Dataset]) -> bool:

@@ -117,7 +117,7 @@ def run_rows(found: list[Gathered]) -> list[dict]:
 
 
 def topic_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
-    """The topics of the first run of each label that has its counts, largest first: number, size and words.
+    """The topics of the first run of each label that has its counts, largest first: number, node, size and words.
 
     ``bar`` is the length (em) of a topic's bar and of a word's line; the longest of a run stands for its largest number.
     """
@@ -131,10 +131,13 @@ def topic_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
             continue
         shown = topics_by_size(each.dataset)
         words, shares = words.sel(topic=shown), sizes["share"].sel(topic=shown).values
-        highest = float(words["phi"].max())
+        highest, nodes = float(words["phi"].max()), {}
+        if "node" in each.dataset.coords:
+            nodes = dict(zip(each.dataset["topic"].values.tolist(), each.dataset["node"].values.tolist(), strict=True))
         topics = [
             {
-                "number": topic, "share": f"{100 * share:.1f} %", "bar": f"{SIZE_BAR * share / shares.max():.2f}",
+                "number": topic, "node": nodes.get(topic, ""), "share": f"{100 * share:.1f} %",
+                "bar": f"{SIZE_BAR * share / shares.max():.2f}",
                 "words": [
                     {"word": str(word), "phi": f"{phi:.4f}", "bar": f"{WORD_BAR * phi / highest:.2f}"}
                     for word, phi in zip(words["word"].values[at], words["phi"].values[at], strict=True)
