@@ -62,6 +62,11 @@ class Measured(NamedTuple):
         return int(self.run["iteration"].values[away[-1] + 1 if len(away) else 0])
 
     @property
+    def moving(self) -> bool:
+        """Does it converge in the last tenth of the run only, so that a longer one might take longer?"""
+        return self.converged > 0.9 * int(self.run["iteration"].values[-1])
+
+    @property
     def seconds(self) -> float:
         """CPU time of an iteration, without the first record, which has what begins a run; NaN of a single record."""
         clock, iterations = self.run["cpu_time"].values, self.run["iteration"].values
@@ -106,6 +111,7 @@ class Row(NamedTuple):
     n_topics: int
     method: str
     n_runs: int
+    moving: bool             # is any of the runs?
     iterations: tuple[float, float]
     seconds: tuple[float, float]
     until_converged: tuple[float, float]
@@ -127,7 +133,8 @@ def table(measured: list[Measured]) -> list[Row]:
     )
     return [
         Row(
-            *key, len(alike), *(mean_and_error([number(each) for each in alike]) for number in numbers),
+            *key, len(alike), any(each.moving for each in alike),
+            *(mean_and_error([number(each) for each in alike]) for number in numbers),
             {name: float(np.mean([each.priors[name] for each in alike])) for name in alike[0].priors}, PUBLISHED.get(key),
         )
         for key, alike in groups.items()
@@ -188,8 +195,8 @@ def lines_of(rows: list[Row]) -> list[str]:
     """The table for people, a line a row, with the paper's numbers beside ours."""
     cells = [
         (
-            row.model, size_told(row.model, row.n_topics), row.method, str(row.n_runs), told(row.iterations[0], 0),
-            told(row.seconds[0], 3), told(row.until_converged[0], 1),
+            row.model, size_told(row.model, row.n_topics), row.method, str(row.n_runs), at_least(row, row.iterations[0], 0),
+            told(row.seconds[0], 3), at_least(row, row.until_converged[0], 1),
             *(with_error(each) for each in (row.foldin_same, row.completion, row.by_authors)), "",
             *(("–",) * 4 if (paper := row.published) is None else
               (f"{paper.iterations}", f"{paper.seconds:g}", f"{paper.hours:g}", f"{paper.perplexity}")),
@@ -203,6 +210,11 @@ def lines_of(rows: list[Row]) -> list[str]:
 def told(number: float, digits: int) -> str:
     """A number for people; a dash where there is none."""
     return "–" if math.isnan(number) else f"{number:,.{digits}f}"
+
+
+def at_least(row: Row, number: float, digits: int) -> str:
+    """A number that would be larger if the runs were longer, where they still move."""
+    return "≥ " * (row.moving and not math.isnan(number)) + told(number, digits)
 
 
 def with_error(number: tuple[float, float]) -> str:
