@@ -23,11 +23,13 @@ N_ITERATIONS, AT_ONCE, EVERY = 300, 150, 0.5
 ENGINES = ("cgs", "svb", "cvb0", "svb-cgs", "cvb")
 
 
-def go_on(path: Path, train, test) -> None:
-    """One run, slowly."""
+def go_on(path: Path, train, test, there: threading.Barrier) -> None:
+    """One run, slowly from where it waits until all are there."""
 
     def linger(position, scores) -> None:
-        if position.iteration > AT_ONCE:
+        if position.iteration == AT_ONCE:
+            there.wait()
+        if position.iteration >= AT_ONCE:
             time.sleep(EVERY)
 
     with RunWriter(path) as writer, StorePulse(path, writer.beat) as pulse:
@@ -39,7 +41,7 @@ def main() -> None:
     parser.add_argument("store", type=Path)
     parser.add_argument("--runs", type=int, default=10)
     given = parser.parse_args()
-    threads = []
+    threads, there = [], threading.Barrier(given.runs + 1)
     train, test = hold_out_tokens(LDA(8, 0.3, 0.1).simulate(200, 500, 60, seed=3)[0], fraction=0.1, seed=0)
     for at in range(given.runs):
         spec = make_spec(
@@ -47,8 +49,9 @@ def main() -> None:
             name=f"live-{at}",
         )
         path = create_run(given.store, spec, train, test)
-        threads.append(threading.Thread(target=go_on, args=(path, train, test)))
+        threads.append(threading.Thread(target=go_on, args=(path, train, test, there)))
         threads[-1].start()
+    there.wait()
     print("going on", flush=True)
     for thread in threads:
         thread.join()

@@ -1,9 +1,7 @@
 """The form, its checks, and the link."""
 
 import math
-import re
 from dataclasses import fields
-from html import unescape
 
 import pytest
 from pytest import approx
@@ -13,7 +11,7 @@ from workbench.dashboard.choices import choice_of, choices
 from workbench.dashboard.fields import FILE
 from workbench.dashboard.link import from_query, take, to_query, widget_part, written
 from workbench.dashboard.mistakes import mistake_in
-from workbench.dashboard.settings import WRONG, Settings, _read
+from workbench.dashboard.settings import Settings
 from workbench.dashboard.starting import cells_of, start_runs, told
 from workbench.dashboard.values import Values
 from workbench.engines import ENGINES, get_engine
@@ -33,7 +31,7 @@ def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_value
             choice, widget = choice_of(name, field.name), form.options[choice_of(name, field.name).key]
             assert name in choice.engines
             default = field.default
-            assert _read(widget) == (default if default is None or field.metadata["choices"] else approx(default))
+            assert widget.read() == (default if default is None or field.metadata["choices"] else approx(default))
             assert not field.metadata["choices"] or tuple(widget.options.values()) == field.metadata["choices"]
     assert len({choice.key for choice in choices()}) == len(choices()) == len(form.options)
 
@@ -109,8 +107,8 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told():
 def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_how_many_are_unusual():
     form = Settings()
     form.engines.value = ["cgs", "g-hdp"]
-    assert form.fold.label == "▸ Priors: as usual" and "Learn alpha" not in shown(form)
-    form.fold.clicks += 1
+    assert "▸ Priors: as usual" in shown(form) and "Learn alpha" not in shown(form)
+    fold(form)
     seen = shown(form)
     assert seen[seen.index("▾ Priors: as usual") + 1 :][:3] == ["cgs", "Learn alpha", "Form of alpha"]
     assert seen[seen.index("g-hdp") + 1 :][:3] == ["alpha in all", "beta in all", "gamma"]
@@ -119,10 +117,10 @@ def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_how_
     assert shown(form)[-15:].count("cv-hdp") == 1 and shown(form)[-1] == "tau: prior"
     form.engines.value = ["cgs", "g-hdp"]
     form.options["learn_alpha"].value = "maximised"
-    form.fold.clicks += 1
-    assert form.fold.label == "▸ Priors: 1 changed" and "Learn alpha" not in shown(form)
+    fold(form)
+    assert "▸ Priors: 1 changed" in shown(form) and "Learn alpha" not in shown(form)
     form.engines.value = ["g-hdp"]
-    assert form.fold.label == "▸ Priors: as usual"
+    assert "▸ Priors: as usual" in shown(form)
 
 
 def test_a_mistake_in_a_folded_option_unfolds_it():
@@ -133,13 +131,22 @@ def test_a_mistake_in_a_folded_option_unfolds_it():
     seen = shown(form)
     assert "give learn_alpha=False with it" in seen[seen.index("alpha in all") + 1]
     form.options["cv-hdp.learn_alpha"].value = False
-    assert mistake_in(form.values()) is None and WRONG not in form.options["alpha_total"].css_classes
+    assert mistake_in(form.values()) is None and not form.form.wrong
 
 
 def shown(form: Settings) -> list[str]:
-    """What is to be seen of the form in order: labels of fields, texts of headings and sentences."""
-    seen = [part for part in form._grid.objects if part.visible]
-    return [re.sub("<.*?>", "", unescape(part.object)) if hasattr(part, "object") else part.label for part in seen]
+    """What is to be seen of the form in order: labels of fields, texts of headings and the fold, what is wrong with a field."""
+    drawn, seen = form.form, []
+    for name in drawn.seen:
+        seen.append(drawn.told.get(name) or form.fields()[name].label)
+        if drawn.wrong.get("field") == name:
+            seen.append(drawn.wrong["sentence"])
+    return seen
+
+
+def fold(form: Settings) -> None:
+    """What the browser does at a click on the fold."""
+    form.form._handle_msg({"press": "fold"})
 
 
 def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
@@ -221,16 +228,16 @@ def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wro
     form = Settings(on_start=asked.append)
     if field == "path":
         form.corpus.value, form.path.value = FILE, "."
-    widget = form.widgets()[field]
+    widget = form.fields()[field]
     right, widget.value = widget.value, written(wrong) if isinstance(widget, Values) else wrong
     form.start.clicks += 1
     assert asked == []
     seen = shown(form)
     below = seen[len(seen) - seen[::-1].index(widget.label)]
-    assert said in below.lower() and WRONG in widget.css_classes
+    assert said in below.lower() and form.form.wrong["field"] == field
     assert 'class="bad"' in form.said.object and form.said.visible
     widget.value = right
-    assert below not in shown(form) and WRONG not in widget.css_classes and not form.said.visible
+    assert below not in shown(form) and not form.form.wrong and not form.said.visible
     form.path.value = form.path.value or "."
     form.start.clicks += 1
     assert len(asked) == 1
@@ -242,9 +249,9 @@ def test_what_is_wrong_is_told_at_the_change_and_stays_until_it_is_mended():
     alpha.value = "-1"
     assert "Alpha must be" in shown(form)[shown(form).index("alpha") + 1]
     seed.value = 3
-    assert WRONG in alpha.css_classes
+    assert form.form.wrong["field"] == "alpha"
     alpha.value = "0.5"
-    assert WRONG not in alpha.css_classes and shown(form) == shown(Settings())
+    assert not form.form.wrong and shown(form) == shown(Settings())
 
 
 def test_a_sentence_is_text_whatever_is_in_it():
@@ -328,7 +335,7 @@ def test_a_link_goes_round_for_every_field():
     form, other = Settings(), Settings()
     for one in (form, other):
         one.offer(["a-run"])
-    parts, others = ({name: widget_part(w) for name, w in f.widgets().items()} for f in (form, other))
+    parts, others = ({name: widget_part(w) for name, w in f.fields().items()} for f in (form, other))
     assert to_query(parts) == ""
     unusual = {"corpus": FILE, "path": "a & b=c.csv", "engines": ["cgs"],
                "r": [1, 2.5, math.inf], "n_samples": 3, "phases": "interleaved",
@@ -344,13 +351,13 @@ def test_a_link_goes_round_for_every_field():
                "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3}
     unusual |= {name: value for name, value in {
         "network-vb.n_inner": 3, "network-vb.learn_after": 4, "network-vb.learn_every": 5,
-    }.items() if name in form.widgets()}
-    assert unusual.keys() == form.widgets().keys()
+    }.items() if name in form.fields()}
+    assert unusual.keys() == form.fields().keys()
     for name, value in unusual.items():
-        widget = form.widgets()[name]
+        widget = form.fields()[name]
         widget.value = written(value) if isinstance(widget, Values) else value
     assert from_query(to_query(parts), others) == []
-    assert {name: _read(widget) for name, widget in other.widgets().items()} == unusual
+    assert {name: widget.read() for name, widget in other.fields().items()} == unusual
 
 
 @pytest.mark.parametrize("name, text", [
@@ -359,7 +366,7 @@ def test_a_link_goes_round_for_every_field():
     ("restart_documents", "maybe"), ("r", "1,often"), ("alpha", "0.1,"), ("jobs", "two"),
 ])
 def test_a_value_of_the_link_that_does_not_fit_is_left_out(name, text):
-    widget = Settings().widgets()[name]
+    widget = Settings().fields()[name]
     before = widget.value
     assert not take(widget, text)
     assert widget.value == before

@@ -73,7 +73,7 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
     ("jobs", 0, "runs at a time must be"), ("jobs", 10_000, "runs at a time must be"),
 ])
 def test_one_wrong_value_among_several_is_told_under_its_field(field, wrong, said, form):
-    form.widgets()[field].value = wrong
+    form.fields()[field].value = wrong
     found = mistake_in(form.values())
     assert found.field == field and said in found.sentence.lower()
 

@@ -76,6 +76,7 @@ def test_the_flow_is_the_sum_over_tokens(monkeypatch):
         flow += count * np.outer(of_a / of_a.sum(), of_b / of_b.sum())
     np.testing.assert_allclose(topic_flow(a, b, corpus), flow, atol=1e-9)
     monkeypatch.setattr(matching, "PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr(matching, "ALONE", 3 * 4 * 4)  # products of three pairs, and one of what is left over
     np.testing.assert_allclose(topic_flow(a, b, corpus), flow, atol=1e-9)
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import inspect
 from dataclasses import Field, fields
 
-import panel as pn
-
 from workbench.corpus import SINGLETONS, data_sets
 from workbench.dashboard.mistakes import MISSING
-from workbench.dashboard.shell import in_form
-from workbench.dashboard.values import SEVERAL, Values
+from workbench.dashboard.values import SEVERAL, Menu, Number, Values
 from workbench.models import LDA
 from workbench.models.network_files import SHIPPED
 from workbench.runs.compare import plan
@@ -55,75 +52,65 @@ def corpora() -> dict[str, str]:
     return {mark: name for name, mark in marked.items()} | {FILE: FILE}
 
 
-def vocabulary_field():
+def vocabulary_field() -> Number:
     """How many words are kept; empty for all."""
-    return in_form(pn.widgets.IntInput(
-        label="Vocabulary", value=None, step=500, placeholder="all words",
-        description="the most frequent words of the corpus that are kept, before tokens are held out; empty keeps all. Another "
-        "vocabulary is another corpus: its perplexities are not comparable",
-    ))
+    return Number(
+        "Vocabulary", None, "the most frequent words of the corpus that are kept, before tokens are held out; empty keeps all. "
+        "Another vocabulary is another corpus: its perplexities are not comparable", step=500, placeholder="all words",
+    )
 
 
-def singletons_field():
+def singletons_field() -> Menu:
     """Whether words that a document has once stay."""
-    return in_form(pn.widgets.Select(
-        label="Singletons", options={SINGLETONS_IN_WORDS[rule]: rule for rule in SINGLETONS}, value="keep",
-        css_classes=["wb-wide"],
-        description="words that a document has once. Own counts: a test word goes if it has one test token; full counts: if it "
-        "has one token in training and test together",
-    ))
+    return Menu(
+        "Singletons", {SINGLETONS_IN_WORDS[rule]: rule for rule in SINGLETONS}, "keep",
+        "words that a document has once. Own counts: a test word goes if it has one test token; full counts: if it "
+        "has one token in training and test together", wide=True,
+    )
 
 
-def start_field():
+def start_field() -> Menu:
     """The run whose counts another one begins with."""
-    return in_form(pn.widgets.Select(
-        label="Start from", options={AT_RANDOM: ""}, value="", css_classes=["wb-wide"],
-        description="begin with the counts of a run of the store on the same words; one with fewer topics is padded with "
-        "empty ones, of one with more the largest are taken",
-    ))
+    return Menu(
+        "Start from", {AT_RANDOM: ""}, "", "begin with the counts of a run of the store on the same words; one with fewer "
+        "topics is padded with empty ones, of one with more the largest are taken", wide=True,
+    )
 
 
-def network_field():
+def network_field() -> Menu:
     """Which network the engines of networks infer."""
-    return in_form(pn.widgets.Select(
-        label="Network", options=list(SHIPPED), value="lda", css_classes=["wb-wide"],
-        description="what the engines of networks infer: topics of documents (lda), of their authors, or under super-topics "
-        "(pachinko, and hpam1 and hpam2, whose root and super-topics have words too); one of your own is given on the command "
-        "line or in Python",
-    ))
+    return Menu(
+        "Network", {name: name for name in SHIPPED}, "lda", "what the engines of networks infer: topics of documents (lda), of "
+        "their authors, or under super-topics (pachinko, and hpam1 and hpam2, whose root and super-topics have words too); one "
+        "of your own is given on the command line or in Python", wide=True,
+    )
 
 
-def supers_field():
+def supers_field() -> Number:
     """How many super-topics there are."""
-    return in_form(pn.widgets.IntInput(
-        label="Super-topics", value=5, step=1, description="super-topics of the network; Topics K are the topics under them"
-    ))
+    return Number("Super-topics", 5, "super-topics of the network; Topics K are the topics under them")
 
 
 def values_field(name: str, default) -> Values:
     """A field for one number or several of the model."""
-    return in_form(Values(label=LABELS[name], value=f"{default:g}", whole=isinstance(default, int),
-                          description=f"{MEANINGS[name]}; {SEVERAL}"))
+    return Values(LABELS[name], f"{default:g}", f"{MEANINGS[name]}; {SEVERAL}", whole=isinstance(default, int))
 
 
-def number_field(name: str, default):
+def number_field(name: str, default) -> Number:
     """A field for a number; its range is checked at the start, with a sentence."""
-    kind = pn.widgets.IntInput if isinstance(default, int) else pn.widgets.FloatInput
-    step = 1 if isinstance(default, int) else 0.05
-    return in_form(kind(label=LABELS[name], value=default, step=step, description=MEANINGS[name]))
+    whole = isinstance(default, int)
+    return Number(LABELS[name], default, MEANINGS[name], whole=whole, step=1 if whole else 0.05)
 
 
-def option_field(field: Field):
+def option_field(field: Field) -> Menu | Values:
     """A field for an option of an engine, as its metadata wants it."""
     label, about = LABELS.get(field.name, field.name), field.metadata
-    described = {"label": label, "value": field.default, "description": about["meaning"]}
     if about["choices"]:
-        options = {{True: "yes", False: "no"}.get(choice, choice): choice for choice in about["choices"]}
-        return in_form(pn.widgets.Select(options=options, **described))
+        options = {{True: "yes", False: "no"}.get(choice, str(choice)): choice for choice in about["choices"]}
+        return Menu(label, options, field.default, about["meaning"])
     value = "" if field.default is None else f"{field.default:g}"
-    described |= {"value": value, "description": f"{about['meaning']}; {SEVERAL}"}
-    described |= {name: about[name] for name in ("infinite", "whole")}
-    return in_form(Values(**described, placeholder="a number or inf" if about["infinite"] else ""))
+    looks = {"placeholder": "a number or inf"} if about["infinite"] else {}
+    return Values(label, value, f"{about['meaning']}; {SEVERAL}", infinite=about["infinite"], whole=about["whole"], **looks)
 
 
 def defaults() -> dict:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 
-from workbench.dashboard.values import Values
+from workbench.dashboard.values import Field, written
 
 LONGEST = 500
 """Characters that a value may have."""
@@ -28,15 +28,8 @@ class Part(NamedTuple):
 
 
 def widget_part(widget) -> Part:
-    """A widget as a part of the link; its present value is the usual one."""
+    """A widget or a field of the form as a part of the link; its present value is the usual one."""
     return Part(lambda: written(widget.value), written(widget.value), lambda text: take(widget, text))
-
-
-def written(value) -> str:
-    """A widget's value as text."""
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def take(widget, text: str) -> bool:
@@ -50,19 +43,14 @@ def take(widget, text: str) -> bool:
 
 
 def _value(widget, text: str):
-    if isinstance(widget, (pn.widgets.CheckBoxGroup, pn.widgets.CheckButtonGroup)):
-        value = [name for name in text.split(",") if name]
-        if not set(value) <= set(widget.options):
-            raise ValueError(text)
-        return value
+    if isinstance(widget, Field):
+        return widget.of(text)
     if isinstance(widget, (pn.widgets.Select, pn.widgets.RadioButtonGroup)):
         return _one_of(widget.values, text)
     if isinstance(widget, pn.widgets.IntInput):
         return int(_within(widget, int(text)))
     if isinstance(widget, (pn.widgets.FloatInput, pn.widgets.FloatSlider)):
         return _within(widget, float(text))
-    if isinstance(widget, Values) and not widget.fits(text):
-        raise ValueError(text)
     return text
 
 

@@ -7,6 +7,7 @@ sentences about mistakes are the same everywhere. A sentence about a field stand
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import partial
 
 import panel as pn
 
@@ -26,11 +27,12 @@ from workbench.dashboard.fields import (
     values_field,
     vocabulary_field,
 )
+from workbench.dashboard.form import FOLD, HEADING, Form
 from workbench.dashboard.mistakes import Mistake, mistake_in
 from workbench.dashboard.readings import Reading
-from workbench.dashboard.shell import button, column, in_form, message, text
+from workbench.dashboard.shell import button, column, message, text
 from workbench.dashboard.sweeps import paces, told_ahead
-from workbench.dashboard.values import Values
+from workbench.dashboard.values import Field, Menu, Ticks
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
 from workbench.models.network import Network
@@ -38,8 +40,6 @@ from workbench.models.network_files import network_of
 from workbench.runs.compare import DEFAULT_ENGINES
 from workbench.runs.spec import model_fields
 
-ACROSS = {"css_classes": ["wb-across"], "sizing_mode": "stretch_width"}
-WRONG = "wb-wrong"
 MODEL = [field.name for field in fields(LDA)]
 PRIORS = ("alpha", "beta")
 """What only some models have."""
@@ -50,41 +50,34 @@ class Settings:
 
     def __init__(self, on_start=lambda values: None):
         self._on_start = on_start
-        self.corpus = in_form(pn.widgets.Select(label="Corpus", options=corpora(), value=DEFAULT, css_classes=["wb-wide"]))
-        self.path = in_form(pn.widgets.TextInput(
-            label="Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", css_classes=["wb-wide"]
-        ))
+        self.corpus = Menu("Corpus", corpora(), DEFAULT, wide=True)
+        self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
         self.top_words, self.singletons, self.start_from = vocabulary_field(), singletons_field(), start_field()
-        self.engines = in_form(pn.widgets.CheckBoxGroup(
-            label="Engines", options=list(ENGINES), value=list(DEFAULT_ENGINES), inline=True,
-            css_classes=["wb-across", "wb-listed"],
-        ))
+        self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
         self.numbers = {
             name: (values_field if name in MODEL else number_field)(name, default) for name, default in defaults().items()
         }
         self.network, self.supers = network_field(), supers_field()
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
-        self._usual = {key: widget.value for key, widget in self.options.items()}
+        self._usual = {key: field.value for key, field in self.options.items()}
         self._groups = {hyper: grouped(hyper) for hyper in (False, True)}
-        self._headings = {(hyper, owners): text(**ACROSS) for hyper, groups in self._groups.items() for owners in groups}
-        self.fold = in_form(pn.widgets.Button(label="Priors", css_classes=["wb-across", "wb-fold"]))
         self._unfolded = False
+        self._parts = self._in_order()
+        self.form = Form(self._parts, lambda: self.unfold(not self._unfolded))
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.ahead = text(sizing_mode="stretch_width")
-        self._wrong, self._mistake, self._pace = text(**ACROSS), None, {}
-        self._grid = column(*self._fields(), kind="wb-fields")
+        self._mistake, self._pace = None, {}
         self.start.on_click(self._start)
-        self.fold.on_click(lambda event: self.unfold(not self._unfolded))
         shown = (self.corpus, self.engines, self.network, *(self.options[choice.key] for choice in choices() if choice.hyper))
-        for widget in shown:
-            widget.param.watch(self._show_fields, "value")
-        for name, widget in self.widgets().items():
-            widget.param.watch(lambda event, name=name: self._look_over(name), "value")
+        for field in shown:
+            field.watch(self._show_fields)
+        for name, field in self.fields().items():
+            field.watch(partial(self._look_over, name))
         self._show_fields()
         self._tell_ahead(mistake_in(self.values()))
 
-    def widgets(self) -> dict[str, pn.widgets.Widget]:
+    def fields(self) -> dict[str, Field]:
         """Every field by the name it has in a link."""
         return {
             "corpus": self.corpus, "path": self.path, "top_words": self.top_words, "singletons": self.singletons,
@@ -100,13 +93,13 @@ class Settings:
             "singletons": self.singletons.value,
             "engines": ticked,
             "options": {
-                engine: {one.field.name: _read(self.options[one.key]) for one in choices() if engine in one.engines}
+                engine: {one.field.name: self.options[one.key].read() for one in choices() if engine in one.engines}
                 for engine in ticked
             },
             "start": self.start_from.value or None,
             "model": self.network.value,
             "sizes": {"super": self.supers.value} if self._has_supers() else None,
-        } | {name: _read(widget) if has.get(name, True) else None for name, widget in self.numbers.items()}
+        } | {name: field.read() if has.get(name, True) else None for name, field in self.numbers.items()}
 
     def keep_pace(self, readings: list[Reading]) -> None:
         """The runs of the store tell how long others will take; the newest are first."""
@@ -119,8 +112,10 @@ class Settings:
         """The runs of the store that another one can start from."""
         options = {AT_RANDOM: ""} | {name: name for name in runs}
         if options != self.start_from.options:
-            gone = self.start_from.value not in options.values()
-            self.start_from.param.update(options=options, **{"value": ""} if gone else {})
+            self.start_from.options = options
+            if self.start_from.value not in options.values():
+                self.start_from.value = ""
+            self.form.fill_menus()
 
     def say(self, sentence: str, kind: str = "muted") -> None:
         """Shows one sentence under the button."""
@@ -171,20 +166,16 @@ class Settings:
         """Shows the sentence under its field and marks the field; None takes both away."""
         if mistake == self._mistake:
             return
-        for widget in self.widgets().values():
-            if WRONG in widget.css_classes:
-                widget.css_classes = [kind for kind in widget.css_classes if kind != WRONG]
         if self._mistake is not None:
-            self._grid.remove(self._wrong)
             self.say("")
         self._mistake = mistake
-        if mistake is not None:
-            widget = self.widgets()[self._place(mistake)]
-            if not widget.visible:
-                self.unfold(True)
-            widget.css_classes = [*widget.css_classes, WRONG]
-            self._wrong.object = message(mistake.sentence, "bad")
-            self._grid.insert(self._grid.objects.index(widget) + 1, self._wrong)
+        if mistake is None:
+            self.form.mark()
+            return
+        name = self._place(mistake)
+        if not self.fields()[name].visible:
+            self.unfold(True)
+        self.form.mark(name, mistake.sentence)
 
     # ------------------------------------------------------------------ the form
 
@@ -206,10 +197,10 @@ class Settings:
         """Are there super-topics in the network that is chosen?"""
         return any(each.name == "super" for each in network_of(self.network.value).variables)
 
-    def _show_fields(self, event=None) -> None:
+    def _show_fields(self) -> None:
         """Shows what the ticked engines have, the priors' options only unfolded, and the path when the corpus is one."""
         self.path.visible = self.corpus.value == FILE
-        ticked = set(self.engines.value)
+        ticked, told = set(self.engines.value), {"heading:engines": "Engines", "heading:runs": "Model and runs"}
         for name, has in self._priors().items():
             self.numbers[name].visible = has
         self.network.visible = self._has_networks()
@@ -219,42 +210,40 @@ class Settings:
             for owners, group in groups.items():
                 visible = bool(ticked & set(owners)) and (self._unfolded or not hyper)
                 named = ", ".join(engine for engine in owners if engine in ticked)
-                heading = self._headings[hyper, owners]
-                heading.visible, heading.object = visible and named != above, _heading(named)
+                if visible and named != above:
+                    told[_heading(hyper, owners)] = named
                 above = named if visible else above
                 for one in group:
                     self.options[one.key].visible = visible
         offered = [one.key for one in choices() if one.hyper and ticked & set(one.engines)]
         changed = sum(self.options[key].value != self._usual[key] for key in offered)
-        self.fold.visible = bool(offered)
-        self.fold.label = f"{'▾' if self._unfolded else '▸'} Priors: {f'{changed} changed' if changed else 'as usual'}"
+        if offered:
+            told[FOLD] = f"{'▾' if self._unfolded else '▸'} Priors: {f'{changed} changed' if changed else 'as usual'}"
+        seen = [name for name, part in self._parts.items() if (name in told if isinstance(part, str) else part.visible)]
+        self.form.show(seen, told)
 
-    def _fields(self) -> list:
-        """What the grid holds, in order."""
-        parts = [self.corpus, self.path, self.top_words, self.numbers["holdout"], self.singletons]
-        parts += [text(_heading("Engines"), **ACROSS), self.engines]
-        parts += self._options(hyper=False)
-        parts += [text(_heading("Model and runs"), **ACROSS), self.network, self.supers]
-        parts += [widget for name, widget in self.numbers.items() if name != "holdout"]
-        return [*parts, self.start_from, self.fold, *self._options(hyper=True)]
+    def _in_order(self) -> dict[str, Field | str]:
+        """What the form holds, in order."""
+        fields = self.fields()
+        names = ["corpus", "path", "top_words", "holdout", "singletons", "heading:engines", "engines"]
+        names += [*self._options(hyper=False), "heading:runs", "model", "super"]
+        names += [name for name in self.numbers if name != "holdout"]
+        names += ["start", FOLD, *self._options(hyper=True)]
+        return {name: fields.get(name, FOLD if name == FOLD else HEADING) for name in names}
 
-    def _options(self, hyper: bool) -> list:
-        """The fields of the options about priors or of the others, under the names of the engines that have them."""
-        parts = []
+    def _options(self, hyper: bool) -> list[str]:
+        """The options about priors or the others, under the headings of the engines that have them."""
+        names = []
         for owners, group in self._groups[hyper].items():
-            parts += [self._headings[hyper, owners], *(self.options[one.key] for one in group)]
-        return parts
+            names += [_heading(hyper, owners), *(one.key for one in group)]
+        return names
 
     def view(self) -> pn.Column:
         """The form as a card."""
         sizes = {"width": 316, "sizing_mode": None}
-        return column(text("<h2>New runs</h2>"), self._grid, self.ahead, self.start, self.said, kind="wb-card wb-form", **sizes)
+        return column(text("<h2>New runs</h2>"), self.form, self.ahead, self.start, self.said, kind="wb-card wb-form", **sizes)
 
 
-def _read(widget):
-    """What a field holds: a number, a list of several, a choice."""
-    return widget.read() if isinstance(widget, Values) else widget.value
-
-
-def _heading(words: str) -> str:
-    return f'<p class="group">{words}</p>'
+def _heading(hyper: bool, owners: tuple[str, ...]) -> str:
+    """The name of the heading of the options that these engines share."""
+    return f"heading:{'priors' if hyper else 'options'}:{','.join(owners)}"

@@ -15,6 +15,8 @@ from workbench.measures.smoothing import smoothed
 STRANDS = (("line", "low", "high"), ("line_2", "low_2", "high_2"))
 """Columns of what is drawn of the first and of the second quantity: smoothed, and a standard error to either side."""
 DASHES = ("solid", [6, 4])
+FEW = 20
+"""New rows up to which they are sent as text."""
 FAINT, BAND = 0.28, 0.16
 """Opacity of the raw curve under a smoothed one, and of a band."""
 
@@ -72,8 +74,14 @@ class Slot:
             if look != self._look and known:
                 self.source.data.update({name: values[:known] for name, values in drawn.items()})
             if known < len(numbers):
-                self.source.stream(_raw(numbers[known:]) | {name: values[known:] for name, values in drawn.items()})
+                news = _raw(numbers[known:]) | {name: values[known:] for name, values in drawn.items()}
+                self.source.stream({name: _sent(values) for name, values in news.items()})
         self._look = look
+
+
+def _sent(values: np.ndarray) -> np.ndarray | list[float]:
+    """New rows as they are sent: an array is two messages of its own, a list a part of the one that all of them share."""
+    return values if len(values) > FEW else values.tolist()
 
 
 def _raw(numbers: np.ndarray) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ import panel as pn
 from workbench.corpus import Corpus
 from workbench.dashboard.background import in_background, sentence_of
 from workbench.dashboard.choices import choice_of
-from workbench.dashboard.fields import LABELS, defaults, number_field
+from workbench.dashboard.fields import LABELS, MEANINGS, defaults
 from workbench.dashboard.notebook import Cell, in_notebook
 from workbench.dashboard.shell import button, column, in_form, message, text
 from workbench.dashboard.starting import start_runs, told
@@ -59,7 +59,7 @@ class Tune:
             "alpha": _slider(LABELS["alpha"], PRIORS, usual["alpha"]),
             "beta": _slider(LABELS["beta"], PRIORS, usual["beta"]),
         }
-        self.numbers = {name: number_field(name, usual[name]) for name in ("n_iterations", "seed")}
+        self.numbers = {name: _number(name, usual[name]) for name in ("n_iterations", "seed")}
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.watch = Watch([])
@@ -119,3 +119,7 @@ class Tune:
 
 def _slider(label: str, options, value):
     return in_form(pn.widgets.DiscreteSlider(label=label, options=options, value=value, css_classes=["wb-slider"]))
+
+
+def _number(name: str, value: int):
+    return in_form(pn.widgets.IntInput(label=LABELS[name], value=value, step=1, description=MEANINGS[name]))

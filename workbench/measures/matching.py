@@ -14,6 +14,9 @@ from workbench.measures.topics import used_topics
 PAIRS_AT_ONCE = 2**11
 """Pairs whose responsibilities are held at a time: 2 MB for 100 topics, which stay in a cache."""
 
+ALONE = 2**18
+"""Multiplications in a product up to which OpenBLAS works in the thread that asks."""
+
 
 def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
     """How far the words of each topic of a are from those of each topic of b, at the last snapshots.
@@ -104,8 +107,20 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus) -> xr.DataArray:
         part = slice(first, first + PAIRS_AT_ONCE)
         of_a, of_b = (responsibilities(theta, phi, corpus.documents[part], corpus.words[part]) for theta, phi in each)
         of_a *= corpus.counts[part, None]
-        flow += of_a.T @ of_b
+        flow += _product(of_a, of_b)
     return _between(a, b, flow, "tokens", "expected tokens that both topics share", "tokens")
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(topic, other) a.T @ b of rows that are pairs, in products that are too small for BLAS to wake its threads.
+
+    Thousands of products of this shape in a row keep every core busy with threads that wait for one another: 11 CPU seconds
+    for 1.2 million pairs of 40 topics in place of 0.2.
+    """
+    rows = max(1, ALONE // (a.shape[1] * b.shape[1]))
+    whole = len(a) // rows * rows
+    blocks = a[:whole].reshape(-1, rows, a.shape[1]), b[:whole].reshape(-1, rows, b.shape[1])
+    return np.matmul(blocks[0].transpose(0, 2, 1), blocks[1]).sum(axis=0) + a[whole:].T @ b[whole:]
 
 
 def responsibilities(theta: np.ndarray, phi: np.ndarray, documents: np.ndarray, words: np.ndarray) -> np.ndarray:

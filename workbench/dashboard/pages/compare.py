@@ -77,7 +77,7 @@ class ComparePage:
         self._parts = {"axis": widget_part(self.axis), "range": widget_part(self.span), "lines": widget_part(self.lines)}
         self._parts |= {"smoothing": widget_part(self.smoothing), "until": widget_part(self.until)}
         self._parts["measure"] = Part(lambda: self.measure.value, self.measure.value, self._take_measure)
-        self._parts |= {name: widget_part(widget) for name, widget in self.settings.widgets().items()}
+        self._parts |= {name: widget_part(field) for name, field in self.settings.fields().items()}
         self._parts |= {"words": widget_part(self.topics.n_words), "relevance": widget_part(self.topics.relevance)}
         self._parts |= self.table.parts()
         self._parts["against"] = Part(lambda: self.comparison.reference.value, "", self.comparison.set_against)
@@ -96,7 +96,9 @@ class ComparePage:
             widget.param.watch(self._look_changed, "value")
         self.lines.param.watch(lambda event: self._pick(self._picked), "value")
         told = (self.comparison.reference, self.topics.run, self.topics.n_words, self.topics.relevance)
-        for widget in (*self.settings.widgets().values(), *told):
+        for field in self.settings.fields().values():
+            field.watch(self._write_link)
+        for widget in told:
             widget.param.watch(self._write_link, "value")
         self.table.param.watch(self._chosen, "chosen")
         self.table.param.watch(lambda *events: self._write_link(), ["query", "sort", "group"])
