@@ -8,6 +8,7 @@ from pathlib import Path
 import network_twins as twins
 import numpy as np
 import pytest
+from engines.network_states import paths_in, places_of_paths
 from toys import CORPORA, corpus_of, every_pair, simulated
 
 from workbench.corpus import Corpus
@@ -85,26 +86,6 @@ def test_the_toys_of_the_twins_are_those_of_the_reference_values():
         exact, wanted = twins.exact(*TOYS[toy]), printed[name]["exact"]
         assert exact.log_evidence == pytest.approx(wanted["log_evidence"], abs=1e-9)
         np.testing.assert_allclose(exact.posteriors, wanted["posterior_per_token_copy"], rtol=0, atol=1e-9)
-
-
-def places_of_paths(network, corpus, document, word) -> list[int]:
-    """The place of each path of a token, in the order of the twins."""
-    paths, author = paths_of(network), network.levels[0].table == AUTHORS
-    own = [network.variables[0].values.index(name) for name in corpus.authors[document]] if author else [0]
-    assert own == owners_of(network, corpus).ids[slice(*owners_of(network, corpus).indptr[document : document + 2])].tolist() \
-        or not author
-    return [
-        own.index(path.values["author"] if author else 0) * paths.n_lanes + twins.lane_of(network, path)
-        for path in twins.paths_of_token(network, corpus, document, word)
-    ]
-
-
-def paths_in(network, corpus, state) -> list:
-    """The path of each token, from its place."""
-    found = []
-    for (d, w, _), place in zip(twins.tokens_of(corpus), state.places.tolist(), strict=True):
-        found.append(twins.paths_of_token(network, corpus, d, w)[places_of_paths(network, corpus, d, w).index(place)])
-    return found
 
 
 def copied(state):
@@ -294,3 +275,8 @@ def test_rows_over_words_stand_where_the_network_numbers_them():
     network, corpus = twins.hpam2(2, 3), simulated()
     state = chain(network, corpus, 2)
     assert np.array_equal(ENGINE.counts(corpus, network, PLAIN, state)["n_kw"], state.n_wk[:, leaf_places(paths_of(network))].T)
+
+
+def test_rows_over_words_by_author_are_refused_at_the_door():
+    with pytest.raises(ModelError, match="rows over words by author, as level 'phi' has them, cannot be predicted from"):
+        ENGINE.suits(words_by_author())

@@ -7,6 +7,7 @@ from pathlib import Path
 import network_twins as twins
 import numpy as np
 import pytest
+from engines.network_states import NETWORKS, level_rows, odd_corpus, rows_of_state
 from scipy.special import gammaln, psi, xlogy
 from toys import simulated
 
@@ -45,27 +46,6 @@ def begun(engine, corpus, network, options=ONE_PASS, seed=7):
 
 def bound_of(engine, corpus, network, state) -> float:
     return engine.watch(corpus, engine.suits(network), ONE_PASS, state)["bound"]
-
-
-def level_rows(network, state, level) -> np.ndarray:
-    """(row, value) expected counts of a level, rows as the network numbers them."""
-    paths, cells = paths_of(network), places_of(network, level.name).cells
-    if level.draws == WORD:
-        return state.n_wk[:, cells].T
-    if paths.places[level.name].scope == "document":
-        return state.n_own[:, cells].reshape(-1, cells.shape[1])
-    return state.n_rest[cells - paths.rest_at]
-
-
-def rows_of_state(network, corpus, state) -> dict:
-    """xi by row, as the twins name rows."""
-    found = {}
-    for level in network.levels:
-        if level.kind == "dirichlet":
-            rows = twins.rows_of(network, level, corpus.n_documents)
-            for row, counts in zip(rows, level_rows(network, state, level), strict=True):
-                found[row] = counts + twins.prior_of(network, row, corpus.n_words)
-    return found
 
 
 def state_of_rows(network, corpus, xi) -> network_vb.State:
@@ -137,26 +117,6 @@ def test_sweeps_from_printed_rows_give_the_printed_responsibilities_and_bounds(n
     assert free_energy(network, corpus, responsible, larger) == pytest.approx(expected, abs=1e-6)
 
 
-def odd_corpus() -> Corpus:
-    """Five documents of 6 words by three authors: one is empty, one has a single token, a word is used nowhere."""
-    pairs = [(0, 0, 3), (0, 1, 1), (0, 4, 7), (1, 1, 1), (1, 2, 2), (2, 3, 1), (4, 0, 1), (4, 2, 2), (4, 3, 4), (4, 4, 1)]
-    authors = (("a0", "a1"), ("a2",), ("a1",), (), ("a0", "a1", "a2"))
-    return Corpus.from_pairs(*np.array(pairs).T, n_documents=5, n_words=6, authors=authors)
-
-
-NETWORKS = {
-    "lda": twins.lda(3, (0.9, 0.5, 0.2), 0.3),
-    "author-topic": twins.author_topic(3, alpha=(0.6, 0.35, 0.1), beta=0.4),
-    "pachinko": twins.pachinko(2, 3, (0.6, 0.35), ((0.5, 0.9, 0.1), (0.8, 0.3, 0.2)), 0.2),
-    "hpam1": twins.hpam1(3, 2, 0.4, ((0.5, 0.9), (0.8, 0.3), (0.1, 0.1)), (0.5, 0.7, 1.1), 0.4),
-    "hpam2": twins.hpam2(2, 3, (0.6, 0.35, 0.7), ((0.5, 0.9, 0.1, 0.4), (0.8, 0.3, 0.2, 0.6)), 0.3),
-    "authors-by-region": twins.authors_by_region(),
-    "one value each": twins.pachinko(1, 1, 0.3, 0.2, 0.1),
-    "tiny priors": twins.pachinko(2, 3, 1e-8, 1e-8, 0.1),
-    "tiny priors of all": twins.hpam2(2, 2, 1e-8, 1e-8, 1e-8),
-    "tiny priors of authors": twins.author_topic(2, alpha=1e-8, beta=1e-8),
-    "one alone": twins.pachinko(1, 3, 1e-8, (1e-8, 0.5, 0.002), 0.1),
-}
 every_network = pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
 
 
@@ -326,7 +286,7 @@ def test_estimates_by_document_and_rows_over_words_by_author_are_refused():
         Level("authors", "author", (Rows(("document",)),), kind="observed", table="authors"),
         Level("phi", WORD, (Rows(("author",)),)),
     ))
-    with pytest.raises(ModelError, match="variational engines take no rows over words by author"):
+    with pytest.raises(ModelError, match="rows over words by author, as level 'phi' has them, cannot be predicted from"):
         begun(ENGINE, odd_corpus(), authors)
 
 

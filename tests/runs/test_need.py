@@ -12,6 +12,8 @@ import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
+from workbench.models.generic_lda import generic_lda
+from workbench.models.network import Network
 from workbench.runs import need
 from workbench.runs.fit import resume
 from workbench.runs.need import PROCESS, Planned, at_a_time, check_room, outlook_on_memory, predict_memory, unfinished
@@ -58,7 +60,8 @@ def planned(corpus, engine="cvb", **settings):
 @pytest.mark.parametrize("name, options", CHOICES, ids=str)
 def test_the_bytes_of_a_state_are_those_told(name, options, wide):
     engine = get_engine(name)
-    model, chosen = engine.model(20), make_options(engine, options)
+    model = engine.suits(generic_lda(20)) if engine.model is Network else engine.model(20)
+    chosen = make_options(engine, options)
     state = engine.init(wide, model, chosen, Turn(0, 0))
     found = sum(array.nbytes for array in state if isinstance(array, np.ndarray))
     told = engine.memory(wide, model, chosen).state

@@ -26,6 +26,8 @@ ENGINES: dict[str, str] = {
     "network-vb": "workbench.engines.network_vb",  # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
     "network-vb-ml": "workbench.engines.network_vb",  # the same, eq. 12: rows of the corpus are point estimates
     "network-gibbs": "workbench.engines.network_gibbs",  # the same; Griffiths & Steyvers 2004: every token's path is drawn
+    "network-hybrid": "workbench.engines.network_hybrid",  # Welling, Teh & Kappen 2008, sec. 4: the same two, by counts
+    "network-cvb0": "workbench.engines.network_cvb0",  # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for networks
 }
 
 

@@ -133,11 +133,19 @@ def check(network: Network) -> Network:
                 f"level '{level.name}' has rows by document, which cannot be point estimates; make it 'dirichlet', "
                 "or number its rows by other variables"
             )
+    return check_words(network)
+
+
+def check_words(network: Network) -> Network:
+    """The network, if words of its documents can be predicted.
+
+    Raises
+    ------
+    ModelError
+    """
     if paths_of(network).visits.leaf_stride:
         raise ModelError(
-            f"variational engines take no rows over words by author, as level '{network.levels[-1].name}' has them; "
-            "use engine 'network-gibbs'"
+            f"rows over words by author, as level '{network.levels[-1].name}' has them, cannot be predicted from; "
+            "put a variable between authors and words, as 'author-topic' has"
         )
     return network
-
-

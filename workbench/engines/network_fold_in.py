@@ -16,7 +16,7 @@ from workbench.engines.fold_in import PASSES
 from workbench.engines.network_field import Bound, bound_to, owners_for
 from workbench.engines.network_posterior import row_shares, word_means
 from workbench.engines.network_state import hidden_levels, leaf_places, places_of
-from workbench.engines.network_weights import corpus_numbers, word_numbers
+from workbench.engines.network_weights import NO_CHAIN, corpus_numbers, word_numbers
 from workbench.engines.paths import Paths
 from workbench.kernels.fold_in import MOST_PASSES, TOLERANCE
 from workbench.kernels.lanes import aligned_zeros
@@ -80,8 +80,8 @@ def _fold(network: Network, learnt, documents, turn) -> np.ndarray:
 
     def work(first, last):
         fit_documents(
-            first, last, documents.indptr, documents.words, documents.counts, owners, bound.field, bound.own, *words,
-            bound.n_rows, MOST_PASSES, TOLERANCE, n_own, *of_rows, ratios, x.copy(), logs.copy(), np.zeros(len(x)),
+            first, last, documents.indptr, documents.words, documents.counts, owners, bound.field, bound.own, NO_CHAIN.n_own,
+            *words, bound.n_rows, MOST_PASSES, TOLERANCE, n_own, *of_rows, ratios, x.copy(), logs.copy(), np.zeros(len(x)),
         )
 
     each_slice(work, slice_bounds(documents.indptr, paths.n_leaves * PASSES), turn.n_threads, turn.pulse)

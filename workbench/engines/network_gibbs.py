@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Memory
-from workbench.engines.network_field import bound_to, owners_for
+from workbench.engines.network_field import bound_to, check_words, owners_for
 from workbench.engines.network_fold_in import by_variational_bayes
 from workbench.engines.network_posterior import predictive
 from workbench.engines.network_priors import Learning, learns, learnt_alphas
@@ -157,8 +157,8 @@ def watch(corpus, model, options, state) -> dict:
     return {"log_joint": joint + log_known(corpus, model, state), "n_k": n_k} | told_alphas(model, state.alphas)
 
 
-def log_known(corpus, model, state) -> float:
-    """What observed tables of numbers say of the sampled paths, nats."""
+def log_known(corpus, model, state, threshold=EVERY_COUNT) -> float:
+    """What observed tables of numbers say of the sampled paths of tokens whose pairs count at most the threshold, nats."""
     paths, lanes = paths_of(model), laid_out(model).lanes
     priors = bound_to(model, state.alphas, corpus.n_words).priors
     if not priors.known.any():
@@ -167,7 +167,8 @@ def log_known(corpus, model, state) -> float:
     slot, lane = np.divmod(state.places, paths.n_lanes)
     at = lanes.factors[lane] + owners.ids[owners.indptr[documents] + slot][:, None] * lanes.factor_strides[lane]
     of_rest = np.maximum(at - paths.rest_at, 0)
-    return float(np.log(priors.rest[of_rest[(at >= paths.rest_at) & priors.known[of_rest]]]).sum())
+    drawn = np.repeat(corpus.counts <= threshold, corpus.counts)[:, None]
+    return float(np.log(priors.rest[of_rest[drawn & (at >= paths.rest_at) & priors.known[of_rest]]]).sum())
 
 
 def rows_of_tokens(corpus, model, state) -> np.ndarray:
@@ -180,14 +181,20 @@ def rows_of_tokens(corpus, model, state) -> np.ndarray:
     return rows
 
 
+def rows_of_documents(corpus, model, state, threshold=EVERY_COUNT) -> np.ndarray:
+    """(document, R) tokens of pairs that count at most the threshold, by the row of the last level that they came from."""
+    n_leaves, drawn = paths_of(model).n_leaves, np.repeat(corpus.counts <= threshold, corpus.counts)
+    documents = np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
+    places = (documents * n_leaves + rows_of_tokens(corpus, model, state))[drawn]
+    return np.bincount(places, minlength=corpus.n_documents * n_leaves).reshape(corpus.n_documents, n_leaves)
+
+
 def counts(corpus, model, options, state) -> dict:
     """The sampled counts of every level, and the row of the last level of every token."""
     paths, rows = paths_of(model), rows_of_tokens(corpus, model, state)
-    documents = np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
-    n_dr = np.bincount(documents * paths.n_leaves + rows, minlength=corpus.n_documents * paths.n_leaves)
     number = np.zeros(paths.n_leaves, np.uint16)
     number[leaf_places(paths)] = np.arange(model.n_topics)
-    of_rows = leaf_counts(paths, state.n_wk, n_dr.reshape(corpus.n_documents, paths.n_leaves))
+    of_rows = leaf_counts(paths, state.n_wk, rows_of_documents(corpus, model, state))
     return of_rows | level_counts(paths, state.n_own, state.n_rest) | {"token_topics": number[rows]}
 
 
@@ -215,5 +222,5 @@ def engine(name: str = "network-gibbs") -> Engine:
         name, "Collapsed Gibbs sampling of networks", "Heinrich & Goesele (2009), sec. 4",
         Network, Options, State, ("log_joint", "moved"), samples, init, step, watch, counts, predict, by_variational_bayes,
         keeps=lambda options: ("n_kw", "n_dk", "token_topics"), idle=lambda options: "tokens are drawn one after another",
-        memory=memory, suits=check,
+        memory=memory, suits=lambda network: check_words(check(network)),
     )

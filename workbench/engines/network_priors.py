@@ -47,17 +47,18 @@ def learns(network: Network, options, step: int) -> bool:
     return due and bool(learning_levels(network))
 
 
-def learnt_alphas(network: Network, alphas: np.ndarray, state, sampled: bool = False) -> np.ndarray:
+def learnt_alphas(network: Network, alphas: np.ndarray, *states, sampled: bool = False) -> np.ndarray:
     """All priors, those that learn moved uphill.
 
-    state : of an engine of networks, with n_own, n_rest, n_wk and n_k; of whole numbers if `sampled`
+    states : of an engine of networks, with n_own, n_rest, n_wk and n_k; of whole numbers if `sampled`. Of several, chains that
+        share the priors, the mean of what each says is maximised.
     """
     alphas = alphas.copy()
     by_level = alphas_of(network, alphas)
     for level in learning_levels(network):
         prior = by_level[level.name]
-        copies = len(state.n_wk) if level.draws == WORD else 1
-        parts = [rows_of(network, level, state, j) for j in range(len(prior))]
+        copies = len(states[0].n_wk) if level.draws == WORD else 1
+        parts = [np.concatenate([rows_of(network, level, state, j) for state in states]) for j in range(len(prior))]
         if level.learn == "scalar":
             likelihood = _likelihood(parts, prior, copies, sampled, pooled=True)
             prior[:] = _climbed(likelihood, np.array([prior.mean()]))

@@ -33,7 +33,7 @@ from workbench.engines.network_fold_in import by_variational_bayes
 from workbench.engines.network_posterior import predictive
 from workbench.engines.network_priors import Learning, learns, learnt_alphas
 from workbench.engines.network_state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
-from workbench.engines.network_weights import corpus_numbers, word_numbers
+from workbench.engines.network_weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
 from workbench.engines.paths import paths_of
 from workbench.engines.starting import begin, start_option
 from workbench.engines.svb import new_room
@@ -95,16 +95,21 @@ class _AtRandom(NamedTuple):
 
 def init(corpus, model, options, turn, start=None) -> State:
     """Rows of the last level at random for each pair, or from another run; levels above them at random by document."""
-    alphas = start_alphas(check(model))
+    return start_mean(corpus, check(model), options, 0, turn, start)
+
+
+def start_mean(corpus, model, options, threshold, turn, start=None) -> State:
+    """Expected counts of the pairs that count more than the threshold."""
+    alphas = start_alphas(model)
     bound, owners = bound_to(model, alphas, corpus.n_words), owners_for(model, corpus)
     paths, lanes = bound.paths, bound.paths.n_leaves
     shapes = (corpus.n_documents, paths.n_own), (paths.n_flat - paths.rest_at,), (corpus.n_words, lanes), (lanes,)
     state = State(
         *(aligned_zeros(shape, np.float64) for shape in shapes), aligned_zeros((corpus.n_documents, lanes), np.float64),
-        alphas, math.nan if corpus.n_pairs else 0.0,
+        alphas, math.nan if np.any(corpus.counts > threshold) else 0.0,
     )
-    flat = _AtRandom(np.full(bound.n_rows, alphas[0]), float(alphas[-1]), bound.n_rows)
-    begin(corpus, flat, options, 0, turn, start, aligned_zeros((0, lanes), np.float64), state.n_dr, state.n_wk, state.n_k)
+    kept = aligned_zeros((0, lanes), np.float64)
+    begin_rows(corpus, bound.n_rows, alphas, options, threshold, turn, start, kept, state.n_dr, state.n_wk, state.n_k)
     x, expected = np.zeros(paths.n_flat), np.zeros(paths.n_flat)
     x[paths.one_at] = 1.0
     random_cells(turn.key(PATHS), bound.own.real, state.n_own)
@@ -121,6 +126,12 @@ def init(corpus, model, options, turn, start=None) -> State:
     return state
 
 
+def begin_rows(corpus, n_rows, alphas, options, threshold, turn, start, *kept_and_counts) -> None:
+    """`starting.begin` for the rows of the last level as if these were topics."""
+    flat = _AtRandom(np.full(n_rows, alphas[0]), float(alphas[-1]), n_rows)
+    begin(corpus, flat, options, threshold, turn, start, *kept_and_counts)
+
+
 def step(corpus, model, options, state, turn):
     """Documents fitted to the rows of the corpus, then these to the documents; the same bits for any number of threads."""
     entropy, n_visited = sweep(corpus, bound_to(model, state.alphas, corpus.n_words), options, state, turn)
@@ -130,13 +141,16 @@ def step(corpus, model, options, state, turn):
     return state._replace(entropy=entropy, alphas=alphas), {"updates": n_visited}
 
 
-def sweep(corpus, bound: Bound, options, state, turn) -> tuple[float, int]:
-    """The counts of a state made anew, in place; returns the entropy of the responsibilities and the pairs visited."""
+def sweep(corpus, bound: Bound, options, state, turn, sampled: Sampled = NO_CHAIN) -> tuple[float, int]:
+    """The counts of a state made anew, in place, beside sampled ones, if any.
+
+    Returns the entropy of the responsibilities and the pairs visited.
+    """
     paths, lanes, by_word = bound.paths, bound.paths.n_leaves, corpus.by_word
     owners, room = owners_for(paths.network, corpus), ROOMS.pop(corpus, None)
     if room is None or len(room.word_factors[0][0]) != lanes:
         room = new_room(corpus, lanes)
-    x, logs = corpus_numbers(bound, state.n_rest)
+    x, logs = corpus_numbers(bound, state.n_rest, sampled)
     words, ends = (*room.word_factors, bound.n_rows), room.document_factors
 
     def fit(slices, pulse):
@@ -144,13 +158,13 @@ def sweep(corpus, bound: Bound, options, state, turn) -> tuple[float, int]:
         for first, last in slices:
             pulse()
             found.append(fit_documents(
-                first, last, corpus.indptr, corpus.words, corpus.counts, owners, bound.field, bound.own, *words,
-                options.n_inner, options.inner_tolerance, state.n_own, state.n_dr, *ends, room.ratios,
+                first, last, corpus.indptr, corpus.words, corpus.counts, owners, bound.field, bound.own, sampled.n_own,
+                *words, options.n_inner, options.inner_tolerance, state.n_own, state.n_dr, *ends, room.ratios,
                 own_x, own_logs, expected,
             ))
         return found, expected[paths.rest_at :]
 
-    word_numbers(bound, state.n_wk, state.n_k, room.words, *room.word_factors, turn)
+    word_numbers(bound, state.n_wk, state.n_k, room.words, *room.word_factors, turn, sampled)
     fitted = each_task([partial(fit, slices) for slices in chunks(room.documents, state.n_rest)], turn.n_threads, turn.pulse)
     counted = each_slice(
         lambda a, b: count_words(

@@ -1,6 +1,8 @@
 """The variational update of a network of mixture levels: documents fitted to rows of the corpus that stand still.
 
-    q(path) ~ prod over its cells of x_kt,   x_kt = exp{ psi(xi_kt) - psi(sum_t xi_kt) },   xi = prior + n    spec D.2
+    q(path) ~ prod over its cells of x_kt,   x_kt = exp < psi(xi_kt) - psi(sum_t xi_kt) >,   xi = prior + n    spec D.2
+
+In a hybrid n = m + c^s, with the counts c^s that chain s has sampled, and < > is the mean over chains (spec A9, C.6).
 
 All tokens of a document see the same numbers x but for that of their word, so their paths are summed where they end
 (`kernels.path_field`), a pair goes over the rows of the last level as if these were topics, with the loops of
@@ -21,9 +23,9 @@ from workbench.kernels.lanes import LANES
 from workbench.kernels.logarithms import log_gammas
 from workbench.kernels.path_field import NEVER, gather_ends, gather_logs, share_logs, share_out
 from workbench.kernels.special import digamma, exp_nearly, fast_log, shifted
-from workbench.kernels.standard_vb import FAINT, log_domain_gamma
+from workbench.kernels.standard_vb import FAINT, log_domain_gamma, mean_digamma
 from workbench.kernels.uniforms import uniform
-from workbench.kernels.vectors import choose, count, inlined, load, spread, store, take, total
+from workbench.kernels.vectors import choose, count, doubles, inlined, load, spread, store, take, total
 
 
 class Cells(NamedTuple):
@@ -38,26 +40,45 @@ class Cells(NamedTuple):
 
 
 @inlined
-def weigh_cells(cells, counts, row, sizes, x):
-    """x = exp{ psi(xi) - psi(sum xi) } of the cells in a row of counts; leaves psi(sum xi) in sizes (address,)."""
-    own = row * counts.shape[1]
+def digamma_at(cells, counts, sampled, row, at):
+    """<psi(prior + m + c^s)> of one number in a row of counts m."""
+    n_chains = sampled.shape[0]
+    if n_chains == 0:
+        return digamma(cells.prior[at] + counts[row, at])
+    found = 0.0
+    for s in range(n_chains):
+        found += digamma(cells.prior[at] + (counts[row, at] + sampled[s, row, at]))
+    return found / n_chains
+
+
+@inlined
+def weigh_cells(cells, counts, sampled, row, sizes, x):
+    """x = exp < psi(xi) - psi(sum xi) > of the cells in a row of counts; leaves <psi(sum xi)> in sizes (address,)."""
+    own, n_chains = row * counts.shape[1], sampled.shape[0]
     for i in range(len(cells.weighed)):
         at = cells.weighed[i]
-        sizes[at] = digamma(cells.prior[at] + counts[row, at])
+        sizes[at] = digamma_at(cells, counts, sampled, row, at)
     for i in range(len(cells.blocks)):
         k = cells.blocks[i]
-        factor, reciprocals = shifted(load(cells.prior, k) + load(counts, own + k))
-        value = factor * exp_nearly(0.0 - (reciprocals + take(sizes, load(cells.row_of, k))))
+        size = take(sizes, load(cells.row_of, k))
+        if n_chains > 1:
+            value = exp_nearly(mean_digamma(load(cells.prior, k), counts, sampled, own + k) - size)
+        else:
+            n = load(counts, own + k)
+            if n_chains == 1:
+                n += doubles(load(sampled, own + k))
+            factor, reciprocals = shifted(load(cells.prior, k) + n)
+            value = factor * exp_nearly(0.0 - (reciprocals + size))
         store(x, k, choose(load(cells.real, k) > 0.5, value, spread(0.0)))
 
 
 @lean
-def log_cells(cells, counts, row, sizes, logs):
-    """psi(xi) - psi(sum xi) of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
+def log_cells(cells, counts, sampled, row, sizes, logs):
+    """<psi(xi) - psi(sum xi)> of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
     for at in range(counts.shape[1]):
         logs[at] = NEVER
         if cells.real[at] > 0.5:
-            logs[at] = digamma(cells.prior[at] + counts[row, at]) - sizes[cells.row_of[at]]
+            logs[at] = digamma_at(cells, counts, sampled, row, at) - sizes[cells.row_of[at]]
 
 
 @inlined
@@ -73,8 +94,8 @@ def add_rows(cells, counts, row):
 
 @lean
 def fit_each(
-    first, last, indptr, words, counts, owners, field, cells, word_logs, word_weights, n_rows, most_passes, tolerance,
-    n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
+    first, last, indptr, words, counts, owners, field, cells, sampled_own, word_logs, word_weights, n_rows, most_passes,
+    tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
     tokens, ratios, rows, gamma, new, by_logs, sizes,
 ):
     """`fit_documents` with room for a document."""
@@ -89,7 +110,7 @@ def fit_each(
         store(tokens, n, spread(0.0))
         store(rows, n, spread(0))
         for _ in range(most_passes):
-            weigh_cells(cells, n_own, d, sizes, x)
+            weigh_cells(cells, n_own, sampled_own, d, sizes, x)
             gather_ends(d, owners, field, x, row_weights, ends, n_padded)
             if n_padded == LANES:
                 n_tiny = visit_narrow(n, rows, tokens, ends, row_weights, word_weights, ratios, new)
@@ -100,7 +121,7 @@ def fit_each(
                 store(n_dr, ends + k, load(new, k) * load(row_weights, ends + k))
                 store(by_logs, k, spread(0.0))
             if n_tiny > 0:
-                log_cells(cells, n_own, d, sizes, logs)
+                log_cells(cells, n_own, sampled_own, d, sizes, logs)
                 gather_logs(d, owners, field, logs, row_logs, d, gamma)
                 for i in range(n):
                     if ratios[i] == 0.0:
@@ -150,13 +171,14 @@ def fit_each(
 
 
 def fit_documents(
-    first, last, indptr, words, counts, owners, field, cells, word_logs, word_weights, n_rows, most_passes, tolerance,
-    n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
+    first, last, indptr, words, counts, owners, field, cells, sampled_own, word_logs, word_weights, n_rows, most_passes,
+    tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
 ):
     """Repeats the update of documents first..last until the mean change of a cell's count is below the tolerance.
 
     field, owners : `path_field.Field`, `path_field.Owners`
     cells : those of a document
+    sampled_own : (chain, document, D) int32 sampled counts beside; of no chain where nothing is sampled
     word_logs, word_weights : (word, row) as of `document_vb.fit_documents`; n_rows of them
     n_own : (document, D) start, then result, row sums in their places
     n_dr : (document, row) out: tokens of a document by the row that their word came from
@@ -170,8 +192,8 @@ def fit_documents(
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, by_logs, sizes = np.empty(n_padded), np.empty(n_padded), np.empty(n_padded), np.zeros(n_own.shape[1])
     return fit_each(
-        first, last, indptr, words, counts, owners, field, cells, word_logs, word_weights, n_rows, most_passes, tolerance,
-        n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
+        first, last, indptr, words, counts, owners, field, cells, sampled_own, word_logs, word_weights, n_rows, most_passes,
+        tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
         tokens, ratios, rows, gamma, new, by_logs, sizes,
     )
 
@@ -204,10 +226,10 @@ def share_start(first, last, owners, field, cells, n_own, n_dr, ends, shares, x,
 
 
 @lean
-def weigh_rest(cells, counts, sizes, x, logs):
-    """Numbers of the cells of the corpus, counts (1, address), and their logarithms."""
-    weigh_cells(cells, counts, 0, sizes, x)
-    log_cells(cells, counts, 0, sizes, logs)
+def weigh_rest(cells, counts, sampled, sizes, x, logs):
+    """Numbers of the cells of the corpus, counts (1, address), sampled (chain, 1, address), and their logarithms."""
+    weigh_cells(cells, counts, sampled, 0, sizes, x)
+    log_cells(cells, counts, sampled, 0, sizes, logs)
 
 
 @lean
