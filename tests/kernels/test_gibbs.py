@@ -307,7 +307,8 @@ BEYOND_A_BLOCK = {
 def kernels_with(replacements):
     """The sampling kernels from a copy of their source with texts replaced, compiled."""
     source = Path(gibbs.__file__).read_text()
-    cached, plain = "from workbench.kernels.jit import kernel", "kernel = numba.njit(nogil=True, error_model='numpy')"
+    cached = "from workbench.kernels.jit import kernel, lean"
+    plain = "kernel = lean = numba.njit(nogil=True, error_model='numpy')"
     for old, new in [*replacements, (cached, f"import numba\n{plain}")]:
         assert source.count(old) == 1, f"the text to be replaced stands there {source.count(old)} times: {old!r}"
         source = source.replace(old, new)

@@ -8,11 +8,13 @@ from scipy.special import logsumexp, psi
 from toys import random_gamma, random_topics, simulated
 
 from workbench.kernels import standard_vb
+from workbench.kernels.jit import lean
 from workbench.kernels.lanes import pad_topics, padded
 from workbench.kernels.standard_vb import NOTHING_SAMPLED
 
 SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
 RANDOM = np.random.default_rng(4)
+log_weight, log_domain_gamma = (lean(part.py_func) for part in (standard_vb.log_weight, standard_vb.log_domain_gamma))
 
 
 def sampled_of(corpus, n_topics, n_chains):
@@ -52,7 +54,7 @@ def test_logs_are_stored_where_a_weight_is_faint_and_are_those_of_the_weights_el
     standard_vb.weigh_rows(0, 3, prior, mean, sampled, log_sizes, point, logs, weights)
     assert np.isfinite(logs).all(axis=1).tolist() == [len(sampled) > 1, True, len(sampled) > 1]
     assert not weights[:, 13:].any()
-    found = [[standard_vb.log_weight(row, k, logs, weights, 13) for k in range(13)] for row in range(3)]
+    found = [[log_weight(row, k, logs, weights, 13) for k in range(13)] for row in range(3)]
     expected = (np.log if point else psi)(prior + mean) - log_sizes
     np.testing.assert_allclose(found, expected[:, :13], rtol=1e-11, atol=SERIES_ERROR)  # 1e-11: spec A.11, psi of 1e-4
 
@@ -100,7 +102,7 @@ def test_the_log_domain_meets_its_twin_however_small_the_prior(prior):
     for d, w, _ in twins.pairs_of(corpus)[::7]:
         found, word_logs = np.empty(6), psi(prior + mean.n_wk[w]) - sizes
         logs, faint = (psi(alpha + mean.n_dk[d])[None], word_logs[None]), np.zeros((1, 6))
-        log_normaliser = standard_vb.log_domain_gamma(0, logs[0], faint, 0, logs[1], faint, 6, found)
+        log_normaliser = log_domain_gamma(0, logs[0], faint, 0, logs[1], faint, 6, found)
         assert log_normaliser == pytest.approx(logsumexp(psi(alpha + mean.n_dk[d]) + word_logs), rel=1e-14)
         expected = twins.responsibility([mean], [1.0], d, w, alpha, prior)
         np.testing.assert_allclose(found, expected, rtol=max(6 * SERIES_ERROR, 1e-15 / prior), atol=1e-300)

@@ -7,10 +7,12 @@ from toys import CORPORA, corpus_of, random_topics, simulated
 
 from workbench.engines.engine import Turn
 from workbench.kernels import starting
+from workbench.kernels.jit import lean
 from workbench.kernels.starting import DIRICHLET, HARD, NOISE, WAYS
 from workbench.kernels.uniforms import RESPONSIBILITIES, TOPICS
 
 AT_RANDOM = (None, None, None, None)
+random_gamma = lean(starting.random_gamma.py_func)
 
 
 def started(corpus, way, n_topics, threshold=0, keep=True, given=AT_RANDOM, seed=1):
@@ -47,7 +49,7 @@ def test_a_start_is_the_same_whether_gamma_is_kept_or_not(way):
 def gammas(way, n=20_000):
     draws = np.empty((n, 3))
     for pair in range(n):
-        starting.random_gamma(way, Turn(3, 0).key(RESPONSIBILITIES), pair, 3, draws[pair])
+        random_gamma(way, Turn(3, 0).key(RESPONSIBILITIES), pair, 3, draws[pair])
     return draws
 
 

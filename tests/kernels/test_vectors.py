@@ -1,5 +1,7 @@
 """Vectors of sixteen lanes against numpy, and what a wrong use of them says."""
 
+import gc
+
 import numba
 import numpy as np
 import pytest
@@ -240,3 +242,36 @@ def test_an_array_with_gaps_is_refused():
     """Flat indices would point between its elements."""
     with pytest.raises(numba.TypingError, match="C-contiguous"):
         by_a_part(np.zeros((LANES, 2))[:, 0], np.empty(LANES))
+
+
+def test_a_part_is_compiled_once_whoever_calls_it_and_never_entered_from_python():
+    @inlined
+    def twice(x):
+        return x + x
+
+    callers = [numba.njit(lambda n: twice(n)), numba.njit(lambda n: twice(n), _nrt=False), numba.njit(lambda n: twice(2))]
+    assert [caller(2) for caller in callers] == [4, 4, 4]
+    assert len(twice.overloads) == 1
+    with pytest.raises(TypeError, match="twice is a part of kernels, with no entrance from Python; call it from a kernel"):
+        twice(2)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_not_looked_for_while_numba_compiles_and_as_before_afterwards(enabled):
+    seen = []
+
+    @numba.extending.intrinsic
+    def noted(typing_context, x):
+        seen.append(gc.isenabled())
+        return x(x), lambda context, builder, sig, arguments: arguments[0]
+
+    inner = numba.njit(lambda x: noted(x))
+    try:
+        if not enabled:
+            gc.disable()
+        numba.njit(lambda x: noted(inner(x)))(1)
+        with pytest.raises(numba.TypingError):
+            numba.njit(lambda x: noted(x) + "a")(1)
+        assert seen and not any(seen) and gc.isenabled() == enabled
+    finally:
+        gc.enable()

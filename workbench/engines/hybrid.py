@@ -263,12 +263,14 @@ def interleaved_pass(corpus, model, threshold, state, turn, part) -> tuple[int, 
     if collapsed:
         cvb.recount_in_time(corpus, model, threshold, mean_part(state), turn)
     moments = mean_part(state).moments if collapsed else (*state[:3], None, None, None)
+    alpha = pad_topics(model.alphas)
+    room = collapsed_vb.room_for(alpha, model.n_topics, len(alpha))
 
     def work(first, last):
         return visit_in_order(
             first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *chain,
             variational_before, state.gamma, *moments, state.n_dk, state.n_wk, state.n_k[:, None],
-            pad_topics(model.alphas), model.beta, model.n_topics, key, collapsed,
+            alpha, model.beta, model.n_topics, key, collapsed, room,
         )
 
     found = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse)
@@ -371,7 +373,7 @@ def engine(name: str = "svb-cgs") -> Engine:
 def visit_in_order(
     first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k,
     variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-    alpha, beta, n_topics, key, collapsed,
+    alpha, beta, n_topics, key, collapsed, room,
 ):
     """Pairs of documents first..last in canonical order: sampled up to the threshold, updated above it.
 
@@ -380,7 +382,6 @@ def visit_in_order(
     words_beta, betas = len(mean_wk) * beta, np.full(len(mean_wk), beta)
     inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
     cumulative, ends, gamma = np.empty(len(mean_k)), np.zeros(ENDS), np.empty(len(mean_k))
-    room = collapsed_vb.room_for(alpha, n_topics, len(mean_k))
     n_moved, largest = 0, 0.0
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):

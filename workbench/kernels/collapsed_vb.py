@@ -15,9 +15,10 @@ import math
 
 import numpy as np
 
-from workbench.kernels.jit import kernel, lean
+from workbench.kernels.jit import lean
+from workbench.kernels.lanes import aligned_zeros
 from workbench.kernels.special import exp_within, normalise_logs
-from workbench.kernels.vectors import doubles, fetch, inlined, lane, load_eight, store, total
+from workbench.kernels.vectors import aside, doubles, fetch, inlined, lane, load_eight, store, total
 
 TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
@@ -29,13 +30,13 @@ ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
 """Rows of `room_for`."""
 
 
-@lean
+@inlined
 def less_one_copy(total, part):
     """A sum without one copy's part; rounding may leave less than nothing."""
     return max(total - part, 0.0)
 
 
-@lean
+@aside
 def log_weights(
     d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
     n_topics, old, log_gamma,
@@ -58,15 +59,14 @@ def log_weights(
         log_gamma[k] = total / max(n_chains, 1)
 
 
-@kernel
-def room_for(alpha, n_topics, n_padded):
+def room_for(alpha, n_topics, n_padded) -> np.ndarray:
     """What a pass keeps at hand, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
 
     The zeros are a vector that the compiler does not know: the greater of a number and a known 0 takes it two instructions.
     """
-    room = np.zeros((4, n_padded))
-    for k in range(n_padded):
-        room[ALPHA, k], room[LIVE, k] = (alpha[k], 1.0) if k < n_topics else (1.0, 0.0)
+    room = aligned_zeros((4, n_padded), np.float64)
+    room[ALPHA] = 1.0
+    room[ALPHA, :n_topics], room[LIVE, :n_topics] = alpha[:n_topics], 1.0
     return room
 
 

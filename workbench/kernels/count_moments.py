@@ -203,7 +203,7 @@ def bound_of_words(first, last, word_indptr, pairs, counts, kept, beta, n_topics
     return total(found)
 
 
-@kernel
+@lean
 def bound_of_topics(mean_k, var_k, zero_k, beta_sum):
     """sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
     found = 0.0

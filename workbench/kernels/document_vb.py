@@ -39,13 +39,9 @@ from workbench.kernels.vectors import (
 )
 
 
-@lean
-def longest(first, last, indptr):
+def longest(first, last, indptr) -> int:
     """Pairs of the longest of documents first..last."""
-    most = indptr[first + 1] - indptr[first]
-    for d in range(first + 1, last):
-        most = max(most, indptr[d + 1] - indptr[d])
-    return most
+    return np.diff(indptr[first : last + 1]).max()
 
 
 @inlined

@@ -11,7 +11,6 @@ prior mean alpha / A.
 
 import numpy as np
 
-from workbench.kernels.document_vb import longest
 from workbench.kernels.jit import kernel
 from workbench.kernels.uniforms import absorb, uniform
 
@@ -24,7 +23,9 @@ MOST_PASSES = 1000
 @kernel
 def collapsed_theta(first, last, indptr, words, counts, phi, alpha, n_topics, theta):
     """theta of documents first..last by CVB0, the counts following each pair; phi (word, topic)."""
-    most_pairs = longest(first, last, indptr)
+    most_pairs = np.int64(0)
+    for d in range(first, last):
+        most_pairs = max(most_pairs, indptr[d + 1] - indptr[d])
     gamma, n_k, before = np.empty((most_pairs, n_topics)), np.empty(n_topics), np.empty(n_topics)
     for d in range(first, last):
         begin, n_pairs = indptr[d], indptr[d + 1] - indptr[d]

@@ -23,7 +23,7 @@ and a drawn token is only added after the next one has been removed, so that no 
 
 import numpy as np
 
-from workbench.kernels.jit import kernel
+from workbench.kernels.jit import kernel, lean
 from workbench.kernels.lanes import LANES, LINE
 from workbench.kernels.special import fast_exp
 from workbench.kernels.uniforms import uniform
@@ -227,7 +227,7 @@ def draw_topics(
     return n_moved
 
 
-@kernel
+@lean
 def count_topics(indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k):
     """Adds every token of pairs that count at most `threshold` to the counts of its topic."""
     for d in range(len(indptr) - 1):

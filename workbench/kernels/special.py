@@ -17,8 +17,7 @@ import math
 
 import numpy as np
 
-from workbench.kernels.jit import lean
-from workbench.kernels.vectors import SHIFTER, choose, exponent, inlined, power_of_two
+from workbench.kernels.vectors import SHIFTER, aside, choose, exponent, inlined, power_of_two
 
 SHIFT = 5.5
 SERIES_1, SERIES_3 = 1 / 24, -37 / 5760
@@ -116,7 +115,7 @@ def digamma(x):
     return fast_log(series) - reciprocals
 
 
-@lean
+@aside
 def normalise_logs(n_topics, gamma):
     """gamma from its logs, in place, so that it sums to 1; returns the log of what it was divided by."""
     largest = -np.inf

@@ -18,7 +18,20 @@ import numpy as np
 from workbench.kernels.jit import kernel, lean
 from workbench.kernels.lanes import LANES, LINE, pad_topics
 from workbench.kernels.special import digamma, exp_digamma_ratio, exp_nearly, fast_log, normalise_logs, shifted
-from workbench.kernels.vectors import choose, count, doubles, fetch, inlined, load, load_eight, numbers, spread, store, total
+from workbench.kernels.vectors import (
+    aside,
+    choose,
+    count,
+    doubles,
+    fetch,
+    inlined,
+    load,
+    load_eight,
+    numbers,
+    spread,
+    store,
+    total,
+)
 
 TINY = 1e-100
 """A normaliser below this is recomputed in the log domain."""
@@ -91,7 +104,7 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
         log_row(row, prior, mean, sampled, log_sizes, point, logs)
 
 
-@lean
+@aside
 def log_weight(row, k, logs, weights, n_topics):
     """The logarithm of a weight: the one that was stored, where a weight of the row is faint."""
     lowest = weights[row, 0]
@@ -117,7 +130,7 @@ def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
     return pad_topics(logs.mean(axis=0)[:n_topics], OUT_OF_REACH)
 
 
-@lean
+@aside
 def log_domain_gamma(d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma):
     """gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
     for k in range(n_topics):

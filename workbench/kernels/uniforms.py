@@ -9,7 +9,8 @@ Steele, Lea & Flood (2014), "Fast splittable pseudorandom number generators".
 
 import numpy as np
 
-from workbench.kernels.jit import kernel
+from workbench.kernels.jit import lean
+from workbench.kernels.vectors import inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_A = np.uint64(0xBF58476D1CE4E5B9)
@@ -32,7 +33,7 @@ MOVES = 24
 """Stream of what is split, and by which documents."""
 
 
-@kernel
+@inlined
 def mix(bits):
     """The finaliser of splitmix64: 64 bits in, 64 well-mixed bits out."""
     bits = (bits ^ (bits >> np.uint64(30))) * MIX_A
@@ -40,19 +41,19 @@ def mix(bits):
     return bits ^ (bits >> np.uint64(31))
 
 
-@kernel
+@lean
 def uniform(key, index):
     """The uniform in [0, 1) that belongs to an index under a key, with 53 bits."""
     return np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT
 
 
-@kernel
+@lean
 def absorb(key, part):
     """The key with one more number hashed into it."""
     return mix((key ^ np.uint64(part)) * MIX_A + GOLDEN)
 
 
-@kernel
+@lean
 def draw_key(seed, stream, chain, step):
     """The key of one step of one chain of one stream."""
     return absorb(absorb(absorb(absorb(np.uint64(0), seed), stream), chain), step)

@@ -35,22 +35,45 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
+from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_jitable, register_model
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
+from workbench.kernels.jit import OPTIONS
 from workbench.kernels.lanes import LANES
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
 FLOATS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
 KINDS = {**FLOATS, types.int32: INT32, types.int64: INT64, types.uint16: ir.IntType(16), types.boolean: ir.IntType(1)}
 
-inlined = register_jitable(
-    forceinline=True, nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
-"""Decorator of a part of kernels that is compiled into each of them; it allocates nothing and counts no references.
+WITHIN = OPTIONS | {"nopython": True, "_nrt": False, "no_cpython_wrapper": True}
 
-An entrance from Python would be much of the work of compiling a small function, so it has none: call it from a kernel.
-"""
+
+class Part(CPUDispatcher):
+    """A function that kernels call. Python cannot: an entrance for it would be much of the work of compiling a small one.
+
+    It is compiled once for a signature, where what numba registers for use in compiled code is compiled again for callers
+    of other options, and what is called from Python too for each number that is written out in a call.
+    """
+
+    def get_call_template(self, arguments, keywords):
+        return super().get_call_template([types.unliteral(argument) for argument in arguments], keywords)
+
+    def add_overload(self, compiled):
+        self.overloads[tuple(compiled.signature.args)] = compiled
+
+    def _compile_for_args(self, *arguments, **keywords):
+        raise TypeError(f"{self.__name__} is a part of kernels, with no entrance from Python; call it from a kernel")
+
+
+def inlined(function) -> Part:
+    """A part that is compiled into each kernel; it allocates nothing and counts no references."""
+    return Part(function, targetoptions=WITHIN | {"forceinline": True})
+
+
+def aside(function) -> Part:
+    """The same for what a kernel seldom comes to, and so calls."""
+    return Part(function, targetoptions=dict(WITHIN))
 
 
 class Vector(types.Type):
