@@ -277,6 +277,7 @@ def test_points_stay_the_same_while_a_live_run_goes_on(new_page, topics_url, sto
     try:
         page = ready(new_page(f"{topics_url}?run=live&sizes=lines"), 3)
         page.evaluate("() => { first = deep('g[data-topic]'); held = deep('tr[data-topic] button')[0] }")
+        until(lambda: page.evaluate("() => deep('path.line').length > 0"), "sizes are drawn")
         path = "() => deep('path.line')[0].getAttribute('d')"
         before, said = page.evaluate(path), page.get_by_text("topics of live").inner_text()
         until(lambda: page.evaluate(path) != before, "sizes go on")

@@ -154,8 +154,8 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     form.engines.value = ["svb", "cgs", "cvb0", "svb-cgs"]
     seen = shown(form)
     assert seen[seen.index("Engines") + 2 : seen.index("Model and runs")] == [
-        "svb-cgs", "r", "Samples", "Phases", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
-        "cvb0", "Precision", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
+        "svb-cgs", "r", "Samples", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
+        "cvb0", "Precision", "svb-cgs", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
     ]
     assert seen[-1] == "▸ Priors: as usual"
 

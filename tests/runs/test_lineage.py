@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from toys import HDP_ENGINES, LDA_ENGINES
 
 import workbench as wb
 from workbench.corpus import CorpusError
-from workbench.engines import ENGINES, cgs
+from workbench.engines import cgs
 from workbench.engines.engine import Turn
 from workbench.models import LDA
 from workbench.runs.archive import STARTS
@@ -32,7 +33,7 @@ def source(forty_documents):
     return wb.fit(train, "cgs", test=test, **(SETTINGS | {"n_iterations": 60}))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [*LDA_ENGINES, *HDP_ENGINES])  # runs of networks begin at random
 def test_the_first_iteration_is_as_good_as_where_the_other_run_ended(forty_documents, source, engine):
     train, test = forty_documents
     warm, cold = (wb.fit(train, engine, test=test, start=start, **SETTINGS) for start in (source, None))
@@ -103,7 +104,7 @@ def test_a_run_with_fewer_topics_is_padded_and_of_one_with_more_the_largest_are_
 
 
 @pytest.mark.parametrize("n_topics", [3, 4, 7])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [*LDA_ENGINES, *HDP_ENGINES])  # runs of networks begin at random
 def test_any_engine_starts_from_a_sampler_with_any_number_of_topics(forty_documents, source, engine, n_topics):
     train, _ = forty_documents
     ds = wb.fit(train, engine, start=source, **(SETTINGS | {"n_topics": n_topics, "n_iterations": 2}))

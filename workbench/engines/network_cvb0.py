@@ -172,7 +172,7 @@ def memory(corpus, model, options) -> Memory:
     n_owners = np.diff(owners_of(model, corpus).indptr)
     gamma = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes * np.dtype(STORED[options.precision]).itemsize
     rest = paths.n_flat - paths.rest_at
-    whole = (corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves + rest) * DOUBLE
+    whole = (corpus.n_documents * paths.n_own + (corpus.n_words + 1) * paths.n_leaves + rest) * DOUBLE
     of_rows = corpus.n_documents * paths.n_leaves * DOUBLE
     return Memory(gamma + whole, (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows))
 
