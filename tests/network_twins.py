@@ -14,7 +14,7 @@ from scipy.special import gammaln, logsumexp, psi
 from twins import tokens_of
 
 from workbench.corpus import Corpus
-from workbench.engines.paths import author_variable, paths_of
+from workbench.engines.paths import paths_of
 from workbench.models.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows, Variable
 
 
@@ -38,7 +38,7 @@ def _extended(network, corpus, level, path, word):
     if level.draws == WORD:
         values = [word]
     elif level.table == AUTHORS:
-        names = author_variable(network).values
+        names = network.author.values
         values = [names.index(name) for name in corpus.authors[path.values[DOCUMENT]]]
     else:
         values = range(network.size(level.draws))
@@ -215,12 +215,25 @@ def expected_counts(network, corpus, responsible) -> Counter:
     return counts
 
 
+def log_joint_of(network, corpus, counts) -> float:
+    """Of any counts of cells: log Delta(alpha + n) - log Delta(alpha) of rows, n log p of known cells."""
+    found = 0.0
+    for key in counts:
+        if len(key) == 3 and network.level(key[0]).kind != "observed":
+            prior = prior_of(network, key, corpus.n_words)
+            n = np.array([counts[key, value] for value in range(len(prior))])
+            found += gammaln(prior.sum()) - gammaln(prior.sum() + n.sum()) + np.sum(gammaln(prior + n) - gammaln(prior))
+        elif len(key) == 2 and (p := known(network, corpus, key)) is not None:
+            found += counts[key] * math.log(p)
+    return found
+
+
 # ---------------------------------------------------------------------- beside the layout
 
 
 def lane_of(network, path) -> int:
     """The place of a path among the lanes of `paths_of`, found by the addresses of all that it visits."""
-    paths, author = paths_of(network), author_variable(network)
+    paths, author = paths_of(network), network.author
     hidden = [level for level in network.levels if level.draws != WORD and level.table != AUTHORS]
     visited = {cell[0][0]: cell for cell in path.cells}
     wanted = []

@@ -6,7 +6,7 @@ import network_twins as twins
 import numpy as np
 import pytest
 from engines.network_states import NETWORKS, level_rows, odd_corpus, places_of_paths
-from scipy.special import gammaln, xlogy
+from scipy.special import xlogy
 from toys import CORPORA, every_pair, simulated
 
 from workbench.corpus import Corpus
@@ -62,14 +62,7 @@ def twin_sweep(network, corpus, responsible) -> None:
 
 def bound(network, corpus, responsible) -> float:
     """F of these responsibilities at the best xi, term by term."""
-    counts, found = twins.expected_counts(network, corpus, responsible), 0.0
-    for key in counts:
-        if len(key) == 3 and network.level(key[0]).kind != "observed":
-            prior = twins.prior_of(network, key, corpus.n_words)
-            n = np.array([counts[key, value] for value in range(len(prior))])
-            found += gammaln(prior.sum()) - gammaln(prior.sum() + n.sum()) + np.sum(gammaln(prior + n) - gammaln(prior))
-        elif len(key) == 2 and (known := twins.known(network, corpus, key)) is not None:
-            found += counts[key] * np.log(known)
+    found = twins.log_joint_of(network, corpus, twins.expected_counts(network, corpus, responsible))
     return found - sum(n * xlogy(q, q).sum() for (*_, n), q in zip(pairs_of(corpus), responsible, strict=True))
 
 

@@ -8,7 +8,7 @@ import network_twins as twins
 import numpy as np
 import pytest
 from engines.network_states import NETWORKS, level_rows, odd_corpus, paths_in, places_of_paths, rows_of_state
-from scipy.special import gammaln, logsumexp, xlogy
+from scipy.special import logsumexp, xlogy
 from toys import CORPORA, every_pair, simulated
 
 from workbench.corpus import Corpus
@@ -159,22 +159,9 @@ def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network,
     for s in range(n_samples):
         whole = Counter(counts)
         whole.update(sampled_counts(network, corpus, state, s, r))
-        joints.append(log_joint(network, corpus, whole))
+        joints.append(twins.log_joint_of(network, corpus, whole))
     found = ENGINE.watch(corpus, network, options, state)["objective"]
     assert found == pytest.approx(np.mean(joints) + entropy, rel=1e-7, abs=1e-7)
-
-
-def log_joint(network, corpus, counts) -> float:
-    """Of any counts of cells: log Delta(alpha + n) - log Delta(alpha) of rows, n log p of known cells."""
-    found = 0.0
-    for key in counts:
-        if len(key) == 3 and network.level(key[0]).kind != "observed":
-            prior = twins.prior_of(network, key, corpus.n_words)
-            n = np.array([counts[key, value] for value in range(len(prior))])
-            found += gammaln(prior.sum()) - gammaln(prior.sum() + n.sum()) + np.sum(gammaln(prior + n) - gammaln(prior))
-        elif len(key) == 2 and (known := twins.known(network, corpus, key)) is not None:
-            found += counts[key] * math.log(known)
-    return found
 
 
 @some_networks

@@ -55,7 +55,7 @@ def state_of_rows(network, corpus, xi) -> network_vb.State:
     for level, table in zip(network.levels, xi, strict=True):
         if table is None:
             continue
-        cells, sums, *_ = places_of(network, level.name)
+        cells, sums, _ = places_of(network, level.name)
         table = np.array(table)
         if level.draws == WORD:
             state.n_wk[:, cells] = table.T - priors.beta[cells]

@@ -25,11 +25,11 @@ from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.network_field import bound_to, owners_for
 from workbench.engines.network_fold_in import by_variational_bayes
 from workbench.engines.network_hybrid import check
-from workbench.engines.network_posterior import predictive
+from workbench.engines.network_posterior import predict
 from workbench.engines.network_priors import Learning, learns, learnt_alphas
 from workbench.engines.network_state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
 from workbench.engines.network_vb import begin_rows, log_joint
-from workbench.engines.path_lanes import laid_out, real_lanes, row_sums_of_rest
+from workbench.engines.path_lanes import laid_out, real_lanes
 from workbench.engines.paths import owners_of, paths_of
 from workbench.engines.starting import start_option
 from workbench.engines.svb import samples
@@ -98,11 +98,10 @@ def init(corpus, model, options, turn, start=None) -> State:
 def added_by(bound) -> Added:
     """Priors as the kernel takes them."""
     paths, priors = bound.paths, bound.priors
-    prior, (is_row, known) = np.ones(paths.n_flat), np.zeros((2, paths.n_flat), bool)
+    prior, known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
     prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
-    is_row[: paths.n_own], is_row[paths.rest_at :] = paths.is_row[: paths.n_own], row_sums_of_rest(paths)
     known[paths.rest_at :] = priors.known
-    return Added(prior, is_row, known, priors.beta, priors.beta_total, paths.n_own, paths.rest_at)
+    return Added(prior, paths.is_row, known, priors.beta, priors.beta_total, paths.n_own, paths.rest_at)
 
 
 def recount(corpus, model, state) -> tuple[np.ndarray, float]:
@@ -158,12 +157,6 @@ def counts(corpus, model, options, state) -> dict:
     """The expected counts of every level."""
     paths, (n_dr, _) = paths_of(model), summed(corpus, model, state)
     return leaf_counts(paths, state.n_wk, n_dr) | level_counts(paths, state.n_own, state.n_rest)
-
-
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
-    """p(w|d) of each pair from posterior means given the expected counts (spec D.6)."""
-    bound = bound_to(model, state.alphas, corpus.n_words)
-    return predictive(bound, owners_for(model, corpus), state, pairs)
 
 
 def memory(corpus, model, options) -> Memory:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.network_state import FlatPriors, hidden_levels, places_of, priors_of, start_alphas
-from workbench.engines.paths import Paths, owners_of, paths_of
+from workbench.engines.paths import Paths, chained, owners_of, paths_of
 from workbench.kernels.lanes import LANES
 from workbench.kernels.path_field import Field, Owners
 from workbench.kernels.path_vb import Cells
@@ -63,25 +63,14 @@ def _bound(network, alphas: bytes, n_words) -> Bound:
 
 def _field(paths: Paths) -> Field:
     """The runs without row sums and words."""
-    runs, first, end = paths.runs, paths.word_at, paths.word_at + paths.n_leaves
-    scalars, vectors, ends, moves = [], [], [], []
-    for run in range(len(runs.n_blocks)):
-        both = []
-        for ptr, at, stride in ((runs.scalar_ptr, runs.scalar_at, runs.scalar_stride),
-                                (runs.vector_ptr, runs.vector_at, runs.vector_stride)):
-            both.append([(at[i], stride[i]) for i in range(ptr[run], ptr[run + 1])])
-        of_word = [[at for at, _ in factors if first <= at < end] for factors in both]
-        moves.append(bool(of_word[1]))
-        ends.append((of_word[1] or of_word[0])[0] - first)
-        for kept, factors in zip((scalars, vectors), both, strict=True):
-            kept.append([(at, stride) for at, stride in factors if not first <= at < end and not paths.is_row[at]])
-    return Field(runs.n_blocks, *_flat(scalars), *_flat(vectors), np.array(ends, np.int64), np.array(moves))
-
-
-def _flat(lists) -> tuple:
-    chained = [factor for factors in lists for factor in factors]
-    at, stride = (np.array([factor[i] for factor in chained], np.int64) for i in range(2))
-    return np.cumsum([0, *map(len, lists)]), at, stride
+    runs, is_word = paths.runs, paths.is_word
+    of_word = [next(at for at, _ in factors if is_word(at)) for factors in map(list.__add__, runs.scalars, runs.vectors)]
+    moves = [any(is_word(at) for at, _ in factors) for factors in runs.vectors]
+    scalars, vectors = (
+        chained([[(at, stride) for at, stride in factors if not is_word(at) and not paths.is_row[at]] for factors in each])
+        for each in (runs.scalars, runs.vectors)
+    )
+    return Field(runs.n_blocks, *scalars, *vectors, np.array(of_word, np.int64) - paths.word_at, np.array(moves))
 
 
 def _cells(paths: Paths, scope, first: int, prior) -> tuple[Cells, np.ndarray]:
@@ -116,7 +105,7 @@ def owners_for(network: Network, corpus) -> Owners:
             f"{len(alone)} documents have tokens and no author, the first of them '{corpus.titles[alone[0]]}'; "
             "leave them out, or give each an author of its own"
         )
-    return Owners(owners.indptr, owners.ids)
+    return owners
 
 
 def check(network: Network) -> Network:

@@ -19,7 +19,7 @@ from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.network_field import bound_to, check_words, owners_for
 from workbench.engines.network_fold_in import by_variational_bayes
-from workbench.engines.network_posterior import predictive
+from workbench.engines.network_posterior import predict
 from workbench.engines.network_priors import Learning, learns, learnt_alphas
 from workbench.engines.network_state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
 from workbench.engines.network_vb import log_joint
@@ -196,11 +196,6 @@ def counts(corpus, model, options, state) -> dict:
     number[leaf_places(paths)] = np.arange(model.n_topics)
     of_rows = leaf_counts(paths, state.n_wk, rows_of_documents(corpus, model, state))
     return of_rows | level_counts(paths, state.n_own, state.n_rest) | {"token_topics": number[rows]}
-
-
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
-    """p(w|d) of each pair given the sampled counts (spec D.6)."""
-    return predictive(bound_to(model, state.alphas, corpus.n_words), owners_for(model, corpus), state, pairs)
 
 
 def samples(corpus, options) -> bool:

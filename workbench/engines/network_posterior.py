@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.engines.network_field import Bound
+from workbench.engines.network_field import Bound, bound_to, owners_for
 from workbench.kernels.path_field import Owners
 from workbench.kernels.path_means import mean_ends, mean_rest, mix
 
 FLOOR = 1e-10
 """Of a probability of an estimated row, renormalised, where words are predicted: of unseen words it would be 0 (spec D.7)."""
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w | d) of each pair by posterior means, given the counts of one state: (pair,)."""
+    return predictive(bound_to(model, state.alphas, corpus.n_words), owners_for(model, corpus), state, pairs)
 
 
 def predictive(bound: Bound, owners: Owners, state, pairs) -> np.ndarray:

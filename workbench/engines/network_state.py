@@ -12,14 +12,13 @@ Rows of a level are numbered as the network numbers them (`Rows`), documents apa
 
 from __future__ import annotations
 
-import itertools
 import math
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.paths import Paths, author_variable, paths_of
+from workbench.engines.paths import Paths, paths_of
 from workbench.models.lda import ModelError
 from workbench.models.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.models.network_variables import learnt_priors, spread
@@ -41,12 +40,6 @@ class LevelPlaces(NamedTuple):
     cells: np.ndarray   # (row, value) int64 addresses; (row,) places of rows for the last level
     rows: np.ndarray    # (row,) int64 addresses of the row sums, -1 where there is none
     groups: np.ndarray  # (row,) int64: rows of one group share a prior
-    shape: tuple        # of the rows, along the variables that number them, where these are the same for all
-
-    @property
-    def n_groups(self) -> int:
-        """How many priors there are."""
-        return int(self.groups.max()) + 1
 
 
 # ---------------------------------------------------------------------- levels
@@ -65,8 +58,8 @@ def prior_levels(network: Network) -> list[Level]:
 @lru_cache(maxsize=64)
 def places_of(network: Network, name: str) -> LevelPlaces:
     """Where the rows of a level stand."""
-    paths, level, author = paths_of(network), network.level(name), author_variable(network)
-    author = author.name if author else None
+    paths, level = paths_of(network), network.level(name)
+    author = network.author.name if network.author else None
     places = paths.places[name]
     stride = paths.visits.leaf_stride if level.draws == WORD else paths.n_author
     cells, sums, keys, done = [], [], [], 0
@@ -81,12 +74,9 @@ def places_of(network: Network, name: str) -> LevelPlaces:
         cells.append(_spread(places.cells[these], sizes, step))
         row_sums = places.rows[these]
         sums.append(np.where(_spread(row_sums, sizes, 0 * step) < 0, -1, _spread(row_sums, sizes, step)))
-        for values in itertools.product(*(range(a, b + 1) for a, b in spans)):
-            here = dict(zip(by, values, strict=True))
-            keys.append(tuple(here.get(variable) for variable in level.groups))
-    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    shape = network.shape(level.rows[0])[DOCUMENT in level.rows[0].by :] if len(level.rows) == 1 else (len(keys),)
-    return LevelPlaces(np.concatenate(cells), np.concatenate(sums), np.array([number[key] for key in keys]), shape)
+        keys += [tuple(given[variable] for variable in level.groups) for given in network.assignments(rows)]
+    number = {key: i for i, key in enumerate(network.group_keys(level))}
+    return LevelPlaces(np.concatenate(cells), np.concatenate(sums), np.array([number[key] for key in keys]))
 
 
 def _spread(addresses, sizes, step) -> np.ndarray:
@@ -121,7 +111,7 @@ def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _prior_shape(network, level) -> tuple[int, int]:
-    return places_of(network, level.name).n_groups, 1 if level.draws == WORD else network.size(level.draws)
+    return network.n_groups(level), 1 if level.draws == WORD else network.size(level.draws)
 
 
 def _given_prior(network, level) -> np.ndarray:
@@ -145,9 +135,8 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
         For an observed table whose shape is not that of its level.
     """
     network = paths.network
-    size = paths.n_flat - paths.rest_at
-    is_row = np.concatenate([paths.is_row, np.tile(paths.is_row[_of_author(paths)], paths.n_authors - 1)])
-    own, rest, known = is_row[: paths.n_own].astype(float), is_row[paths.rest_at :].astype(float), np.zeros(size, bool)
+    own, rest = (paths.is_row[part].astype(float) for part in (slice(paths.n_own), slice(paths.rest_at, None)))
+    known = np.zeros(len(rest), bool)
     beta, by_level = np.zeros(paths.n_leaves), alphas_of(network, alphas)
     for level in network.levels[:-1]:
         if level.table == AUTHORS:
@@ -167,12 +156,6 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     places = places_of(network, last.name)
     beta[places.cells] = by_level[last.name][places.groups, 0]
     return FlatPriors(own, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
-
-
-def _of_author(paths: Paths) -> slice:
-    """The numbers of the first author."""
-    first = paths.rest_at + paths.n_shared
-    return slice(first, first + paths.n_author)
 
 
 def _table(level, places) -> np.ndarray:

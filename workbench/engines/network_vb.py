@@ -30,7 +30,7 @@ from workbench.engines.engine import Engine, option
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.network_field import Bound, bound_to, check, owners_for
 from workbench.engines.network_fold_in import by_variational_bayes
-from workbench.engines.network_posterior import predictive
+from workbench.engines.network_posterior import predict
 from workbench.engines.network_priors import Learning, learns, learnt_alphas
 from workbench.engines.network_state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
 from workbench.engines.network_weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
@@ -221,12 +221,6 @@ def counts(corpus, model, options, state) -> dict:
     """The expected counts of every level, ``n_<level>``; of the last, ``n_kw``, and the tokens of documents by its rows."""
     paths = paths_of(model)
     return leaf_counts(paths, state.n_wk, state.n_dr) | level_counts(paths, state.n_own, state.n_rest)
-
-
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
-    """p(w|d) of each pair from posterior means (spec D.6)."""
-    bound = bound_to(model, state.alphas, corpus.n_words)
-    return predictive(bound, owners_for(model, corpus), state, pairs)
 
 
 def samples(corpus, options) -> bool:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.network_state import FlatPriors, places_of
-from workbench.engines.paths import Paths, paths_of
+from workbench.engines.network_state import FlatPriors
+from workbench.engines.paths import Paths, chained, paths_of
 from workbench.kernels.gibbs import ENDS
 from workbench.kernels.lanes import LANES, aligned_zeros
 from workbench.kernels.path_lanes import Bands, Lanes, Numbers, Scratch, Shape
@@ -35,9 +35,9 @@ def laid_out(network: Network) -> Laid:
     paths = paths_of(network)
     runs, visits = paths.runs, paths.visits
     first = np.concatenate([[0], np.cumsum(LANES * runs.n_blocks)])
-    scalars, vectors = _factors(runs.scalar_ptr, runs.scalar_at, runs.scalar_stride), _factors(*runs[4:])
-    side_by_side = [any(_is_word(paths, at) for at, _ in factors) for factors in vectors]
-    scalars, vectors = ([[f for f in factors if not _is_word(paths, f[0])] for factors in each] for each in (scalars, vectors))
+    scalars, vectors = runs.scalars, runs.vectors
+    side_by_side = [any(paths.is_word(at) for at, _ in factors) for factors in vectors]
+    scalars, vectors = ([[f for f in factors if not paths.is_word(f[0])] for factors in each] for each in (scalars, vectors))
     vectors = [factors or [(paths.one_at, 0)] for factors in vectors]
     touched_runs, touched_lanes = _touched(visits, first, scalars, vectors)
     factors, strides = _by_lane(paths, first, scalars, vectors)
@@ -45,11 +45,11 @@ def laid_out(network: Network) -> Laid:
     lanes = Lanes(
         np.maximum(visits.leaf, 0).astype(np.int64), visits.cells, visits.rows, visits.strides, factors, strides,
         np.repeat(np.arange(len(runs.n_blocks)), LANES * runs.n_blocks), first,
-        ones, one_strides, *_columns(vectors), *_listed(touched_runs), *_listed(touched_lanes),
+        ones, one_strides, *chained(vectors), *_listed(touched_runs), *_listed(touched_lanes),
     )
     alone = (
         len(runs.n_blocks) == 1 and side_by_side[0] and visits.leaf[0] == 0 and paths.n_authors == 1
-        and paths.n_leaves == len(visits.leaf) and places_of(network, network.levels[-1].name).n_groups == 1
+        and paths.n_leaves == len(visits.leaf) and network.n_groups(network.levels[-1]) == 1
         and not any(touched_runs) and all(touched in ([], [lane]) for lane, touched in enumerate(touched_lanes))
     )
     sizes = (
@@ -122,7 +122,7 @@ def numbers_of(paths: Paths, priors: FlatPriors, n_rest, n_wk, n_k) -> Numbers:
     prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = priors.own, priors.rest, n_rest
     flat[paths.one_at] = 1.0
     flat[paths.rest_at :] = tally[paths.rest_at :] + priors.rest
-    is_row = row_sums_of_rest(paths)
+    is_row = paths.is_row[paths.rest_at :]
     flat[paths.rest_at :][is_row] = 1.0 / flat[paths.rest_at :][is_row]
     inverse, more = 1.0 / (priors.beta_total + n_k), 1.0 / (priors.beta_total + n_k + 1)
     raised = np.zeros(paths.n_flat)
@@ -132,29 +132,7 @@ def numbers_of(paths: Paths, priors: FlatPriors, n_rest, n_wk, n_k) -> Numbers:
     )
 
 
-def row_sums_of_rest(paths: Paths) -> np.ndarray:
-    """(C + A * authors,) bool: which numbers of the corpus are row sums."""
-    shared, author = np.split(paths.is_row[paths.rest_at :], [paths.n_shared])
-    return np.concatenate([shared, np.tile(author, paths.n_authors)])
-
-
 # ---------------------------------------------------------------------- laying out
-
-
-def _is_word(paths, at) -> bool:
-    return paths.word_at <= at < paths.word_at + paths.n_leaves
-
-
-def _factors(ptr, at, stride) -> list[list[tuple[int, int]]]:
-    """(address, stride) of the factors of each run."""
-    pairs = list(zip(at.tolist(), stride.tolist(), strict=True))
-    return [pairs[a:b] for a, b in itertools.pairwise(ptr.tolist())]
-
-
-def _columns(lists) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    ptr, pairs = _listed(lists)
-    at, stride = pairs.reshape(-1, 2).T.copy() if pairs.size else (np.zeros(0, np.int64),) * 2
-    return ptr, at, stride
 
 
 def _listed(lists) -> tuple[np.ndarray, np.ndarray]:

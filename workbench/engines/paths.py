@@ -26,6 +26,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.kernels.lanes import LANES, padded
+from workbench.kernels.path_field import Owners
 from workbench.models.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.models.regions import Region, regions_of
 
@@ -48,6 +49,16 @@ class Runs(NamedTuple):
     vector_ptr: np.ndarray      # (run + 1,) int64: those that are a stretch; every run has one
     vector_at: np.ndarray
     vector_stride: np.ndarray
+
+    @property
+    def scalars(self) -> list[list[tuple[int, int]]]:
+        """(address, stride) of the factors of each run that are one number."""
+        return _split(self.scalar_ptr, self.scalar_at, self.scalar_stride)
+
+    @property
+    def vectors(self) -> list[list[tuple[int, int]]]:
+        """(address, stride) of those of each run that are a stretch."""
+        return _split(self.vector_ptr, self.vector_at, self.vector_stride)
 
 
 class Visits(NamedTuple):
@@ -72,7 +83,7 @@ class Paths(NamedTuple):
     n_shared: int
     n_author: int                 # numbers of an author
     n_authors: int                # 1 where the network knows none: an author of everything, with no numbers
-    is_row: np.ndarray            # (flat of one author,) bool: a row sum rather than a cell
+    is_row: np.ndarray            # (n_flat,) bool: a row sum rather than a cell
     fixed: np.ndarray             # (…,) addresses of a document's row sums that every path divides by
 
     @property
@@ -94,6 +105,10 @@ class Paths(NamedTuple):
     def n_flat(self) -> int:
         """Numbers in the vector."""
         return self.rest_at + self.n_shared + self.n_author * self.n_authors
+
+    def is_word(self, at: int) -> bool:
+        """Is this the address of a word's number?"""
+        return self.word_at <= at < self.one_at
 
     @property
     def n_lanes(self) -> int:
@@ -144,17 +159,10 @@ def paths_of(network: Network) -> Paths:
 _made: dict[Network, Paths] = {}
 
 
-class Owners(NamedTuple):
-    """The authors whom a token of a document may have: of document d those at indptr[d]:indptr[d + 1]."""
-
-    indptr: np.ndarray   # (document + 1,) int64
-    ids: np.ndarray      # (…,) int64
-
-
 def owners_of(network: Network, corpus: Corpus) -> Owners:
     """The authors of each document; one for all where the network knows none."""
     known = _owners.setdefault(corpus, {})
-    if author_variable(network) is None:
+    if network.author is None:
         network = None
     if network not in known:
         known[network] = _owners_in(network, corpus)
@@ -167,23 +175,16 @@ _owners: WeakKeyDictionary = WeakKeyDictionary()
 def _owners_in(network, corpus) -> Owners:
     if network is None:
         return Owners(np.arange(corpus.n_documents + 1), np.zeros(corpus.n_documents, np.int64))
-    number = {name: i for i, name in enumerate(author_variable(network).values)}
+    number = {name: i for i, name in enumerate(network.author.values)}
     ids = [[number[name] for name in names if name in number] for names in corpus.authors]
     return Owners(np.cumsum([0, *map(len, ids)]), np.array(list(itertools.chain(*ids)), np.int64))
-
-
-def author_variable(network: Network):
-    """The variable that a level observes to be one of a document's authors; None where there is none."""
-    drawn = [level.draws for level in network.levels if level.table == AUTHORS]
-    return next((each for each in network.variables if each.name in drawn), None)
 
 
 # ---------------------------------------------------------------------- laying out
 
 
 def _lay_out(network: Network) -> Paths:
-    author = author_variable(network)
-    author = author.name if author else None
+    author = network.author.name if network.author else None
     regions = regions_of(network)
     boxes = _boxes(network, regions, author)
     for region in sorted(regions, key=lambda region: -region.n_paths):
@@ -298,12 +299,13 @@ def _walk(network, regions, boxes, scopes, sizes, author) -> Paths:
     places = {
         level.name: _places(network, level, boxes, scopes[level.name], starts, author) for level in [*inner_levels, last]
     }
-    n_flat_of_one = starts["author"] + sizes["author"]
-    is_row = np.zeros(n_flat_of_one, bool)
+    is_row = np.zeros(starts["author"] + sizes["author"] * n_authors, bool)
     for key, box in boxes.items():
         if key[0] == "rows":
             start = starts[scopes[key[1]]] + box.at
             is_row[start : start + _extent(box)] = True
+    of_authors = is_row[starts["author"] :].reshape(n_authors, sizes["author"])
+    of_authors[:] = of_authors[0]
     fixed = np.array([at for name in alone for at in places[name].rows], np.int64)
     return Paths(
         network, _runs(scalars, vectors, blocks),
@@ -364,12 +366,18 @@ def _within(box: _Box, values) -> bool:
 
 
 def _runs(scalars, vectors, blocks) -> Runs:
-    def flat(lists):
-        chained = list(itertools.chain(*lists))
-        at, stride = (np.array([each[i] for each in chained], np.int64) for i in range(2))
-        return np.cumsum([0, *map(len, lists)]), at, stride
+    return Runs(np.array(blocks, np.int64), *chained(scalars), *chained(vectors))
 
-    return Runs(np.array(blocks, np.int64), *flat(scalars), *flat(vectors))
+
+def chained(factors: list[list[tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where those of each run begin, and the address and the stride of all of them."""
+    at, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
+    return np.cumsum([0, *map(len, factors)]), at, stride
+
+
+def _split(ptr, at, stride) -> list[list[tuple[int, int]]]:
+    pairs = list(zip(at.tolist(), stride.tolist(), strict=True))
+    return [pairs[a:b] for a, b in itertools.pairwise(ptr.tolist())]
 
 
 def _table(rows, levels) -> np.ndarray:

@@ -10,7 +10,7 @@ from workbench.measures.errors import perplexity_errors
 from workbench.measures.hyperparameters import Hyperparameter, hyperparameters, learnt_by
 from workbench.measures.lineage import Edge, lineage
 from workbench.measures.matching import match_topics, topic_distances, topic_flow
-from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures, value_name
+from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.moves import Move, moves, moves_told
 from workbench.measures.quantities import DERIVED, TOPIC_NUMBERS, bound_of, n_tokens, quantity, topic_counts
 from workbench.measures.saliency import saliency, salient_words
@@ -35,5 +35,5 @@ __all__ = [
     "mean_curves", "mixture_table", "mixtures", "moves", "moves_told", "n_tokens", "one_run", "paired_differences",
     "perplexity_errors", "quantity", "reached_by_all", "replicate_of", "representative_documents", "saliency",
     "salient_words", "spec_of", "summary", "time_to", "token_topics", "top_words", "topic_counts", "topic_distances",
-    "topic_flow", "topic_map", "topic_sizes", "topic_words", "topics_by_size", "used_topics", "value_name",
+    "topic_flow", "topic_map", "topic_sizes", "topic_words", "topics_by_size", "used_topics",
 ]

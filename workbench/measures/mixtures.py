@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -80,12 +79,6 @@ def _nodes(run: xr.Dataset, topic: np.ndarray) -> np.ndarray:
     return np.where(topic == NO_TOPIC, "", run["node"].values[topic])
 
 
-def value_name(network: Network, variable: str, value: int) -> str:
-    """What a value of a variable is called: its own name, or the variable's with the number."""
-    names = network.variable(variable).values
-    return names[value] if names else f"{variable} {value}"
-
-
 def _mixture(run: xr.Dataset, network: Network, level: Level, leads: _Leads) -> xr.Dataset:
     name = f"n_{level.name}"
     if name not in run:
@@ -98,9 +91,9 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, leads: _Leads) -> 
         tokens = tokens.isel({each: slice(first, last + 1) for each, (first, last) in spans.items()})
         tokens = tokens.transpose(*(each for each in level.rows[0].by if each != DOCUMENT), level.draws)
     tokens, n_values = tokens.values.reshape(-1, network.size(level.draws)), network.size(level.draws)
-    rows = [(block, given) for block in level.rows for given in _assignments(network, block)]
+    rows = [(block, given) for block in level.rows for given in network.assignments(block)]
     topic = [[leads.to(level, block, given, value) for value in range(n_values)] for block, given in rows]
-    names = [", ".join(value_name(network, each, value) for each, value in given.items()) for _, given in rows]
+    names = [", ".join(network.value_name(each, value) for each, value in given.items()) for _, given in rows]
     return xr.Dataset(
         {
             "tokens": (("row", "value"), tokens.astype(float), {"units": "tokens"}),
@@ -109,18 +102,10 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, leads: _Leads) -> 
         },
         {
             "row": np.array([name or EVERYWHERE for name in names], dtype=object),
-            "value": np.array([value_name(network, level.draws, value) for value in range(n_values)], dtype=object),
+            "value": np.array([network.value_name(level.draws, value) for value in range(n_values)], dtype=object),
         },
         {"by": tuple(dict.fromkeys(each for _, given in rows for each in given)), "draws": level.draws},
     )
-
-
-def _assignments(network: Network, rows: Rows):
-    """The values of the variables that number a block of rows, row by row."""
-    names = [name for name in rows.by if name != DOCUMENT]
-    spans = (network.span(rows, name) for name in names)
-    for values in itertools.product(*(range(first, last + 1) for first, last in spans)):
-        yield dict(zip(names, values, strict=True))
 
 
 class _Leads:

@@ -90,6 +90,21 @@ class Level:
         return any(DOCUMENT in rows.by for rows in self.rows)
 
 
+def no_others(kind: type, given: Mapping, where: str) -> None:
+    """Refuses names that are no fields of a kind.
+
+    Raises
+    ------
+    ModelError
+    """
+    known = [f.name for f in fields(kind)]
+    for name in given:
+        if name not in known:
+            near = get_close_matches(str(name), known, 1, 0.5)
+            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
+            raise ModelError(f"{where} has no '{name}'; {hint}")
+
+
 def part(kind: type, given):
     """A part of a network, of a dict where it comes from a file, its lists as tuples."""
     if isinstance(given, kind):
@@ -97,12 +112,7 @@ def part(kind: type, given):
     what = kind.__name__.lower()
     if not isinstance(given, Mapping):
         raise ModelError(f"each {what} of a network is a table of {', '.join(f.name for f in fields(kind))}; got {given!r}")
-    known = [f.name for f in fields(kind)]
-    for name in given:
-        if name not in known:
-            near = get_close_matches(str(name), known, 1, 0.5)
-            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
-            raise ModelError(f"a {what} of a network has no '{name}'; {hint}")
+    no_others(kind, given, f"a {what} of a network")
     missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in given]
     if missing:
         raise ModelError(f"{what} '{given.get('name', '')}' needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 
@@ -110,14 +110,28 @@ class Network:
         """The columns of a level."""
         return n_words if level.draws == WORD else self.size(level.draws)
 
+    def assignments(self, rows: Rows, names: tuple[str, ...] | None = None) -> Iterator[dict[str, int]]:
+        """The values of the variables that number a block of rows, row by row, documents apart; or of these among them."""
+        by = [name for name in rows.by if name != DOCUMENT and (names is None or name in names)]
+        spans = [self.span(rows, name) for name in by]
+        for values in itertools.product(*(range(first, last + 1) for first, last in spans)):
+            yield dict(zip(by, values, strict=True))
+
+    def group_keys(self, level: Level) -> list[tuple[int, ...]]:
+        """The values of a level's ``groups`` that each of its priors is for, in the order in which the rows meet them."""
+        return list(dict.fromkeys(
+            tuple(given[name] for name in level.groups)
+            for rows in level.rows for given in self.assignments(rows, level.groups)
+        ))
+
     def n_groups(self, level: Level) -> int:
         """How many priors a level has: rows that have the same values of its ``groups`` share one."""
-        if not level.groups:
-            return 1
-        def ranges(rows):
-            return [range(first, last + 1) for first, last in (self.span(rows, name) for name in level.groups)]
+        return len(self.group_keys(level))
 
-        return len({values for rows in level.rows for values in itertools.product(*ranges(rows))})
+    def value_name(self, name: str, value: int) -> str:
+        """What a value of a variable is called: its own name, or the variable's with the number."""
+        names = self.variable(name).values
+        return names[value] if names else f"{name} {value}"
 
     # ---------------------------------------------------------------------- the same with other numbers
 

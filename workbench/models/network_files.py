@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -30,6 +30,7 @@ import numpy as np
 from workbench.models.author_topic import author_topic
 from workbench.models.generic_lda import generic_lda
 from workbench.models.lda import ModelError
+from workbench.models.levels import no_others
 from workbench.models.network import Network
 from workbench.models.pachinko import hierarchical_pachinko_1, hierarchical_pachinko_2, pachinko
 
@@ -133,12 +134,7 @@ def of_dict(given: Mapping, where: str = "a network") -> Network:
     ------
     ModelError
     """
-    known = [f.name for f in fields(Network)]
-    for name in given:
-        if name not in known:
-            near = get_close_matches(str(name), known, 1, 0.5)
-            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
-            raise ModelError(f"{where} has no '{name}'; {hint}")
+    no_others(Network, given, where)
     missing = [name for name in ("name", "variables", "levels") if name not in given]
     if missing:
         raise ModelError(f"{where} needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")

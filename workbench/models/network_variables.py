@@ -6,8 +6,6 @@ hold 0. A level of several blocks of rows has one dim for all of them, ``<level>
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from workbench.models.levels import AUTHORS, DOCUMENT, WORD, Level
@@ -82,19 +80,7 @@ def learnt_priors(network: Network, alphas: dict[str, np.ndarray]) -> dict[str, 
             found[f"alpha_{level.name}"] = float(alphas[level.name].flat[0])
         elif level.learn == "vector":
             whole = np.full((*(network.size(name) for name in level.groups), network.size(level.draws)), np.nan)
-            for key, prior in zip(group_keys(network, level), alphas[level.name], strict=True):
+            for key, prior in zip(network.group_keys(level), alphas[level.name], strict=True):
                 whole[key] = prior
             found[f"alpha_{level.name}"] = whole
     return found
-
-
-def group_keys(network: Network, level: Level) -> list[tuple[int, ...]]:
-    """The values of a level's ``groups`` that each of its priors is for, in the order in which the rows meet them."""
-    keys = {}
-    for rows in level.rows:
-        by = [name for name in rows.by if name in level.groups]
-        spans = [range(first, last + 1) for first, last in (network.span(rows, name) for name in by)]
-        for values in itertools.product(*spans):
-            here = dict(zip(by, values, strict=True))
-            keys[tuple(here[name] for name in level.groups)] = None
-    return list(keys)

@@ -12,7 +12,6 @@ from workbench.engines.network_state import alphas_of, start_alphas
 from workbench.models import Priors
 from workbench.models.levels import WORD, Level
 from workbench.models.network import Network
-from workbench.models.network_variables import group_keys
 from workbench.runs.network_means import along_rows, priors_at_end, row_means, shares
 from workbench.runs.spec import RunSpec
 
@@ -75,7 +74,7 @@ def pseudo_counts(run: xr.Dataset) -> Priors:
 
 def _by_groups(network: Network, level: Level, prior: np.ndarray) -> np.ndarray:
     """(group, value) of a prior (group…, value); others as they are."""
-    return np.stack([prior[key] for key in group_keys(network, level)]) if prior.ndim > 1 else prior
+    return np.stack([prior[key] for key in network.group_keys(level)]) if prior.ndim > 1 else prior
 
 
 def _seen(run: xr.Dataset, level: Level) -> np.ndarray:

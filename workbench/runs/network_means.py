@@ -16,7 +16,7 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.models.levels import AUTHORS, DOCUMENT, Level
 from workbench.models.network import Network
-from workbench.models.network_variables import group_keys, row_dims, spread
+from workbench.models.network_variables import row_dims, spread
 from workbench.models.regions import regions_of
 
 
@@ -36,14 +36,10 @@ def with_values(run: xr.Dataset, network: Network) -> xr.Dataset:
 
 def nodes(network: Network) -> list[str]:
     """A name for each row over words."""
-    found = []
-    for rows in network.levels[-1].rows:
-        spans = [network.span(rows, name) for name in rows.by]
-        names = [network.variable(name).values for name in rows.by]
-        for values in itertools.product(*(range(first, last + 1) for first, last in spans)):
-            told = [own[value] if own else f"{name} {value}" for name, own, value in zip(rows.by, names, values, strict=True)]
-            found.append(", ".join(told) or "root")
-    return found
+    return [
+        ", ".join(network.value_name(name, value) for name, value in given.items()) or "root"
+        for rows in network.levels[-1].rows for given in network.assignments(rows)
+    ]
 
 
 def posterior_means(run: xr.Dataset, network: Network, corpus: Corpus) -> dict[str, np.ndarray]:
@@ -152,7 +148,7 @@ def _given(network: Network, level: Level):
     if prior.ndim < 2:
         return prior
     whole = np.full((*(network.size(name) for name in level.groups), prior.shape[-1]), np.nan)
-    for key, own in zip(group_keys(network, level), prior, strict=True):
+    for key, own in zip(network.group_keys(level), prior, strict=True):
         whole[key] = own
     return whole
 
@@ -165,13 +161,9 @@ def along_rows(network: Network, level: Level, prior: np.ndarray) -> np.ndarray:
         sizes = [(n if name in level.groups else 1) for name, n in ((name, _size(network, name)) for name in row_dims(level))]
         order = [level.groups.index(name) for name in row_dims(level) if name in level.groups]
         return prior.transpose(*order, len(order)).reshape(*sizes, prior.shape[-1])
-    keys = []
-    for rows in level.rows:
-        by = [name for name in rows.by if name != DOCUMENT]
-        for values in itertools.product(*(range(a, b + 1) for a, b in (network.span(rows, name) for name in by))):
-            here = dict(zip(by, values, strict=True))
-            keys.append(tuple(here[name] for name in level.groups))
-    return np.stack([prior[key] for key in keys])
+    return np.stack([
+        prior[tuple(given[name] for name in level.groups)] for rows in level.rows for given in network.assignments(rows)
+    ])
 
 
 def _size(network: Network, name: str) -> int:
