@@ -13,7 +13,7 @@ from workbench.dashboard.pages.topics import TopicsPage
 from workbench.dashboard.readings import Readings
 from workbench.dashboard.snapshots import moment_of, topic_colour
 from workbench.dashboard.topics_page import files, hierarchy
-from workbench.dashboard.topics_page.hierarchy import hierarchy_told, level_told, picture_told
+from workbench.dashboard.topics_page.hierarchy import SAID, hierarchy_told, level_told, picture_told
 from workbench.dashboard.topics_page.overview import named, topics_told
 from workbench.measures import mixture_table, mixtures
 from workbench.models.network_files import network_of
@@ -111,7 +111,11 @@ def test_the_card_is_there_for_networks_only_and_a_choice_in_it_is_the_pages(pag
     if not (path.parent / "plain").exists():
         fit(corpus, "cgs", 2, n_iterations=3, store=path.parent, name="plain", progress=False)
     page.tick()
+    said = []
+    page.run.value = "plain"
+    page.hierarchy.param.watch(lambda event: said.append(event.new), "said")
     page.run.value = "of-levels"
+    assert said == ["Reading the levels …", SAID]
     assert page._model.visible and page.hierarchy.network["name"] == "hpam2"
     page.hierarchy.chosen = 3
     assert page.explorer.view.chosen == 3 == page.sizes.chosen

@@ -195,9 +195,11 @@ def test_one_topic_and_topics_of_an_hdp_without_a_token_are_shown_as_they_are(ne
 def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_in_colours(new_run, store):
     path = new_run("one", "cgs")
     page = TopicsPage(store)
-    shelf = page.documents.shelf
+    shelf, said = page.documents.shelf, []
     assert shelf.content == {} and "Choose a topic" in shelf.said
+    shelf.param.watch(lambda event: said.append(event.new), "said")
     page.explorer.view.chosen = 1
+    assert said[0].startswith("Ranking the documents") and said[-1] == shelf.said != said[0]
     run, corpus = open_run(path), get_corpus(store, Run(path).spec.train)
     best = representative_documents(run, 1, 12)
     assert [one["document"] for one in shelf.content["documents"]] == best["document"].values.tolist()

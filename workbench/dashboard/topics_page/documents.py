@@ -31,13 +31,17 @@ class Documents:
         """Brings the card to a topic of a run, and to the document that is chosen."""
         wanted = moment, topic, self.shelf.chosen
 
+        def first() -> None:
+            if not self.shelf.content and not self.shelf.shown:
+                self.shelf.said = "Ranking the documents …"
+
         def then(result, error) -> None:
             if error is not None:
                 self.shelf.param.update(content={}, shown={}, said=sentence_of(error))
             else:
                 self.shelf.param.update(**result)
 
-        self._latest.ask((*wanted, tuple(labels.items())), partial(_told, *wanted, labels), then)
+        self._latest.ask((*wanted, tuple(labels.items())), partial(_told, *wanted, labels), then, first)
 
     def clear(self) -> None:
         """Nothing is shown."""

@@ -47,13 +47,17 @@ class Hierarchy(Drawn):
     def show(self, moment: Moment, labels: dict[int, str]) -> None:
         """Brings picture and levels to a run of a network."""
 
+        def first() -> None:
+            if not self.levels:
+                self.said = "Reading the levels …"
+
         def then(result, error) -> None:
             if error is not None:
                 self.param.update(levels=[], said=sentence_of(error))
             else:
                 self.param.update(**result)
 
-        self._latest.ask((moment, tuple(labels.items())), partial(hierarchy_told, moment, labels), then)
+        self._latest.ask((moment, tuple(labels.items())), partial(hierarchy_told, moment, labels), then, first)
 
     def clear(self) -> None:
         """Nothing is shown."""
