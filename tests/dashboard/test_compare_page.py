@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
+from bokeh.document import Document
 
 from workbench.dashboard.background import in_background
 from workbench.dashboard.pages.compare import ComparePage
@@ -275,7 +276,9 @@ def test_only_the_thread_of_the_server_touches_the_document_after_work_in_the_ba
             callback()
             done.set()
 
-        document = SimpleNamespace(session_context="a session", add_next_tick_callback=schedule)
+        document = Document()
+        document._session_context = lambda: SimpleNamespace(session=None)
+        document.add_next_tick_callback = schedule
         in_background(document, threading.current_thread, lambda worker, error: told.append(worker))
         await asyncio.wait_for(done.wait(), 20)
 

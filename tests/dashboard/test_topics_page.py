@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from workbench.corpus import Corpus
 from workbench.dashboard import readings
 from workbench.dashboard.pages.topics import TopicsPage
 from workbench.dashboard.readings import Readings
-from workbench.dashboard.snapshots import moment_of, topic_colour
+from workbench.dashboard.snapshots import counts_of, moment_of, topic_colour
 from workbench.dashboard.topics_page import documents, files, matching, overview, scores
 from workbench.dashboard.topics_page.folding import folded, listed, unseen_told
 from workbench.dashboard.topics_page.overview import NONE, map_of, topics_told, words_told
@@ -33,7 +34,9 @@ from workbench.measures import (
 from workbench.runs.archive import get_corpus
 from workbench.runs.fit import fit, resume
 from workbench.runs.infer import infer
+from workbench.runs.places import DATA
 from workbench.runs.run import Run, open_run
+from workbench.runs.store import open_group
 
 
 @pytest.fixture
@@ -393,3 +396,21 @@ def test_a_run_before_its_first_snapshot_says_so_on_every_card(new_run, store, m
     assert page.explorer.view.topics == [] and page.scores.sheet.content == {} and page.documents.shelf.content == {}
     with pytest.raises(ValueError, match="no snapshot"):
         files.map_file(page.moment(), {}, "svg")
+
+
+def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, store, monkeypatch):
+    path = new_run("one", "cgs", n_iterations=8, snapshot_every=2)
+    kept, whole = Run(path).reader.snapshots().tolist(), Run.dataset
+    iterations = open_group(path, "r+")["snapshot_iteration"]
+
+    def dropping(run):
+        monkeypatch.setattr(Run, "dataset", whole)
+        found = run.dataset()
+        iterations[len(kept) - 1] = 0
+        for name in ("n_kw", "n_dk"):
+            shutil.rmtree(path / DATA / name / "c" / str(len(kept) - 1))
+        return found
+
+    monkeypatch.setattr(Run, "dataset", dropping)
+    found = counts_of(moment(path))
+    assert found["snapshot_iteration"].values.tolist() == kept[-2:-1] and found["n_kw"].values.sum() > 0

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from tornado.ioloop import IOLoop
 
 from workbench.dashboard.notebook import in_notebook
+from workbench.dashboard.turns import with_lock
 
 STARTS, LOOKS, FILES = (ThreadPoolExecutor(2, thread_name_prefix=f"workbench-{name}") for name in ("starts", "looks", "files"))
 """Threads for runs that are made, counts that are read, files that are written: a big file holds up no start."""
@@ -46,7 +48,7 @@ def in_background(
         if document is None:
             then(result, error)
         elif document.session_context is not None:
-            document.add_next_tick_callback(lambda: then(result, error))
+            with_lock(document, partial(then, result, error))
 
     if loop is None:
         task()

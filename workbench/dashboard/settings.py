@@ -7,7 +7,7 @@ sentences about mistakes are the same everywhere. A sentence about a field stand
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import partial
+from functools import lru_cache, partial
 
 import panel as pn
 
@@ -75,7 +75,7 @@ class Settings:
         for name, field in self.fields().items():
             field.watch(partial(self._look_over, name))
         self._show_fields()
-        self._tell_ahead(mistake_in(self.values()))
+        self._look_ahead()
 
     def fields(self) -> dict[str, Field]:
         """Every field by the name it has in a link."""
@@ -106,7 +106,7 @@ class Settings:
         pace = paces(readings)
         if pace != self._pace:
             self._pace = pace
-            self._tell_ahead(mistake_in(self.values()))
+            self._look_ahead()
 
     def offer(self, runs: list[str]) -> None:
         """The runs of the store that another one can start from."""
@@ -144,19 +144,20 @@ class Settings:
 
     def _look_over(self, name: str) -> None:
         """After a change: tells what is wrong with that field, and forgets what was wrong before."""
-        found = mistake_in(self.values())
-        self._tell_ahead(found)
-        told = self._mistake
+        found, told = self._look_ahead(), self._mistake
         if found is not None and self._place(found) in (name, told and self._place(told)):
             self._tell(found)
         elif told is not None:
             self._tell(None)
 
-    def _tell_ahead(self, mistake: Mistake | None) -> None:
-        """Says how many runs will be started; nothing while something is wrong."""
-        said = "" if mistake else message(told_ahead(self.values(), self._pace))
+    def _look_ahead(self) -> Mistake | None:
+        """Says how many runs will be started; nothing while something is wrong, which is returned."""
+        values = self.values()
+        mistake = mistake_in(values)
+        said = "" if mistake else message(told_ahead(values, self._pace))
         if said != self.ahead.object:
             self.ahead.object = said
+        return mistake
 
     def _place(self, mistake: Mistake) -> str:
         """The field beside which it is told: the corpus may be the path."""
@@ -195,7 +196,7 @@ class Settings:
 
     def _has_supers(self) -> bool:
         """Are there super-topics in the network that is chosen?"""
-        return any(each.name == "super" for each in network_of(self.network.value).variables)
+        return _has_super_topics(self.network.value)
 
     def _show_fields(self) -> None:
         """Shows what the ticked engines have, the priors' options only unfolded, and the path when the corpus is one."""
@@ -242,6 +243,11 @@ class Settings:
         """The form as a card."""
         sizes = {"width": 316, "sizing_mode": None}
         return column(text("<h2>New runs</h2>"), self.form, self.ahead, self.start, self.said, kind="wb-card wb-form", **sizes)
+
+
+@lru_cache
+def _has_super_topics(model: str) -> bool:
+    return any(each.name == "super" for each in network_of(model).variables)
 
 
 def _heading(hyper: bool, owners: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 from weakref import WeakSet
@@ -16,6 +16,8 @@ import panel as pn
 from bokeh.events import ButtonClick, ConnectionLost, DocumentReady
 from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
+
+from workbench.dashboard.turns import in_one_message
 
 STYLE = Path(__file__).parent / "style"
 TICK = 1000
@@ -165,22 +167,11 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     document.title, document.template = title, _template()
     document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY + NAME_SLIDERS))
     document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
+    turn = partial(in_one_message, document, tick)
 
     def drawn(event) -> None:
-        tick()
-        document.add_periodic_callback(tick, TICK)  # Bokeh drops it with the session
+        turn()
+        document.add_periodic_callback(turn, TICK)  # Bokeh drops it with the session
 
     # Not earlier: a menu or a text that is changed before the browser has drawn it is an error there.
     document.on_event(DocumentReady, drawn)
-
-
-def with_lock(document, work: Callable[[], None]) -> None:
-    """Does the work at the session's next turn, with its lock; without a session at once.
-
-    Panel calls a widget's watchers without the lock. That does for Panel's own objects; Bokeh's models (the
-    figure) then refuse the change whenever a tick happens to be under way.
-    """
-    if document is None or document.session_context is None:
-        work()
-    else:
-        document.add_next_tick_callback(work)

@@ -71,11 +71,14 @@ class Slot:
             if known or len(numbers):
                 self.source.data = _raw(numbers) | drawn
         else:
-            if look != self._look and known:
-                self.source.data.update({name: values[:known] for name, values in drawn.items()})
             if known < len(numbers):
                 news = _raw(numbers[known:]) | {name: values[known:] for name, values in drawn.items()}
                 self.source.stream({name: _sent(values) for name, values in news.items()})
+            if look != self._look and known:  # after the rows that are new: what is sent of it are whole columns
+                self.source.data.update({
+                    name: values for name, values in drawn.items()
+                    if not np.array_equal(values, np.asarray(self.source.data[name], float), equal_nan=True)
+                })
         self._look = look
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -40,10 +41,20 @@ def moment_of(reading: Reading) -> Moment:
 @lru_cache(maxsize=4)
 def counts_of(moment: Moment) -> xr.Dataset | None:
     """What words and sizes need of the last snapshot; None before the first."""
-    run = Run(moment.path).dataset()
-    if "phi" not in run:
-        return None
-    return run[["phi", "n_kw", "n_k"]].isel(snapshot=[-1], iteration=[-1]).load()
+    return last_of(moment, lambda run: ["phi", "n_kw", "n_k"] if "phi" in run else [])
+
+
+def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Dataset | None:
+    """These variables at the last snapshot, in memory; None where there are none of them.
+
+    Read once more where the run, which goes on, has dropped that snapshot meanwhile: what is gone would be read as zeros.
+    """
+    run = Run(moment.path)
+    while wanted := names(found := run.dataset()):
+        found = found[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
+        if found["snapshot_iteration"].values[0] in run.reader.snapshots():
+            return found
+    return None
 
 
 @lru_cache(maxsize=3)
@@ -52,7 +63,7 @@ def documents_of(moment: Moment) -> xr.Dataset | None:
     counts = counts_of(moment)
     if counts is None:
         return None
-    found = Run(moment.path).dataset()[["theta", "n_dk"]].isel(snapshot=[-1]).load()
+    found = last_of(moment, lambda run: ["theta", "n_dk"])
     return counts.assign_coords(document=found["document"]).assign(theta=found["theta"], n_dk=found["n_dk"])
 
 

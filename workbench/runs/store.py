@@ -368,6 +368,11 @@ class RunReader:
             warnings.warn(str(error), stacklevel=2)
             return found
 
+    def snapshots(self) -> np.ndarray:
+        """(snapshot,) iterations of the snapshots that are kept now: a run that goes on may drop one that a Dataset knows."""
+        iterations = self._snapshot_iteration[: self._committed().n_snapshots]
+        return iterations[iterations > 0]
+
     def _attributes(self) -> dict:
         settled = read_ending(self.path, self._about).settled
         return attributes(self.spec(), self._made_with, self.status()["state"], settled, self.makers())

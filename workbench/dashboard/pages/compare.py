@@ -20,11 +20,12 @@ from workbench.dashboard.link import Part, follow_address, widget_part, write_ad
 from workbench.dashboard.notes import NotesCard
 from workbench.dashboard.readings import UNREADABLE, Reading, readings_of
 from workbench.dashboard.settings import Settings
-from workbench.dashboard.shell import begin_session, column, dressed, labelled, lay_out, message, text, with_lock
+from workbench.dashboard.shell import begin_session, column, dressed, labelled, lay_out, message, text
 from workbench.dashboard.starting import start_runs, told
 from workbench.dashboard.steering import Steering
 from workbench.dashboard.table import RunTable
 from workbench.dashboard.topics import Topics
+from workbench.dashboard.turns import with_lock
 from workbench.measures import DERIVED
 from workbench.models import VARIABLES
 from workbench.runs.run import default_store
@@ -216,8 +217,12 @@ class ComparePage:
 
     def _pick(self, names: list[str] | None) -> None:
         self._picked = names
-        self._write_link()
-        with_lock(self._document, lambda: self._show_curves(self._readings.latest()))
+
+        def show() -> None:
+            self._show_curves(self._readings.latest())
+            self._write_link()
+
+        with_lock(self._document, show)
 
     def _chart_changed(self, event=None) -> None:
         """Another chart was chosen: it is seen by its first measure, unless it has the one that is seen already."""
@@ -226,8 +231,11 @@ class ComparePage:
             self.measure.param.update(options=list(measures), value=measures[0])
 
     def _look_changed(self, event=None) -> None:
-        self._write_link()
-        with_lock(self._document, self._look)
+        def look() -> None:
+            self._look()
+            self._write_link()
+
+        with_lock(self._document, look)
 
     def _look(self) -> None:
         """Shows the chosen axis, measure and range, and says what the measure means."""

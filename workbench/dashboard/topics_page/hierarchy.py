@@ -12,7 +12,7 @@ import xarray as xr
 from workbench.dashboard.background import sentence_of
 from workbench.dashboard.drawn import Drawn, code, style
 from workbench.dashboard.latest import Latest
-from workbench.dashboard.snapshots import Moment, counts_of
+from workbench.dashboard.snapshots import Moment, counts_of, last_of
 from workbench.dashboard.topics_page.overview import NONE, topics_told
 from workbench.measures import mixture_table, mixtures
 from workbench.models.levels import DOCUMENT
@@ -80,11 +80,11 @@ def network_of_run(moment: Moment) -> Network | None:
 @lru_cache(maxsize=3)
 def levels_of(moment: Moment) -> xr.Dataset | None:
     """The run of a network with the counts of its levels at the last snapshot; None before the first."""
-    run = Run(moment.path).dataset()
-    if "n_kw" not in run:
-        return None
-    levels = [name for name, values in run.items() if "snapshot" in values.dims and name not in {"n_kw", "n_dk"}]
-    return run[[*levels, "n_k"]].isel(snapshot=[-1], iteration=[-1]).load()
+    def names(run) -> list[str]:
+        levels = [name for name, values in run.items() if "snapshot" in values.dims and name not in {"n_kw", "n_dk"}]
+        return [*levels, "n_k"] if "n_kw" in run else []
+
+    return last_of(moment, names)
 
 
 @lru_cache(maxsize=3)

@@ -1,0 +1,85 @@
+"""What a work changes reaches the browser in one message, in order, and what else it asks for is done."""
+
+import asyncio
+import json
+from types import SimpleNamespace
+
+import pytest
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource, Slider
+from bokeh.protocol import Protocol
+
+from workbench.dashboard.turns import in_one_message, with_lock
+
+
+@pytest.fixture
+def visited():
+    """A document with one visitor, its two models, and the messages that the visitor was sent."""
+    document, sent = Document(), []
+
+    async def send_message(message) -> None:
+        sent.append(message)
+
+    connection = SimpleNamespace(protocol=Protocol(), _socket=SimpleNamespace(send_message=send_message))
+    session = SimpleNamespace(_subscribed_connections=[connection], _pending_writes=[])
+    context = SimpleNamespace(session=session)
+    document._session_context = lambda: context
+    slider, source = Slider(start=0, end=9, value=1), ColumnDataSource({"x": [1.0]})
+    document.add_root(slider)
+    document.add_root(source)
+    document.models.flush_synced()
+
+    def messages() -> list[list[dict]]:
+        async def write() -> None:
+            for write in session._pending_writes:
+                await write
+
+        asyncio.run(write())
+        return [json.loads(message.content_json)["events"] for message in sent]
+
+    return SimpleNamespace(document=document, slider=slider, source=source, messages=messages)
+
+
+def test_all_changes_are_one_message_in_the_order_in_which_they_were_made(visited):
+    def work() -> None:
+        visited.slider.value = 2
+        visited.source.stream({"x": [2.0]})
+        visited.slider.end = 10
+
+    in_one_message(visited.document, work)
+    [events] = visited.messages()
+    assert [event["kind"] for event in events] == ["ModelChanged", "ColumnsStreamed", "ModelChanged"]
+    assert [event.get("attr") for event in events[::2]] == ["value", "end"]
+    assert visited.document.callbacks.hold_value is None
+
+
+def test_without_a_change_nothing_is_sent(visited):
+    in_one_message(visited.document, lambda: None)
+    assert visited.messages() == []
+
+
+def test_what_was_changed_before_an_error_is_sent_and_the_error_told(visited):
+    def work() -> None:
+        visited.slider.value = 3
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        in_one_message(visited.document, work)
+    assert [[event["new"] for event in events] for events in visited.messages()] == [[3]]
+    visited.slider.value = 4
+    assert visited.document.callbacks.hold_value is None and not visited.document.callbacks._held_events
+
+
+def test_work_asked_for_meanwhile_comes_at_the_next_turn(visited):
+    done = []
+    asked = []
+    visited.document.on_change(lambda event: asked.append(type(event).__name__))
+    in_one_message(visited.document, lambda: with_lock(visited.document, lambda: done.append(1)))
+    assert not done and len(visited.document.session_callbacks) == 1 and asked == ["SessionCallbackAdded"]
+
+
+def test_without_a_session_work_is_done_at_once():
+    done = []
+    with_lock(None, lambda: done.append(1))
+    with_lock(Document(), lambda: done.append(2))
+    assert done == [1, 2]
