@@ -1,6 +1,5 @@
 """What a work changes reaches the browser in one message, in order, and what else it asks for is done."""
 
-import asyncio
 import json
 from types import SimpleNamespace
 
@@ -17,11 +16,8 @@ def visited():
     """A document with one visitor, its two models, and the messages that the visitor was sent."""
     document, sent = Document(), []
 
-    async def send_message(message) -> None:
-        sent.append(message)
-
-    connection = SimpleNamespace(protocol=Protocol(), _socket=SimpleNamespace(send_message=send_message))
-    session = SimpleNamespace(_subscribed_connections=[connection], _pending_writes=[])
+    connection = SimpleNamespace(protocol=Protocol(), _socket=SimpleNamespace(send_message=lambda message: message))
+    session = SimpleNamespace(_subscribed_connections=[connection], _pending_writes=sent)
     context = SimpleNamespace(session=session)
     document._session_context = lambda: context
     slider, source = Slider(start=0, end=9, value=1), ColumnDataSource({"x": [1.0]})
@@ -30,11 +26,6 @@ def visited():
     document.models.flush_synced()
 
     def messages() -> list[list[dict]]:
-        async def write() -> None:
-            for write in session._pending_writes:
-                await write
-
-        asyncio.run(write())
         return [json.loads(message.content_json)["events"] for message in sent]
 
     return SimpleNamespace(document=document, slider=slider, source=source, messages=messages)
@@ -51,6 +42,17 @@ def test_all_changes_are_one_message_in_the_order_in_which_they_were_made(visite
     assert [event["kind"] for event in events] == ["ModelChanged", "ColumnsStreamed", "ModelChanged"]
     assert [event.get("attr") for event in events[::2]] == ["value", "end"]
     assert visited.document.callbacks.hold_value is None
+
+
+def test_data_that_are_replaced_go_first_and_once(visited):
+    def work() -> None:
+        visited.slider.value = 2
+        visited.source.data = {"x": [1.0, 2.0]}
+        visited.source.data = {"x": [3.0]}
+
+    in_one_message(visited.document, work)
+    [events] = visited.messages()
+    assert [event["attr"] for event in events] == ["data", "value"] and "3.0" in json.dumps(events[0]["data"])
 
 
 def test_without_a_change_nothing_is_sent(visited):

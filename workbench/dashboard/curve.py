@@ -219,11 +219,11 @@ class Curve:
         if target is None:
             return
         _set(self._across, location=target)
+        _set(self._crossings.glyph, x=x, y=y)
         lines = [(mean.numbers, colour) for mean, colour in zip(self._means, COLOURS, strict=True)]
         data, known = crossings(lines, y, target), self._crossings.data_source.data
         if not all(np.array_equal(data[name], known[name]) for name in ("iteration", y, "colour")):
-            self._crossings.data_source.data = data  # before the glyph: the browser's view of fewer rows must not be late
-        _set(self._crossings.glyph, x=x, y=y)
+            self._crossings.data_source.data = data
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
         """Sets the ranges around what is drawn."""
