@@ -26,9 +26,9 @@ def in_one_message(document, work: Callable[[], None]) -> None:
     Bokeh sends a message for each property, which for a click that moves every curve took three times as long as the
     work. Panel's `hold` sends one, but loses it until the next where two meet at a socket that is busy.
 
-    Only then is told what a model holds: data of one source must not be replaced and then streamed to in one work. What replaces
-    data goes first: a glyph that the browser changes before takes the old number of rows to the new data. Python's callbacks of
-    Bokeh's models are not told of what the work changes.
+    Only then is told what a model holds: data of one source must not be replaced and then streamed to in one work. What
+    replaces data goes first: a glyph that the browser changes before takes the old number of rows to the new data.
+    Python's callbacks of Bokeh's models are not told of what the work changes.
     """
     callbacks, session = document.callbacks, document.session_context.session
     document.hold("combine")
