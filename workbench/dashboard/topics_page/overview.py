@@ -96,6 +96,7 @@ def named(told: dict) -> str:
     return " · ".join(name for name in (told["node"], told["label"]) if name)
 
 
+@lru_cache(maxsize=32)
 def words_told(moment: Moment, topic: int, n: int, relevance: float) -> dict:
     """The words of a topic with their bars; of none, the salient words of the corpus. ``spread`` is in the list's order."""
     if counts_of(moment) is None:
@@ -157,7 +158,7 @@ class Explorer:
             if result and result["of"] != self.view.chosen:  # there is no such topic, or no more
                 self.view.chosen = result["of"]
 
-        self._tops.ask((moment, written), partial(_told, moment), shown)
+        self._tops.ask((moment, written), partial(_told, moment, written), shown)
         self._words.ask(asked, partial(words_told, *asked), worded)
 
     def clear(self) -> None:
@@ -185,7 +186,8 @@ def _write_label(moment: Moment, topic: int, text: str) -> None:
     label_topic(moment.path, counts_of(moment), topic, text)
 
 
-def _told(moment: Moment) -> tuple[list[dict], str, str]:
+@lru_cache(maxsize=4)
+def _told(moment: Moment, written: int) -> tuple[list[dict], str, str]:
     """The topics, a sentence about the map, and what is wrong with their labels or why there are none."""
     counts = counts_of(moment)
     if counts is None:

@@ -57,12 +57,19 @@ class Scores:
             if not self.sheet.content:
                 self.sheet.said = "Computing the coherence …"
 
-        self._latest.ask((moment, tuple(labels.items())), partial(scores_told, moment, labels), then, first)
+        wanted = moment, tuple(labels.items())
+        self._latest.ask(wanted, partial(_scores_now, *wanted), then, first)
 
     def clear(self) -> None:
         """Nothing is shown."""
         self._latest.forget()
         self.sheet.param.update(content={}, said="")
+
+
+@lru_cache(maxsize=4)
+def _scores_now(moment: Moment, labels: tuple) -> dict:
+    """The same for every session that shows this run now."""
+    return scores_told(moment, dict(labels))
 
 
 def scores_told(moment: Moment, labels: dict[int, str]) -> dict:

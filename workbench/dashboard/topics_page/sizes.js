@@ -20,7 +20,8 @@ export function render({ model }) {
   plot.append(layer, axes)
 
   function draw() {
-    const width = root.clientWidth || 700, { iterations = [], series, caption } = model.content, n = iterations.length
+    const width = root.clientWidth || 700, { iterations = [], caption } = model.content, n = iterations.length
+    const series = (model.content.series || []).map((one) => ({ ...one, shares: one.shares.split(" ").map(Number) }))
     set(plot, { width, viewBox: `0 0 ${width} ${HIGH}`, "aria-label": caption || "" })
     plot.style.display = n ? "" : "none"
     put(hint, model.said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -48,12 +48,19 @@ class Sizes(Drawn):
                 self.param.update(content=result, said=said)
 
         step = max(1, n_rows // MOST_POINTS)
-        self._latest.ask((path, hash, n_rows // step, tuple(labels.items())), partial(sizes_told, path, labels), then)
+        wanted = path, hash, n_rows // step, tuple(labels.items())
+        self._latest.ask(wanted, partial(_sizes_now, *wanted), then)
 
     def clear(self) -> None:
         """Nothing is shown."""
         self._latest.forget()
         self.param.update(content={}, said="")
+
+
+@lru_cache(maxsize=8)
+def _sizes_now(path, hash: str, n_steps: int, labels: tuple) -> dict:
+    """The same for every session that shows this run now."""
+    return sizes_told(path, dict(labels))
 
 
 def sizes_told(path, labels: dict[int, str]) -> dict:
@@ -69,18 +76,23 @@ def sizes_told(path, labels: dict[int, str]) -> dict:
     own, rest = order[:MOST_TOPICS], order[MOST_TOPICS:]
     series = [
         {"topic": int(run["topic"].values[k]), "colour": topic_colour(int(run["topic"].values[k])),
-         "name": _name(int(run["topic"].values[k]), labels), "shares": shares[:, k].round(5).tolist()}
+         "name": _name(int(run["topic"].values[k]), labels), "shares": _written(shares[:, k])}
         for k in own
     ]
     if rest:
         series.append({
             "topic": OTHERS, "colour": "#888888", "name": f"the {len(rest)} smallest topics",
-            "shares": shares[:, rest].sum(axis=1).round(5).tolist(),
+            "shares": _written(shares[:, rest].sum(axis=1)),
         })
     return {
         "iterations": run["iteration"].values[at].tolist(), "series": series,
         "caption": f"sizes of {len(order)} topics of {path.name} over {int(run['iteration'][-1])} iterations",
     }
+
+
+def _written(shares: np.ndarray) -> str:
+    """Numbers as one text: lists are looked through for Bokeh's models, number by number, at each change in each session."""
+    return " ".join(f"{share:.5g}" for share in shares)
 
 
 def _name(topic: int, labels: dict[int, str]) -> str:
