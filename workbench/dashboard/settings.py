@@ -98,7 +98,7 @@ class Settings:
             },
             "start": self.start_from.value or None,
             "model": self.network.value,
-            "sizes": {"super": self.supers.value} if self._has_supers() else None,
+            "sizes": {"super": self.supers.value} if _has_supers(self.network.value) else None,
         } | {name: field.read() if has.get(name, True) else None for name, field in self.numbers.items()}
 
     def keep_pace(self, readings: list[Reading]) -> None:
@@ -194,10 +194,6 @@ class Settings:
         """Is an engine of networks ticked?"""
         return any(get_engine(engine).model is Network for engine in self.engines.value)
 
-    def _has_supers(self) -> bool:
-        """Are there super-topics in the network that is chosen?"""
-        return _has_super_topics(self.network.value)
-
     def _show_fields(self) -> None:
         """Shows what the ticked engines have, the priors' options only unfolded, and the path when the corpus is one."""
         self.path.visible = self.corpus.value == FILE
@@ -205,7 +201,7 @@ class Settings:
         for name, has in self._priors().items():
             self.numbers[name].visible = has
         self.network.visible = self._has_networks()
-        self.supers.visible = self._has_networks() and self._has_supers()
+        self.supers.visible = self._has_networks() and _has_supers(self.network.value)
         for hyper, groups in self._groups.items():
             above = ""
             for owners, group in groups.items():
@@ -246,7 +242,8 @@ class Settings:
 
 
 @lru_cache
-def _has_super_topics(model: str) -> bool:
+def _has_supers(model: str) -> bool:
+    """Are there super-topics in this network?"""
     return any(each.name == "super" for each in network_of(model).variables)
 
 

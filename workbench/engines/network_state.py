@@ -110,6 +110,7 @@ def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
     return found
 
 
+@lru_cache(maxsize=64)
 def _prior_shape(network, level) -> tuple[int, int]:
     return network.n_groups(level), 1 if level.draws == WORD else network.size(level.draws)
 

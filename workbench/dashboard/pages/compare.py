@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -217,12 +218,16 @@ class ComparePage:
 
     def _pick(self, names: list[str] | None) -> None:
         self._picked = names
+        self._redraw(lambda: self._show_curves(self._readings.latest()))
 
-        def show() -> None:
-            self._show_curves(self._readings.latest())
+    def _redraw(self, draw: Callable[[], None]) -> None:
+        """Draws at the session's next turn, and brings the link to it in the same message."""
+
+        def work() -> None:
+            draw()
             self._write_link()
 
-        with_lock(self._document, show)
+        with_lock(self._document, work)
 
     def _chart_changed(self, event=None) -> None:
         """Another chart was chosen: it is seen by its first measure, unless it has the one that is seen already."""
@@ -231,11 +236,7 @@ class ComparePage:
             self.measure.param.update(options=list(measures), value=measures[0])
 
     def _look_changed(self, event=None) -> None:
-        def look() -> None:
-            self._look()
-            self._write_link()
-
-        with_lock(self._document, look)
+        self._redraw(self._look)
 
     def _look(self) -> None:
         """Shows the chosen axis, measure and range, and says what the measure means."""

@@ -188,7 +188,10 @@ def _write_label(moment: Moment, topic: int, text: str) -> None:
 
 @lru_cache(maxsize=4)
 def _told(moment: Moment, written: int) -> tuple[list[dict], str, str]:
-    """The topics, a sentence about the map, and what is wrong with their labels or why there are none."""
+    """The topics, a sentence about the map, and what is wrong with their labels or why there are none.
+
+    written : when the notes were replaced last, which only tells one state of the labels from another.
+    """
     counts = counts_of(moment)
     if counts is None:
         return [], "", f"{moment.path.name} has no snapshot of its topics yet; they appear with the first."

@@ -59,7 +59,7 @@ class Sizes(Drawn):
 
 @lru_cache(maxsize=8)
 def _sizes_now(path, hash: str, n_steps: int, labels: tuple) -> dict:
-    """The same for every session that shows this run now."""
+    """The same for every session that shows this run now; hash and n_steps only tell one moment of it from another."""
     return sizes_told(path, dict(labels))
 
 
