@@ -32,12 +32,10 @@ def scan_option():
 
 def by_words(corpus, model, n_dk, scan: str) -> bool:
     """Is a sweep of a chain with counts n_dk (document, topic) to go word after word?"""
-    if scan == "documents" or not entries_fit(corpus.document_tokens, model.n_topics):
-        return False
-    if scan == "words":
-        return True
     spared = model.n_topics - SPARED
-    return spared > 0 and COST * mean_held(n_dk, corpus.document_tokens) < spared
+    if scan == "documents" or (scan == "auto" and spared <= 0) or not entries_fit(corpus.document_tokens, model.n_topics):
+        return False
+    return scan == "words" or COST * mean_held(n_dk, corpus.document_tokens) < spared
 
 
 def sweep_words(corpus, model, state, turn, chain=0) -> int:

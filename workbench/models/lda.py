@@ -66,7 +66,7 @@ class LDA:
     @property
     def alphas(self) -> np.ndarray:
         """(topic,) the prior of each topic."""
-        return np.broadcast_to(np.asarray(self.alpha, float), self.n_topics).copy()
+        return np.full(self.n_topics, self.alpha, float)
 
     def simulate(self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0) -> tuple[Corpus, dict]:
         """A corpus drawn from the model and the truth behind it.

@@ -34,6 +34,7 @@ import numpy as np
 import xarray as xr
 import zarr
 from filelock import FileLock, Timeout
+from zarr.codecs import BloscCodec
 
 from workbench.runs.archive import get_corpus, put_corpus, put_start
 from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, START_PATIENCE, STOPPED, partial_of, read_json, replace_json
@@ -51,6 +52,8 @@ CAPACITY = 2**20
 ROWS_PER_CHUNK = 256
 ROOM = 128
 """Topics that there is room for at first, at least, where their number may grow: so they lie in few chunks."""
+COUNTS = BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle")
+"""How snapshots are packed: fastest, as most bits of counts and of numbers of topics are zero."""
 SNAPSHOT_BUDGET = 2 * 2**30
 """Bytes of counts, before compression, above which every other old snapshot is thinned out."""
 
@@ -109,15 +112,17 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     room = max(model.n_topics, ROOM) if engine.grows else model.n_topics
     n_columns = width(names, of_topics, room)
 
-    def array(name, shape, chunks, dtype, dims, fill):
-        group.create_array(name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill)
+    def array(name, shape, chunks, dtype, dims, fill, packed=None):
+        group.create_array(
+            name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill, compressors=packed
+        )
 
     array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
     sizes = sizes_of(model, train) | {"topic": room}
     for name in kept:
         dims = variables[name].dims
         shape = tuple(sizes[dim] for dim in dims[1:])
-        array(name, (CAPACITY, *shape), (1, *shape), variables[name].dtype, dims, 0)
+        array(name, (CAPACITY, *shape), (1, *shape), variables[name].dtype, dims, 0, COUNTS)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)
     group["committed"][2] = model.n_topics
@@ -133,6 +138,12 @@ def open_group(path: Path, mode: str = "r"):
         group = zarr.open_group(str(path / DATA), mode=mode, use_consolidated=False)
         _check_schema(path, group.attrs["schema"])
     return group
+
+
+def open_arrays(group, names) -> list:
+    """Arrays of a group, to write to: chunks go as they come, without a look whether they are empty."""
+    with zarr.config.set({"array.write_empty_chunks": True}):
+        return [group[name] for name in names]
 
 
 def about_run(path: Path) -> dict:

@@ -21,7 +21,7 @@ from workbench.runs.dataset import row_of
 from workbench.runs.loop import Position, Row, start
 from workbench.runs.made_by import take_on
 from workbench.runs.recorded import recorded
-from workbench.runs.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group, read_spec, settle
+from workbench.runs.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_arrays, open_group, read_spec, settle
 
 FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
 CHECKPOINT_EVERY = 5.0
@@ -79,8 +79,9 @@ class RunWriter:
         self._variables = recorded(self.spec).variables
         self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
         self._made_with, self._goes_on = group.attrs["versions"], False
-        self._numbers, self._counts = group["numbers"], {name: group[name] for name in self._layout.kept}
-        self._snapshot_iteration, self._committed = group["snapshot_iteration"], group["committed"]
+        books = open_arrays(group, ("numbers", "snapshot_iteration", "committed"))
+        self._numbers, self._snapshot_iteration, self._committed = books
+        self._counts = dict(zip(self._layout.kept, open_arrays(group, self._layout.kept), strict=True))
         self.n_rows, self._n_snapshots, self._n_topics = Committed.of(self._committed, self._room())
         self._known = self._numbers[: self.n_rows] if self.n_rows else np.empty((0, self._numbers.shape[1]))
         first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
