@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import TYPE_CHECKING
 
-import pandas as pd
-from records import markdown
+if TYPE_CHECKING:  # the child is this file too, and pays for what it imports
+    import pandas as pd
 
 NAME = "first_use"
 TITLE = "First use: cold and warm"
@@ -75,6 +76,8 @@ def medians(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def told(rows: pd.DataFrame) -> str:
+    from records import markdown
+
     table = [[part, f"{row['cpu']:.2f}", f"{row['wall']:.2f}"] for part, row in medians(rows).iterrows()]
     return "\n\n".join([__doc__.split("\n\n", 1)[1].strip(), markdown(["seconds", "CPU", "wall"], table)])
 

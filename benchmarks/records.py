@@ -32,8 +32,14 @@ class Records:
     def has(self, cell: str) -> bool:
         return bool((self.rows["cell"] == cell).any())
 
-    def put(self, cell: str, rows: list[dict]) -> None:
-        """Replaces the rows of a cell, in the file too."""
+    def put(self, cell: str, rows: list[dict]) -> bool:
+        """Replaces the rows of a cell, in the file too; False where that would lose what was measured, and nothing changes.
+
+        It would where all is left out now, or another corpus stands in for one that is not on this machine.
+        """
+        before = self.rows[self.rows["cell"] == cell].to_dict("records")
+        if not _corpora(before) <= _corpora(rows):
+            return False
         about = {
             "measured": datetime.now().isoformat(" ", "minutes"), "commit": commit(), "load": round(os.getloadavg()[0], 2),
         }
@@ -44,6 +50,12 @@ class Records:
         partial = self.path.with_suffix(".partial")
         self.rows.to_csv(partial, index=False, float_format="%.6g")
         partial.replace(self.path)
+        return True
+
+
+def _corpora(rows: list[dict]) -> set:
+    """Of the rows that were measured; None stands for the corpus of a question that has only one."""
+    return {row.get("corpus") for row in rows if pd.isna(row.get("left_out"))}
 
 
 def commit() -> str:

@@ -98,7 +98,8 @@ def measure(questions: list[str], plan: Plan, out: Path, again: bool) -> None:
         pace = used / guessed if guessed else 1.0
         print(f"[{at}/{len(wanted)}] {name}, {cell}; about {pace * left / 60:.1f} min left", flush=True)
         began = time.perf_counter()
-        kept[name].put(cell, work())
+        if not kept[name].put(cell, work()):
+            print(f"{cell} stays as it was measured before: its corpus is not on this machine; set WORKBENCH_DATA", flush=True)
         used, guessed, left = used + time.perf_counter() - began, guessed + guess, left - guess
     (out / "machine.json").write_text(json.dumps(machine.described(), indent=1) + "\n")
 

@@ -205,6 +205,16 @@ def test_what_was_measured_is_kept_and_replaced_cell_by_cell(tmp_path):
     assert sorted(kept.rows["cpu"]) == [2.0, 3.0] and set(kept.rows) >= {"measured", "commit", "load"}
 
 
+def test_what_was_measured_is_not_lost_where_its_corpus_is_missing(tmp_path):
+    path = tmp_path / "kept.csv"
+    Records(path).put("one", [{"contender": "a", "corpus": "kos", "cpu": 1.0}])
+    assert not Records(path).put("one", [{"contender": "all", "corpus": "kos", "left_out": "not on this machine"}])
+    assert not Records(path).put("one", [{"contender": "a", "corpus": "docstrings", "cpu": 2.0}])
+    assert list(Records(path).rows["cpu"]) == [1.0]
+    assert Records(path).put("one", [{"contender": "a", "corpus": "kos", "cpu": 3.0}])
+    assert list(Records(path).rows["cpu"]) == [3.0]
+
+
 def test_a_commit_that_looks_like_a_number_is_none(tmp_path, monkeypatch):
     for commit in ("1e85258", "0012345"):
         monkeypatch.setattr("records.commit", lambda commit=commit: commit)
