@@ -400,7 +400,7 @@ def test_a_run_before_its_first_snapshot_says_so_on_every_card(new_run, store, m
 
 def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, store, monkeypatch):
     path = new_run("one", "cgs", n_iterations=8, snapshot_every=2)
-    kept, whole = Run(path).reader.snapshots().tolist(), Run.dataset
+    kept, whole = Run(path).dataset()["snapshot_iteration"].values.tolist(), Run.dataset
     iterations = open_group(path, "r+")["snapshot_iteration"]
 
     def dropping(run):

@@ -17,6 +17,8 @@ import workbench as wb
 from workbench.runs import store as stores
 from workbench.runs.archive import get_corpus
 from workbench.runs.control import StorePulse
+from workbench.runs.counts import SnapshotGone
+from workbench.runs.fit import resume
 from workbench.runs.run import find_run
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store import DATA, StoreError, create_run, read_status
@@ -153,6 +155,19 @@ def test_old_snapshots_are_thinned_within_the_budget(thirty_documents, store):
     assert ds.sizes["snapshot"] <= 6 and ds.snapshot_iteration.values[-1] == 40
     np.testing.assert_array_equal(ds.n_kw.sum(("topic", "word")), train.n_tokens)
     assert len(list((path / DATA / "n_kw" / "c").iterdir())) == ds.sizes["snapshot"]
+
+
+def test_a_snapshot_that_was_dropped_is_not_read_as_zeros(thirty_documents, store):
+    train, _ = thirty_documents
+    spec = make_spec(train, "cgs", n_topics=3, n_iterations=4, snapshot_every=2)
+    path = create_run(store, spec, train, None, budget=1)
+    carry_on(path)
+    held, read = wb.open_run(path), wb.open_run(path)
+    first = read.n_kw.load().isel(snapshot=0).values
+    resume(path, n_iterations=10, progress=False)
+    with pytest.raises(SnapshotGone, match=f"{path.name} went on and has dropped its snapshot of iteration 2"):
+        held.n_kw.isel(snapshot=0).load()
+    np.testing.assert_array_equal(read.n_kw.isel(snapshot=0), first)
 
 
 def test_a_writer_that_died_is_seen_as_interrupted(run):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+import contextlib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.dashboard.readings import ALIVE, Reading
+from workbench.runs.counts import SnapshotGone
 from workbench.runs.notes import FILE, NoteError, labels_of_topics, read_notes
 from workbench.runs.run import Run
 from workbench.views.style import COLOURS
@@ -47,14 +49,15 @@ def counts_of(moment: Moment) -> xr.Dataset | None:
 def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Dataset | None:
     """These variables at the last snapshot, in memory; None where there are none of them.
 
-    Read once more where the run, which goes on, has dropped that snapshot meanwhile: what is gone would be read as zeros.
+    Read once more where the run, which goes on, has dropped that snapshot meanwhile.
     """
     run = Run(moment.path)
-    while wanted := names(found := run.dataset()):
-        found = found[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
-        if found["snapshot_iteration"].values[0] in run.reader.snapshots():
-            return found
-    return None
+    while True:
+        with contextlib.suppress(SnapshotGone):
+            found = run.dataset()
+            if not (wanted := names(found)):
+                return None
+            return found[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
 
 
 @lru_cache(maxsize=3)

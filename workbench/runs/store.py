@@ -38,6 +38,7 @@ from zarr.codecs import BloscCodec
 
 from workbench.runs.archive import get_corpus, put_corpus, put_start
 from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, START_PATIENCE, STOPPED, partial_of, read_json, replace_json
+from workbench.runs.counts import read_counts
 from workbench.runs.dataset import attributes, label_counts, label_rows, versions, width
 from workbench.runs.made_by import KERNELS, makers
 from workbench.runs.notes import NoteError, with_labels
@@ -365,11 +366,15 @@ class RunReader:
         return label_rows(self.recorded, rows, self._attributes())
 
     def dataset(self, train=None) -> xr.Dataset:
-        """The whole Dataset; counts of snapshots are read from disk when they are used, ``train`` if it is not at hand."""
+        """The whole Dataset; counts of snapshots are read from disk when they are used, ``train`` if it is not at hand.
+
+        A snapshot that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
+        """
         committed = self._committed()
         iterations = self._snapshot_iteration[: committed.n_snapshots]
         kept = np.flatnonzero(iterations)
-        counts = xr.open_zarr(str(self.path / DATA), consolidated=False, chunks=None)[list(self._layout.kept)]
+        arrays = {name: (self.recorded.variables[name].dims, self._group[name]) for name in self._layout.kept}
+        counts = read_counts(self.path, arrays, self._snapshot_iteration, len(iterations))
         counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics))
         train = train or get_corpus(self.path.parent, self.spec().train)
         found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self.recorded)
@@ -378,11 +383,6 @@ class RunReader:
         except NoteError as error:  # what people wrote never hides what was computed
             warnings.warn(str(error), stacklevel=2)
             return found
-
-    def snapshots(self) -> np.ndarray:
-        """(snapshot,) iterations of the snapshots that are kept now: a run that goes on may drop one that a Dataset knows."""
-        iterations = self._snapshot_iteration[: self._committed().n_snapshots]
-        return iterations[iterations > 0]
 
     def _attributes(self) -> dict:
         settled = read_ending(self.path, self._about).settled
