@@ -17,6 +17,7 @@ from bokeh.events import ButtonClick, ConnectionLost, DocumentReady
 from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
+from workbench.dashboard.light import Box, Sentence, let_go
 from workbench.dashboard.turns import in_one_message
 
 STYLE = Path(__file__).parent / "style"
@@ -71,16 +72,9 @@ else by_hand()
 
 def column(*parts, kind: str, **settings) -> pn.Column:
     """Parts in a container whose looks layout.css gives to ``kind``."""
-    return pn.Column(
+    return Box(
         *parts, css_classes=kind.split(), stylesheets=[LAYOUT_CSS], margin=0, **{"sizing_mode": "stretch_width"} | settings
     )
-
-
-class Sentence(pn.pane.HTML):
-    """HTML of which a change sends the text alone; Panel's own sends style sheets too, in a notebook another host's."""
-
-    def _update(self, ref: str, model) -> None:
-        model.text = self._get_properties(model.document)["text"]
 
 
 def text(html: str = "", **settings) -> Sentence:
@@ -170,6 +164,7 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     turn = partial(in_one_message, document, tick)
 
     def drawn(event) -> None:
+        let_go(document)
         turn()
         document.add_periodic_callback(turn, TICK)  # Bokeh drops it with the session
 
