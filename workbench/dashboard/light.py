@@ -12,6 +12,7 @@ from html import escape
 import panel as pn
 import param
 from bokeh.core.property.wrappers import PropertyValueContainer
+from bokeh.models import LayoutDOM
 from panel.models.markup import HTML
 from panel.reactive import Reactive
 from panel.viewable import Layoutable
@@ -53,6 +54,18 @@ class Sentence(Light):
         model = HTML(disable_math=True, **self._get_properties(doc))
         self._models[(root or model).ref["id"]] = (model, parent)
         return model
+
+
+class Given(Light):
+    """A model of Bokeh's as it is. Panel's own pane has a row around it, and looks through all that the model refers to."""
+
+    def __init__(self, model: LayoutDOM):
+        self._drawn = model
+        super().__init__()
+
+    def _get_model(self, doc, root=None, parent=None, comm=None) -> LayoutDOM:
+        self._models[(root or self._drawn).ref["id"]] = (self._drawn, parent)
+        return self._drawn
 
 
 def let_go(document) -> None:

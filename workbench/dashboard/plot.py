@@ -39,7 +39,7 @@ here $snap_y{0,0.[0000]} · @n_active_topics{0} topics with a token</div>
 def plot() -> figure:
     """The figure, without a glyph."""
     made = figure(
-        height=420, sizing_mode="stretch_width", tools="pan,box_zoom,wheel_zoom,reset", toolbar_location="right",
+        height=420, sizing_mode="stretch_width", margin=0, tools="pan,box_zoom,wheel_zoom,reset", toolbar_location="right",
         x_range=Range1d(0, 1), y_range=Range1d(0, 1), min_border_right=12, name="curve",
     )
     made.toolbar.logo, made.toolbar.autohide = None, True

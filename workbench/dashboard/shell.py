@@ -17,7 +17,7 @@ from bokeh.events import ButtonClick, ConnectionLost, DocumentReady
 from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
-from workbench.dashboard.light import Box, Sentence, let_go
+from workbench.dashboard.light import Box, Given, Sentence, let_go
 from workbench.dashboard.turns import in_one_message
 
 STYLE = Path(__file__).parent / "style"
@@ -136,14 +136,14 @@ def links(pages: dict[str, str], here: str) -> str:
     return f'<nav aria-label="pages">{listed}</nav>' if len(pages) > 1 else ""
 
 
-def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
+def _browser_button(label: str, code: str, **models) -> Given:
     """A button whose click is handled in the browser; there it is called ``button``.
 
     A Bokeh button: Panel's `js_on_click` enters the button into a registry that never lets go of it.
     """
     made = Button(label=label, stylesheets=[WIDGET_CSS], margin=0)
     made.js_on_event(ButtonClick, CustomJS(args=models | {"button": made}, code=code))
-    return pn.pane.Bokeh(made, margin=0)
+    return Given(made)
 
 
 def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:

@@ -17,6 +17,7 @@ from workbench.dashboard.files import FORMS, figure_file, report_file, runs_file
 from workbench.dashboard.grouping import GROUPINGS, MOST_RUNS, mean_lines
 from workbench.dashboard.highlight import Highlight
 from workbench.dashboard.history import Lineage, Moves
+from workbench.dashboard.light import Given
 from workbench.dashboard.link import Part, follow_address, widget_part, write_address
 from workbench.dashboard.notes import NotesCard
 from workbench.dashboard.readings import UNREADABLE, Reading, readings_of
@@ -290,7 +291,7 @@ class ComparePage:
         controls = column(
             column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
             column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, kind="wb-bar"),
-            pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.meaning,
+            Given(self.curve.figure), self.meaning,
             column(text(message("Download"), css_classes=["wb-mid"]), *self.view_files.buttons.values(), kind="wb-bar"),
             self.view_files.said, kind="wb-card",
         )
