@@ -8,6 +8,7 @@ docs/decisions/page_shell.md.
 from __future__ import annotations
 
 from html import escape
+from typing import ClassVar
 
 import panel as pn
 import param
@@ -41,7 +42,7 @@ class Sentence(Light):
 
     object = param.String(doc="The HTML; escape what others wrote.")
 
-    _rename = {"object": "text", "name": None}
+    _rename: ClassVar = {"object": "text", "name": None}
 
     def __init__(self, object: str = "", **settings):
         super().__init__(object=object, **settings)

@@ -79,6 +79,8 @@ class Slot:
                     name: values for name, values in drawn.items()
                     if not np.array_equal(values, np.asarray(self.source.data[name], float), equal_nan=True)
                 })
+            # Streaming has copied each column: hold the numbers that all sessions share. They are the same, so nobody is told.
+            dict.update(self.source.data, _raw(numbers) | drawn)
         self._look = look
 
 
@@ -97,6 +99,9 @@ def _drawn(numbers: np.ndarray, errors: np.ndarray, look: Look) -> dict[str, np.
     for at, names in enumerate(STRANDS):
         column = COLUMNS.index(look.columns[at]) if at < len(look.columns) else None
         line = nothing if column is None else smoothed(numbers[:, column], look.smoothing)
-        error = nothing if column is None or not len(errors) else smoothed(errors[:, column], look.smoothing)
-        found |= dict(zip(names, (line, line - error, line + error), strict=True))
+        low = high = nothing
+        if column is not None and len(errors):
+            error = smoothed(errors[:, column], look.smoothing)
+            low, high = line - error, line + error
+        found |= dict(zip(names, (line, low, high), strict=True))
     return found
