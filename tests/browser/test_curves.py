@@ -24,6 +24,11 @@ TARGET = """() => {
   return visible ? location : null
 }"""
 CROSSINGS = "name => [...Bokeh.documents[0].get_model_by_name('crossings').data[name]]"
+FOCUSED = """() => {
+  let node = document.activeElement
+  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
+  return node?.getAttribute("aria-label") ?? node?.innerText ?? ""
+}"""
 PLACE = """slot => {
   const plot = Bokeh.documents[0].get_model_by_name('curve'), view = Bokeh.index.find_one_by_id(plot.id)
   const line = plot.renderers.find(r => r.tags[0] === 'line-' + slot), data = line.data_source.data
@@ -147,6 +152,25 @@ def test_the_run_that_is_pointed_at_is_lifted_everywhere_and_escape_lets_go(page
     legend.nth(0).click()
     page.get_by_role("heading", name="workbench").hover()
     until(lambda: opacities(page) == [1, 1, 1, 1], "a second click lets go")
+
+
+def test_the_tab_key_goes_through_the_legend_and_on(page, names):
+    def tabs_until(last: str, key: str = "Tab") -> list[str]:
+        passed = []
+        while last not in passed:
+            assert len(passed) < 40, passed
+            page.keyboard.press(key)
+            page.wait_for_timeout(150)  # Bokeh makes the legend anew
+            passed.append(page.evaluate(FOCUSED))
+        return passed
+
+    legend = page.get_by_role("button", name="highlight ")
+    entries = [legend.nth(at).get_attribute("aria-label") for at in range(4)]
+    page.get_by_role("slider", name="Smoothing").focus()
+    passed = tabs_until("SVG")
+    assert [one for one in passed if one in entries] == entries
+    passed = tabs_until("Smoothing", "Shift+Tab")
+    assert [one for one in passed if one in entries] == entries[::-1]
 
 
 def test_labels_are_compared_with_intervals_and_set_against_another_reference(page, store, names):

@@ -7,7 +7,7 @@ export function render({ model }) {
   const status = document.createElement("span")
   status.setAttribute("role", "status")
   status.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
-  let held = null, over = null, lit = null, beside = false, plot = null, base = null
+  let held = null, over = null, lit = null, beside = false, plot = null, base = null, focused = -1
 
   // ---- where things are
   const figure = () => {
@@ -26,13 +26,15 @@ export function render({ model }) {
   }
   const names_of = (node) => node.dataset.runs !== undefined ? node.dataset.runs.split("\n") : [node.dataset.run]
 
+  // The number of an entry of the legend; -1 of anything else.
+  const entry = (node) => node.classList?.contains("bk-item") && node.getRootNode().host?.classList.contains("bk-Legend")
+    ? [...node.parentNode.children].indexOf(node) : -1
+
   function named(path) {
     for (const node of path) {
       if (node.dataset && (node.dataset.run !== undefined || node.dataset.runs !== undefined)) return names_of(node)
-      if (node.classList?.contains("bk-item") && node.getRootNode().host?.classList.contains("bk-Legend")) {
-        const names = model.slots[[...node.parentNode.children].indexOf(node)]
-        return names?.length ? names : null
-      }
+      const at = entry(node)
+      if (at >= 0) return model.slots[at]?.length ? model.slots[at] : null
     }
     return null
   }
@@ -123,11 +125,16 @@ export function render({ model }) {
         hold(named(path))
       }
     },
-    keyup: (event) => { if (event.key === "Tab") point(named(event.composedPath())) },
+    keyup: (event) => {
+      if (event.key !== "Tab") return
+      const path = event.composedPath()
+      focused = entry(path[0])
+      point(named(path))
+    },
   }
   for (const [kind, listen] of Object.entries(listeners)) document.addEventListener(kind, listen)
 
-  // ---- entries of the legend by keyboard; Bokeh makes them anew whenever one changes
+  // ---- entries of the legend by keyboard; Bokeh makes them anew whenever a curve changes, and the one with the focus is gone
   const seen = new WeakSet()
   function dress() {
     for (const root of roots(document)) {
@@ -137,6 +144,7 @@ export function render({ model }) {
         if (item.tabIndex !== 0) Object.assign(item, { tabIndex: 0, role: "button" })
         const label = `highlight ${model.said[at] ?? ""}`
         if (item.getAttribute("aria-label") !== label) item.setAttribute("aria-label", label)
+        if (at === focused && document.activeElement === document.body) item.focus({ preventScroll: true })
       }
     }
   }
