@@ -1,8 +1,7 @@
 """Boxes and sentences that weigh little, and what a session lets go of when its page is sent.
 
-A page has some fifty of them. Of Panel's own every one watches all of its looks and is told of all its properties by
-the browser, and a pane has a row around it; together they were half of a session. Why, and what was measured:
-docs/decisions/page_shell.md.
+A page has some fifty of them. Of Panel's own every one watches all of its looks, and a pane has a row around it. Why, and
+what was measured: docs/decisions/page_shell.md.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class Given(Light):
 
 
 def let_go(document) -> None:
-    """Lets go of the empty lists, dicts and sets that Bokeh makes for each model, a dozen each, to write the page.
+    """Lets go of the empty lists, dicts and sets that Bokeh makes for each model.
 
     What is asked for again is made again; what was changed is no default any more, and stays.
     """
