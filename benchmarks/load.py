@@ -1,6 +1,6 @@
 """How do the pages bear many visitors?
 
-Thirty sessions of a page at once, in each of which a control is clicked once a second, beside ten runs of 600 iterations that
+Thirty sessions of a page at once, in each of which a control is clicked once a second, beside ten runs of 300 iterations that
 go on (`python benchmarks/clicks.py --page compare`); a reaction is the time from the click until what it changes comes back.
 Then sessions that come and go (`python benchmarks/churn.py --page compare`). Visitors, runs and the server are processes of
 their own; wall times, so read them beside the load of the machine.

@@ -24,6 +24,8 @@ from workbench.runs.store import read_spec
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LONG = 150_000
 """Iterations that no test waits for."""
+HOST = "table.getRootNode().host"
+"""What a table that stands in a sentence scrolls within."""
 
 
 @pytest.fixture(scope="module")
@@ -202,6 +204,10 @@ def test_drawing_by_hand_and_the_newest_again(url, new_page, finished):
     until(lambda: page.get_by_label("draw done-svb").get_attribute("aria-pressed") == "false", "the swatch is empty")
     press(page, "Newest eight")
     until(lambda: len(figure(page)["legend"]) == 2, "both are drawn again")
+    page.get_by_label("choose done-svb").check()
+    press(page, "Draw chosen")
+    until(lambda: figure(page)["legend"] == ["svb"], "what is chosen is drawn")
+    until(lambda: "runs=done-svb" in page.evaluate("location.search"), "the link says so")
 
 
 def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_page, store, finished, texts):
@@ -407,6 +413,17 @@ def test_nothing_is_cut_off(width, url, new_page, finished):
         box = page.get_by_label(label).bounding_box()
         assert box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
     assert page.locator(".wb-table").evaluate("table => table.scrollWidth <= table.clientWidth")
+    assert page.locator("table[aria-label=comparison]").evaluate(f"table => {HOST}.scrollWidth <= {HOST}.clientWidth")
+
+
+def test_the_comparison_stays_where_it_was_scrolled_to(url, new_page, finished):
+    page = new_page(url, width=500)
+    table = page.locator("table[aria-label=comparison]")
+    table.wait_for()
+    table.evaluate(f"table => {{ {HOST}.scrollLeft = 60 }}")
+    page.get_by_label("Set against").select_option("svb")
+    until(lambda: "From svb" in table.inner_text(), "the table is another")
+    assert table.evaluate(f"table => {HOST}.scrollLeft") == 60
 
 
 def test_a_broken_run_does_not_break_the_page(url, new_page, store, finished):

@@ -58,6 +58,21 @@ def test_a_ninth_run_takes_the_place_of_the_oldest_choice(desk, reading_of):
     assert len(page.curve.colours()) == 8 and "run-9" in page.curve.colours()
 
 
+def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(desk, reading_of):
+    page, holds = desk
+    holds(*(reading_of(f"run-{at}") for at in range(12)))
+    assert page.ticked.disabled and len(page._wanted().runs) == 8
+    page.table.chosen = [f"run-{at}" for at in (11, 1, *range(3, 11))]
+    page.ticked.clicks += 1
+    names = [f"run-{at}" for at in (1, *range(3, 12))]
+    assert set(page.curve.colours()) == set(names[:8])
+    assert {path.name for path, *_ in page._wanted().runs} == set(names)
+    assert {colour for *_, colour in page._wanted().runs[8:]} == {""}
+    assert "The figure has room for 8; 2 more are in the comparison and the report." in page.meaning.object
+    page.newest.clicks += 1
+    assert len(page._wanted().runs) == 8 and "more are in" not in page.meaning.object
+
+
 def test_unreadable_runs_are_listed_and_not_drawn(desk, reading_of):
     page, holds = desk
     holds(reading_of("good"), reading_of("bad", state="unreadable")._replace(spec=None))

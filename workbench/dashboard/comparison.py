@@ -112,32 +112,37 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
     ends = np.append(ends[np.isfinite(ends)], 0.0)
     low, high = ends.min(), ends.max()
     head = [
-        ("", "Engine and options"), ("n", "Runs"), ("n", "Perplexity"), ("n", "± Monte Carlo"), ("n", "95 % over documents"),
-        ("n", f"From {references}"), ("n", "95 %"), ("", ""), ("n", f"Seconds to {until:,.6g}"), ("n", "Updates to it"),
+        ("", "Engine and options", "what tells the runs apart; runs that differ in seed and split alone share a row"),
+        ("n", "Runs", "how many share the row"),
+        ("n", "Perplexity", "of the held-out tokens, mean over the runs"),
+        ("n", "± Monte Carlo", "standard error of it: over seeds, or of one chain by batch means"),
+        ("n", "95 % over documents", "interval by drawing the documents anew; of runs at rest"),
+        ("n", f"From {references}", "mean difference of runs with the same split and seed, and its 95 % interval"),
+        ("picture", "", "the difference and its interval; the line is no difference"),
+        ("n", f"Seconds to {until:,.6g}", "of computing, until a run was first at or below it; mean over the runs"),
+        ("n", "Updates to it", "of tokens or pairs, until then"),
     ]
     rows = "".join(_row(label, one, low, high, drawn) for label, one in found.iterrows())
-    cells = "".join(f'<th scope="col" class="{kind}">{escape(word)}</th>' for kind, word in head)
-    return (
-        f'<div class="scroll"><table aria-label="comparison"><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table></div>'
-    )
+    cells = "".join(f'<th scope="col" class="{kind}" title="{escape(why)}">{escape(word)}</th>' for kind, word, why in head)
+    return f'<table aria-label="comparison"><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> str:
     colour = next((colour for path, _, colour in drawn if path.name in one["runs"]), "")
     few = f" ({one['n_reached']:.0f} of {one['n_runs']:.0f})" if one["n_reached"] < one["n_runs"] else ""
+    interval = told_range(one["difference_low"], one["difference_high"])
     cells = [
         f"{one['n_runs']:.0f}", f"{one['test_perplexity']:,.1f}",
-        f"{one['mc_error']:,.2f}" if np.isfinite(one["mc_error"]) else "–",
+        f"{one['mc_error']:,.2f}\n{one['mc_source']}" if np.isfinite(one["mc_error"]) else "–",
         f"{one['documents_low']:,.1f} … {one['documents_high']:,.1f}" if np.isfinite(one["documents_low"]) else "–",
-        signed(one["difference"]) if one["reference"] != label else "0",
-        (one["reference"] != label and told_range(one["difference_low"], one["difference_high"])) or "–",
+        "0" if one["reference"] == label else signed(one["difference"]) + (f" ({interval})" if interval else ""),
     ]
     spent = [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
     told = "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
     dot = f'<span class="dot" style="background:{colour}"></span>' if colour else ""
     picture = _interval(one, low, high, colour)
     return (
-        f'<tr {data_runs(one["runs"])}><th scope="row">{dot}{escape(str(label))}</th>{told}<td>{picture}</td>'
+        f'<tr {data_runs(one["runs"])}><th scope="row">{dot}{escape(str(label))}</th>{told}<td class="picture">{picture}</td>'
         + "".join(f'<td class="n">{escape(cell)}</td>' for cell in spent) + "</tr>"
     )
 

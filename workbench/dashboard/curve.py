@@ -39,7 +39,7 @@ CLOSE_UP = 0.1
 class Drawn(NamedTuple):
     """What is to be seen at the moment: enough to draw it again elsewhere."""
 
-    runs: tuple[tuple[Path, str, str], ...]  # path, label, colour
+    runs: tuple[tuple[Path, str, str], ...]  # path, label, colour ("" of one that is not in the figure)
     axis: str                                # of AXES
     measure: str                             # of MEASURES
     x_range: tuple[float, float]

@@ -109,7 +109,7 @@ def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str) -> File:
     if not np.isfinite(found["difference"]).any():
         raise FileError("no label has a run on the same split with the same seed as the reference; choose another reference")
     style = {
-        label: Look(next((colour for path, _, colour in drawn.runs if path.name in names), GREY), "-", "o")
+        label: Look(next((colour for path, _, colour in drawn.runs if path.name in names), "") or GREY, "-", "o")
         for label, names in found["runs"].items()
     }
     told = found.reset_index("label")

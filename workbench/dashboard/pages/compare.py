@@ -11,7 +11,7 @@ import panel as pn
 from workbench.dashboard.background import in_background, sentence_of
 from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MEASURES
 from workbench.dashboard.comparison import Comparison
-from workbench.dashboard.curve import N_SLOTS, SPANS, Curve
+from workbench.dashboard.curve import N_SLOTS, SPANS, Curve, Drawn
 from workbench.dashboard.downloads import Downloads, Handover
 from workbench.dashboard.files import FORMS, figure_file, report_file, runs_file, table_file
 from workbench.dashboard.grouping import GROUPINGS, MOST_RUNS, mean_lines
@@ -66,6 +66,7 @@ class ComparePage:
         ))
         self.highlight = Highlight()
         self.newest = dressed(pn.widgets.Button(label="Newest eight", disabled=True))
+        self.ticked = dressed(pn.widgets.Button(label="Draw chosen", disabled=True))
         self.meaning = text(sizing_mode="stretch_width")
         self.topics, self.moves, self.lineage = Topics(), Moves(), Lineage()
         self.form = dressed(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
@@ -74,9 +75,11 @@ class ComparePage:
         self.comparison = Comparison(self.handover, pn.state.curdoc)
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self._picked: list[str] | None = None     # drawn by hand; None: the newest eight
+        self._beyond: list[str] = []              # runs that are wanted and have no room in the figure
         self._version, self._document = -1, pn.state.curdoc
         self._known: dict[str, Reading] = {}      # every run of the store, newest first
         self.newest.on_click(self._follow_newest)
+        self.ticked.on_click(self._draw_chosen)
         self._parts = {"axis": widget_part(self.axis), "range": widget_part(self.span), "lines": widget_part(self.lines)}
         self._parts |= {"smoothing": widget_part(self.smoothing), "until": widget_part(self.until)}
         self._parts["measure"] = Part(lambda: self.measure.value, self.measure.value, self._take_measure)
@@ -139,7 +142,12 @@ class ComparePage:
         self._show_moves()
 
     def _compare(self) -> None:
-        self.comparison.show(self.curve.seen(), self._known, self.curve.until)
+        self.comparison.show(self._wanted(), self._known, self.curve.until)
+
+    def _wanted(self) -> Drawn:
+        """What is to be seen, and without a colour the runs beyond it: for a table or a report, which have room for all."""
+        seen, beyond = self.curve.seen(), [self._known[name] for name in self._beyond if name in self._known]
+        return seen._replace(runs=(*seen.runs, *((one.path, one.label, "") for one in beyond if len(one.numbers))))
 
     @property
     def _means(self) -> bool:
@@ -154,9 +162,12 @@ class ComparePage:
         readable = {reading.name: reading for reading in listing.readings if reading.state != UNREADABLE}
         wanted = list(readable) if self._picked is None else [name for name in self._picked if name in readable]
         if self._means:
-            self.curve.assign_lines(mean_lines([readable[name] for name in wanted[:MOST_RUNS]]))
+            lines = mean_lines([readable[name] for name in wanted[:MOST_RUNS]])
+            self.curve.assign_lines(lines)
+            self._beyond = [name for line in lines[N_SLOTS:] for name in line.names]
         else:
             self.curve.assign(wanted[:N_SLOTS])
+            self._beyond = wanted[N_SLOTS:] if self._picked is not None else []
         self.curve.show(readable)
         self.highlight.show(self.curve.members(), self.curve.labels())
         colours = self.curve.colours()
@@ -196,8 +207,13 @@ class ComparePage:
         most = MOST_RUNS if self._means else N_SLOTS
         self._pick([other for other in drawn if other != name] if name in drawn else [*drawn, name][-most:])
 
+    def _draw_chosen(self, event) -> None:
+        """Draws the chosen runs, in the order of the table's listing."""
+        self._pick([name for name in self._known if name in set(self.table.chosen)][:MOST_RUNS])
+
     def _chosen(self, event) -> None:
         """A row was ticked: its topics are shown, and what is written of those that are ticked."""
+        self.ticked.disabled = not event.new
         self.notes.show(self._known, event.new)
         added = [name for name in event.new if name not in event.old]
         if len(added) == 1:
@@ -207,7 +223,7 @@ class ComparePage:
         """What a button of the figure says → what makes its file of what is seen at the click."""
         figures = {name: lambda form=form: partial(figure_file, self.curve.seen(), form) for name, form in FIGURES.items()}
         return figures | {
-            "CSV": lambda: partial(table_file, self.curve.seen()), "Report": lambda: partial(report_file, self.curve.seen()),
+            "CSV": lambda: partial(table_file, self.curve.seen()), "Report": lambda: partial(report_file, self._wanted()),
         }
 
     def _make_runs(self):
@@ -260,6 +276,8 @@ class ComparePage:
             said += f" Diamonds are where a curve is first at or below {target:,.7g}."
         if not self.curve.tells():
             said += " No run that is drawn has it."
+        if self._beyond:
+            said += f" The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report."
         if message(said) != self.meaning.object:
             self.meaning.object = message(said)
 
@@ -297,7 +315,7 @@ class ComparePage:
         )
         whole = column(*self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None)
         runs = column(
-            column(self.heading, *self.steering.parts, self.newest, whole, kind="wb-bar"),
+            column(self.heading, *self.steering.parts, self.ticked, self.newest, whole, kind="wb-bar"),
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
         below = (self.notes.card, self.comparison.card, self.lineage.card, self.topics.view(), self.moves.card)
