@@ -6,6 +6,7 @@ import math
 
 import beside_peers
 import first_use
+import load
 import pandas as pd
 import recording
 import time_to_perplexity
@@ -39,9 +40,8 @@ def table(found: dict[str, pd.DataFrame]) -> str:
     def say(what: str, least: float, aim: float, values: dict[str, float], form: str, low: bool = False) -> None:
         there = {label: value for label, value in values.items() if not math.isnan(value)}
         shown = ", ".join(f"{form.format(value)} {label}".strip() for label, value in there.items()) or "–"
-        sign = "≤ " if low else ""
-        verdict = judged(least, aim, list(values.values()), low)
-        lines.append([what, sign + form.format(least), sign + form.format(aim), shown, verdict])
+        wanted = [("≤ " if low else "") + form.format(value) if not math.isnan(value) else "" for value in (least, aim)]
+        lines.append([what, *wanted, shown, judged(least, aim, list(values.values()), low)])
 
     if (rows := found.get(beside_peers.NAME)) is not None:
         rows = rows.dropna(subset=["cpu"])
@@ -81,6 +81,11 @@ def table(found: dict[str, pd.DataFrame]) -> str:
             ours = [name for name in two_threads.contenders(part) if name != "tomotopy"]
             values = {name: two_threads.extra(part, name) for name in ours}
             say(f"two threads: extra CPU, {corpus} K={n_topics}", 0.10, 0.05, values, "{:.1%}", low=True)
+    if (rows := found.get(load.NAME)) is not None:
+        clicks = rows[rows["contender"] == "clicks"]
+        for name, (what, most) in load.WANTED.items():
+            if most:
+                say(f"pages: {what}", most, math.nan, dict(zip(clicks["page"], clicks[name], strict=True)), "{:.3g}", low=True)
     return markdown(["target", "at least", "aim", "measured", ""], lines) if lines else "Nothing with a target was measured."
 
 
