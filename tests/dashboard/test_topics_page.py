@@ -333,6 +333,8 @@ def test_uploaded_documents_are_a_table_that_can_be_taken_away(of_words, new_run
     ("a text", b"  ", ".txt", "is empty"), ("x.pdf", b"%PDF", ".pdf", "no file of text"),
     ("long.txt", b"a" * 5_000_001, ".txt", "5.0 MB"), ("x.csv", b"a,b\n1,2\n", ".csv", "x.csv, line 1"),
     ("a text", b"12 34", ".txt", "word"),
+    ("a text", b"zebras and unicorns", ".txt", "the run of-words knows no word of a text, so it has no topics"),
+    ("x.csv", b"title,text\none,zebras\ntwo,unicorns\n", ".csv", "the run of-words knows no word of x.csv"),
 ])
 def test_what_cannot_be_folded_in_is_a_sentence(of_words, name, content, kind, told):
     with pytest.raises(ValueError, match=re.escape(told)):

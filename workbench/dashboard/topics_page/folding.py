@@ -14,7 +14,7 @@ from workbench.corpus import Corpus, read_corpus
 from workbench.corpus.text import WORD_PATTERN
 from workbench.dashboard.downloads import size
 from workbench.dashboard.files import File, FileError
-from workbench.dashboard.snapshots import Moment, documents_of, topic_colour
+from workbench.dashboard.snapshots import Moment, counts_of, documents_of, topic_colour
 from workbench.dashboard.topics_page.shelf import topics_of, words_coloured
 from workbench.measures import token_topics, used_topics
 from workbench.runs.infer import infer
@@ -52,7 +52,7 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     Raises
     ------
     ValueError
-        One sentence: no run, nothing in it, too much, or another kind of file.
+        One sentence: no run, nothing in it, no word that the run knows, too much, or another kind of file.
     """
     if moment is None:
         raise FileError("there is no run to fold text into; start one on the Compare page")
@@ -76,6 +76,9 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
                 corpus = read_corpus(path)
             except ValueError as error:
                 raise FileError(str(error).replace(str(path), name)) from None
+    run = counts_of(moment)
+    if run is not None and corpus.n_tokens and not set(corpus.vocabulary).intersection(run["word"].values):
+        raise FileError(f"the run {moment.path.name} knows no word of {name}, so it has no topics; fold in text like its own")
     return Folded(moment, corpus, infer(Run(moment.path), corpus), raw)
 
 
@@ -133,8 +136,6 @@ def sentence_about(found: Folded) -> str:
         f"{documents} under the topics of {found.moment.path.name}: {100 * rate:.1f} % of {found.corpus.n_tokens:,} tokens "
         "are unknown to it."
     )
-    if rate == 1:
-        said += " Their topics are only what the run expects of any document."
     if n > MOST_LISTED:
         said += f" The first {MOST_LISTED} are listed; the CSV has all."
     return said
