@@ -11,8 +11,10 @@ import pytest
 
 from workbench.corpus import Corpus
 from workbench.dashboard import readings
+from workbench.dashboard.link import from_query, to_query
 from workbench.dashboard.pages.topics import TopicsPage
 from workbench.dashboard.readings import Readings
+from workbench.dashboard.shell import message
 from workbench.dashboard.snapshots import counts_of, moment_of, topic_colour
 from workbench.dashboard.topics_page import documents, files, matching, overview, scores
 from workbench.dashboard.topics_page.folding import folded, listed, unseen_told
@@ -144,9 +146,38 @@ def test_a_link_to_a_run_and_a_topic_is_followed_and_nonsense_is_refused(new_run
     assert page._parts["run"].take("wanted") and page._parts["topic"].take("2") and not page._parts["topic"].take("-2x")
     page.tick()
     assert (page.explorer.view.run, page.explorer.view.words["of"]) == ("wanted", 2)
+    assert not page._parts["topic"].take("9" * 5000)
     assert page._parts["topic"].take("77")
     page.tick()
     assert page.explorer.view.chosen == NONE
+
+
+def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_visitor_goes_on(new_run, store):
+    new_run("here", "cgs")
+    page = TopicsPage(store)
+    page._parts["topic"].take("99")
+    page._parts["document"].take("999999")
+    page.tick()
+    assert "There is no topic 99 with tokens in here. There is no document 999999 in here. 4 topics of here" in page.said.object
+    assert to_query(page._parts) == "" and page.documents.shelf.said.startswith("Choose a topic")
+    page._parts["document"].take("3")
+    page._parts["topic"].take("99")
+    page.tick()
+    assert "There is no topic 99 with tokens in here. 4 topics of here" in page.said.object
+    assert to_query(page._parts) == "?document=3" and page.documents.shelf.shown["document"] == 3
+    page.explorer.view.chosen = 1
+    assert page.said.object == message("4 topics of here, finished.")
+
+
+def test_the_order_of_the_tables_is_in_the_link(new_run, store):
+    new_run("here", "cgs")
+    page = TopicsPage(store)
+    page.scores.sheet.sort, page.matching.sheet.sort = "-NPMI", "Words of both"
+    query = to_query(page._parts)
+    assert query == "?scores=-NPMI&matches=Words+of+both"
+    other = TopicsPage(store)
+    assert from_query(query, other._parts) == [] and other.scores.sheet.sort == "-NPMI"
+    assert from_query("?scores=-&matches=Loudness", other._parts) == ["scores", "matches"]
 
 
 def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, store):
@@ -161,7 +192,29 @@ def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, stor
 def test_an_empty_store_says_what_to_do_next(store):
     page = TopicsPage(store)
     assert "No run yet" in page.said.object and "workbench fit" in page.said.object
-    assert page.explorer.view.topics == []
+    assert page.explorer.view.topics == [] and "<a href=\"compare\">Start one on the Compare page</a>" in page.said.object
+
+
+def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypatch):
+    page = TopicsPage(store)
+    page.view()
+    cards = page._of_runs + page._of_topics
+    assert len(cards) == 6 and not any(card.visible for card in cards)
+    new_run("young")
+    with monkeypatch.context() as patch:
+        for module in (overview, scores, documents):
+            for name in {"counts_of", "documents_of"} & set(vars(module)):
+                patch.setattr(module, name, lambda moment: None)
+        page.tick()
+        assert "has no snapshot of its topics yet" in page.said.object
+        assert [card.visible for card in cards] == [True] + [False] * 5, "sizes are known before the first snapshot"
+    page.explorer._tops.forget()
+    overview._told.cache_clear()
+    page.tick()
+    assert all(card.visible for card in cards)
+    Run(store / "young").remove()
+    page.tick()
+    assert not any(card.visible for card in cards) and "No run yet" in page.said.object
 
 
 def test_a_label_that_is_typed_stays_with_the_run_and_is_shown(new_run, store):

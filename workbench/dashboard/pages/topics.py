@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +41,9 @@ class TopicsPage:
         self.relevance = dressed(pn.widgets.FloatSlider(label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180))
         self.said = text(sizing_mode="stretch_width")
         self.handover = Handover()
-        self.explorer = Explorer(self._heard)
-        self.documents, self.scores, self.sizes, self.matching = Documents(self._choose), Scores(), Sizes(), Matching()
+        self.explorer = Explorer(self._heard, self._topic_gone)
+        self.documents = Documents(self._choose, self._document_gone)
+        self.scores, self.sizes, self.matching = Scores(), Sizes(), Matching()
         self.hierarchy, self.unseen = Hierarchy(), Unseen(self.handover, self._choose)
         self.kind = dressed(pn.widgets.RadioButtonGroup(label="Sizes as", options=KINDS, value="stacked"))
         self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
@@ -50,10 +52,13 @@ class TopicsPage:
             text("<h2>Model</h2>"), self.hierarchy, *self._take_away("model", "The model:"), kind="wb-card model", visible=False
         )
         self._matching_files = column(*self._take_away("matching", "The matching:"), kind="wb-stack", visible=False)
+        self._of_runs: list[pn.Column] = []           # what is seen while there is a run
+        self._of_topics: list[pn.Column] = []         # while there are topics
         self._picked, self._against = "", ""          # as asked for; a run may not be there yet
         self._runs: dict[str, Reading] = {}           # every readable run, newest first
         self._labels: dict[int, str] = {}             # of the run that is shown
         self._moving, self._choosing, self._heard_of = False, False, None
+        self._news, self._gone = ("", "muted"), ""    # about the run; what of the link, or of a choice, is not there
         self._choosers = (
             self.explorer.view, self.sizes, self.scores.sheet, self.matching.flow, self.matching.sheet, self.hierarchy
         )
@@ -62,9 +67,10 @@ class TopicsPage:
             "words": widget_part(self.n_words), "relevance": widget_part(self.relevance), "sizes": widget_part(self.kind),
             "with": Part(lambda: self._against, "", self._take_other),
             "document": Part(self._document_told, "", self._take_document),
+            "scores": self.scores.sheet.part(), "matches": self.matching.sheet.part(),
         }
         self._take(self._readings.latest(FIRST_LOOK))
-        self._say(follow_address(self._parts))
+        self._gone = follow_address(self._parts)
         self._show()
         self.run.param.watch(self._run_chosen, "value")
         self.other.param.watch(self._other_chosen, "value")
@@ -73,6 +79,8 @@ class TopicsPage:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
         for widget in (self.n_words, self.relevance, self.kind):
             widget.param.watch(self._changed, "value")
+        for sheet in (self.scores.sheet, self.matching.sheet):
+            sheet.param.watch(lambda event: write_address(self._parts), "sort")
 
     # ------------------------------------------------------------------ every second
 
@@ -80,6 +88,7 @@ class TopicsPage:
         """Brings the page to the latest listing of the store."""
         self._take(self._readings.latest())
         self._show()
+        write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
 
     def _take(self, listing) -> None:
         """Takes in which runs there are and what they have reached."""
@@ -107,11 +116,13 @@ class TopicsPage:
                 card.clear()
             self._model.visible = False
             self.unseen.show(None, NONE, {})
-            self._say(_empty(self.store))
+            self._see()
+            self.said.object = _empty(self.store)
             return
         self.explorer.show(moment, written(moment), self.n_words.value, self.relevance.value)
         if self.sizes.kind != self.kind.value:
             self.sizes.kind = self.kind.value
+        self._see()
         if self._heard_of != moment.path:      # its labels are not known yet
             return
         topic, labels, other = self.explorer.view.chosen, self._labels, self._moment_of(self.other.value)
@@ -127,6 +138,13 @@ class TopicsPage:
         self._matching_files.visible = other is not None
         self.unseen.show(moment, topic, labels)
 
+    def _see(self) -> None:
+        """Has the cards seen that can say something now."""
+        for box in self._of_runs:
+            box.visible = self.moment() is not None
+        for box in self._of_topics:
+            box.visible = bool(self.explorer.view.topics)
+
     def _heard(self, topics: list[dict], trouble: str) -> None:
         """The topics are there, or it is known why not."""
         moment = self.moment()
@@ -135,16 +153,36 @@ class TopicsPage:
         self._heard_of = moment.path
         self._labels = {one["topic"]: named(one) for one in topics if named(one)}
         if trouble:
-            self._say(trouble, "bad" if topics else "muted")
+            self._news = trouble, "bad" if topics else "muted"
         else:
             gone = self._picked not in {"", *self._runs}
             lost = f"There is no run {self._picked} here; the newest is shown. " if gone else ""
-            self._say(f"{lost}{len(topics)} topics of {moment.path.name}, {moment.state}.")
+            self._news = f"{lost}{len(topics)} topics of {moment.path.name}, {moment.state}.", "muted"
+        self._say()
         self._show()
 
-    def _say(self, sentence: str, kind: str = "muted") -> None:
-        if message(sentence, kind) != self.said.object:
-            self.said.object = message(sentence, kind)
+    def _say(self) -> None:
+        """Says what is not there of what was asked for, and what there is."""
+        sentence, kind = self._news
+        said = message(f"{self._gone} {sentence}".strip(), kind)
+        if said != self.said.object:
+            self.said.object = said
+
+    def _topic_gone(self, topic: int) -> None:
+        self._spread(NONE)
+        self._leave_out(f"There is no topic {topic} with tokens in {self.moment().path.name}.")
+
+    def _document_gone(self, document: int) -> None:
+        self._moving = True
+        self.documents.shelf.chosen = NONE
+        self._moving = False
+        self._leave_out(f"There is no document {document} in {self.moment().path.name}.")
+
+    def _leave_out(self, sentence: str) -> None:
+        """Goes on without what is not there, and says so until the visitor does something."""
+        self._gone = f"{self._gone} {sentence}".strip()
+        self._say()
+        self._show()
 
     # ------------------------------------------------------------------ what the visitor does
 
@@ -172,8 +210,11 @@ class TopicsPage:
         self._choosing = False
 
     def _changed(self, event=None) -> None:
-        write_address(self._parts)
-        self._show()
+        if not self._moving:
+            self._gone = ""
+            self._say()
+            write_address(self._parts)
+            self._show()
 
     def _makers(self) -> dict[str, dict]:
         """Card → what its buttons say → what makes the file of what is seen at the click."""
@@ -226,13 +267,13 @@ class TopicsPage:
         return "" if self.documents.shelf.chosen == NONE else str(self.documents.shelf.chosen)
 
     def _take_document(self, number: str) -> bool:
-        if not number.isdecimal():
+        if not _is_number(number):
             return False
         self.documents.shelf.chosen = int(number)
         return True
 
     def _take_topic(self, number: str) -> bool:
-        if not number.isdecimal():
+        if not _is_number(number):
             return False
         self._spread(int(number))
         return True
@@ -241,9 +282,12 @@ class TopicsPage:
 
     def view(self) -> pn.Column:
         """The whole page; ties it to the session."""
+        overview_files = column(
+            *self._take_away("map", "The map:"), *self._take_away("words", "The words:"), kind="wb-stack"
+        )
         overview = column(
-            column(self.run, self.n_words, self.relevance, kind="wb-bar"), self.said, self.explorer.view,
-            *self._take_away("map", "The map:"), *self._take_away("words", "The words:"), kind="wb-card overview",
+            column(self.run, self.n_words, self.relevance, kind="wb-bar"), self.said, self.explorer.view, overview_files,
+            kind="wb-card overview",
         )
         documents = column(
             text("<h2>Documents</h2>"), self.documents.shelf, *self._take_away("documents", "These documents:"),
@@ -262,7 +306,10 @@ class TopicsPage:
             self.matching.sheet, self._matching_files, kind="wb-card matching",
         )
         pair = column(sizes, scores, kind="wb-halves")
-        main = column(overview, self._model, documents, pair, matching, self.unseen.view(), self.handover, kind="wb-main")
+        unseen = self.unseen.view()
+        main = column(overview, self._model, documents, pair, matching, unseen, self.handover, kind="wb-main")
+        self._of_runs, self._of_topics = [sizes], [overview_files, documents, scores, matching, unseen]
+        self._see()
         begin_session(self, TITLE, [], self.tick)
         return lay_out("workbench", "what the topics are about", [column(main, kind="wb-body")], [], "topics")
 
@@ -277,13 +324,19 @@ def _forms(make) -> dict:
     return {form.upper(): lambda form=form: make(form) for form in (*files.FORMS, "csv")}
 
 
+def _is_number(text: str) -> bool:
+    """Can this be a number of a topic or a document?"""
+    return text.isdecimal() and len(text) < 10
+
+
 def _n_rows(reading: Reading) -> int:
     """Iterations that are committed."""
     return int(np.nan_to_num(reading.latest[0]))
 
 
 def _empty(store: Path) -> str:
+    """What to do where there is no run, as HTML."""
     return (
-        "No run yet. Start one on the Compare page, or type in a terminal: "
-        f"workbench fit docstrings --engine cgs --topics 10 --store {store}"
+        '<p role="status">No run yet. <a href="compare">Start one on the Compare page</a>, or type in a terminal: '
+        f"<code>workbench fit docstrings --engine cgs --topics 10 --store {escape(str(store))}</code></p>"
     )

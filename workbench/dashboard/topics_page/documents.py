@@ -22,10 +22,10 @@ CHOOSE = "Choose a topic on the map or in the list: the documents that show it b
 
 
 class Documents:
-    """Keeps a `Shelf` at the documents of a topic."""
+    """Keeps a `Shelf` at the documents of a topic. ``on_gone(document)`` hears that the one that is chosen is not there."""
 
-    def __init__(self, on_topic):
-        self.shelf, self._latest = Shelf(HEADINGS, on_topic), Latest()
+    def __init__(self, on_topic, on_gone):
+        self.shelf, self._latest, self._on_gone = Shelf(HEADINGS, on_topic), Latest(), on_gone
 
     def show(self, moment: Moment, topic: int, labels: dict[int, str]) -> None:
         """Brings the card to a topic of a run, and to the document that is chosen."""
@@ -39,7 +39,10 @@ class Documents:
             if error is not None:
                 self.shelf.param.update(content={}, shown={}, said=sentence_of(error))
             else:
-                self.shelf.param.update(**result)
+                told, gone = result
+                self.shelf.param.update(**told)
+                if gone:
+                    self._on_gone(self.shelf.chosen)
 
         self._latest.ask((*wanted, tuple(labels.items())), partial(_told, *wanted, labels), then, first)
 
@@ -49,12 +52,14 @@ class Documents:
         self.shelf.param.update(content={}, shown={}, said="")
 
 
-def _told(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> dict:
+def _told(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> tuple[dict, bool]:
+    """What the shelf shows, and whether a document was asked for that is not there."""
     run = documents_of(moment)
     if run is None:
-        return {"content": {}, "shown": {}, "said": ""}
+        return {"content": {}, "shown": {}, "said": ""}, False
     documents = documents_told(run, topic) if topic in run["topic"].values else []
-    if not 0 <= document < run.sizes["document"]:
+    gone = document >= run.sizes["document"]
+    if document == NONE or gone:
         document = documents[0]["document"] if documents else NONE
     if topic == NONE and document == NONE:
         said = CHOOSE
@@ -65,7 +70,7 @@ def _told(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> 
     return {
         "content": {"documents": documents, "caption": f"documents of topic {topic}"} if documents else {}, "said": said,
         "shown": {} if document == NONE else document_told(moment, run, document, topic, labels),
-    }
+    }, gone
 
 
 def documents_told(run: xr.Dataset, topic: int) -> list[dict]:

@@ -128,13 +128,14 @@ def _percent(share: float) -> str:
 class Explorer:
     """Keeps an `Overview` at what is chosen: the run, the topic, how words are ranked.
 
-    ``on_news(topics, trouble)`` hears what `topics_told` tells now, and what is wrong with the run, if anything.
+    ``on_news(topics, trouble)`` hears what `topics_told` tells now, and what is wrong with the run, if anything;
+    ``on_gone(topic)`` that the topic that is chosen is not there.
     """
 
-    def __init__(self, on_news: Callable[[list[dict], str], None]):
+    def __init__(self, on_news: Callable[[list[dict], str], None], on_gone: Callable[[int], None]):
         self.view = Overview(self._label)
         self._tops, self._words, self._labels = Latest(), Latest(), Latest()
-        self._on_news = on_news
+        self._on_news, self._on_gone = on_news, on_gone
         self._moment: Moment | None = None
 
     def show(self, moment: Moment, written: int, n_words: int, relevance: float) -> None:
@@ -155,8 +156,8 @@ class Explorer:
 
         def worded(result, error) -> None:
             self.view.words = {} if error is not None else result
-            if result and result["of"] != self.view.chosen:  # there is no such topic, or no more
-                self.view.chosen = result["of"]
+            if result and result["of"] != self.view.chosen:
+                self._on_gone(self.view.chosen)
 
         self._tops.ask((moment, written), partial(_told, moment, written), shown)
         self._words.ask(asked, partial(words_told, *asked), worded)

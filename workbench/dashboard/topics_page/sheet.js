@@ -3,32 +3,30 @@ export function render({ model }) {
   const head = element("tr"), body = element("tbody"), foot = element("tfoot"), said = element("p", { className: "hint" })
   const table = element("table", {}, element("thead", {}, head), body, foot)
   const root = element("div", { className: "wb-sheet" }, element("div", { className: "scroll" }, table), said)
-  let by = null, down = true
+  head.append(...model.columns.map(([title, hint], at) => {
+    const button = element("button", { type: "button", textContent: title, title: hint }), words = at > 0 && model.texts.includes(at)
+    button.addEventListener("click", () => {
+      const down = model.sort === title || model.sort === `-${title}` ? model.sort === title : at > 0 && !words
+      model.sort = down ? `-${title}` : title
+    })
+    return element("th", { scope: "col", className: words ? "words" : "" }, button)
+  }))
 
-  const compare = (a, b) => {
-    const [x, y] = [a.values[by], b.values[by]]
-    if (x === null || y === null) return (x === null) - (y === null)   // what has no number comes last
-    return (typeof x === "string" ? x.localeCompare(y) : x - y) * (down ? -1 : 1)
+  function sorted(rows) {
+    const down = model.sort.startsWith("-"), by = model.columns.findIndex(([title]) => title === model.sort.replace("-", ""))
+    model.columns.forEach((column, at) => set(head.children[at], { "aria-sort": by === at ? (down ? "descending" : "ascending") : "none" }))
+    return by < 0 ? rows : [...rows].sort((a, b) => {
+      const [x, y] = [a.values[by], b.values[by]]
+      if (x === null || y === null) return (x === null) - (y === null)   // what has no number comes last
+      return (typeof x === "string" ? x.localeCompare(y) : x - y) * (down ? -1 : 1)
+    })
   }
 
   function show() {
     const { rows = [], foot: last = [], caption = "" } = model.content
     put(said, model.said)
     table.hidden = !rows.length; table.setAttribute("aria-label", caption)
-    if (by !== null && by >= model.columns.length) by = null
-    head.replaceChildren(...model.columns.map(([title, hint], at) => {
-      const button = element("button", { type: "button", textContent: title, title: hint })
-      const cell = element("th", { scope: "col", className: at > 0 && model.texts.includes(at) ? "words" : "" }, button)
-      cell.setAttribute("aria-sort", by === at ? (down ? "descending" : "ascending") : "none")
-      button.addEventListener("click", () => {
-        down = by === at ? !down : !model.texts.includes(at) && at > 0
-        by = at; show()
-        head.children[at].firstChild.focus()
-      })
-      return cell
-    }))
-    const sorted = by === null ? rows : [...rows].sort(compare)
-    body.replaceChildren(...sorted.map((one) => {
+    body.replaceChildren(...sorted(rows).map((one) => {
       const row = element("tr", {}, ...one.told.map((text, at) => {
         const cell = element(at ? "td" : "th", { className: model.texts.includes(at) ? "words" : "" })
         if (at) cell.textContent = text
@@ -53,7 +51,7 @@ export function render({ model }) {
     }
   }
 
-  model.on("content", show); model.on("said", () => put(said, model.said)); model.on("chosen", mark)
+  model.on("content", show); model.on("sort", show); model.on("said", () => put(said, model.said)); model.on("chosen", mark)
   show()
   return root
 }

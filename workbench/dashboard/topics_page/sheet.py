@@ -8,6 +8,7 @@ from typing import ClassVar
 import param
 
 from workbench.dashboard.drawn import Drawn, code, style
+from workbench.dashboard.link import Part
 
 
 class Sheet(Drawn):
@@ -17,10 +18,22 @@ class Sheet(Drawn):
     texts = param.List(doc="Which columns are text.")
     content = param.Dict(default={}, doc="rows (of `sheet_row`), foot (texts of the last row) and caption; empty for none.")
     chosen = param.Integer(default=-1, doc="Key of the row that is chosen; -1: none.")
+    sort = param.String(doc="Title of the column that rows are sorted by, downwards after a minus; as they come without one.")
     said = param.String()
 
     _esm = code("topics_page/sheet")
     _stylesheets: ClassVar[list[str]] = style("sheet")
+
+    def part(self) -> Part:
+        """What rows are sorted by as a part of the link."""
+
+        def take(sort: str) -> bool:
+            known = sort in {sign + title for title, _ in self.columns for sign in ("", "-")}
+            if known:
+                self.sort = sort
+            return known
+
+        return Part(lambda: self.sort, "", take)
 
 
 def sheet_row(key: int, cells: list[tuple[object, str]], colour: str = "") -> dict:
