@@ -123,7 +123,7 @@ export function render({ model }) {
       mark()
     }
     field.addEventListener("input", () => { before.text = field.value; fill() })
-    section.append(element("div", { className: "tools" }, field, count), element("div", { className: "scroll" }, table))
+    section.append(element("div", { className: "tools" }, field, count), boxed(table, "rows"))
     fill()
   }
 

@@ -37,8 +37,8 @@ class Hierarchy(Drawn):
     chosen = param.Integer(default=NONE)
     said = param.String()
 
-    _esm = code("topics_page/hierarchy")
-    _stylesheets: ClassVar[list[str]] = style("hierarchy")
+    _esm = code("topics_page/boxed", "topics_page/hierarchy")
+    _stylesheets: ClassVar[list[str]] = style("boxed", "hierarchy")
 
     def __init__(self):
         super().__init__()

@@ -22,8 +22,8 @@ export function render({ model }) {
   wrong.setAttribute("role", "alert")
   const head = element("div", { className: "head" }, title, field, name, all)
   const root = element("div", { className: "wb-overview" }, element("section", {}, map, where),
-    element("section", { className: "listed" }, element("div", { className: "scroll" }, topics)),
-    element("section", { className: "worded" }, head, wrong, legend, element("div", { className: "scroll" }, words)))
+    element("section", { className: "listed" }, boxed(topics, "topics")),
+    element("section", { className: "worded" }, head, wrong, legend, boxed(words, "words", 30)))
 
   const topic = (number) => model.topics.find((one) => one.topic === number)
   const name_of = (one) => [one.node, one.label].filter(Boolean).join(" · ")

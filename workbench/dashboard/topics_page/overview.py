@@ -36,8 +36,8 @@ class Overview(Drawn):
     said = param.String(doc="What the map shows, in a sentence.")
     wrong = param.String(doc="What is wrong with a label.")
 
-    _esm = code("topics_page/overview")
-    _stylesheets: ClassVar[list[str]] = style("overview")
+    _esm = code("topics_page/boxed", "topics_page/overview")
+    _stylesheets: ClassVar[list[str]] = style("boxed", "overview")
 
     def __init__(self, on_label: Callable[[int, str], None] = lambda topic, text: None):
         super().__init__()

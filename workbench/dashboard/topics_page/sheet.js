@@ -2,7 +2,7 @@
 export function render({ model }) {
   const head = element("tr"), body = element("tbody"), foot = element("tfoot"), said = element("p", { className: "hint" })
   const table = element("table", {}, element("thead", {}, head), body, foot)
-  const root = element("div", { className: "wb-sheet" }, element("div", { className: "scroll" }, table), said)
+  const root = element("div", { className: "wb-sheet" }, boxed(table, "topics"), said)
   head.append(...model.columns.map(([title, hint], at) => {
     const button = element("button", { type: "button", textContent: title, title: hint }), words = at > 0 && model.texts.includes(at)
     button.addEventListener("click", () => {

@@ -21,8 +21,8 @@ class Sheet(Drawn):
     sort = param.String(doc="Title of the column that rows are sorted by, downwards after a minus; as they come without one.")
     said = param.String()
 
-    _esm = code("topics_page/sheet")
-    _stylesheets: ClassVar[list[str]] = style("sheet")
+    _esm = code("topics_page/boxed", "topics_page/sheet")
+    _stylesheets: ClassVar[list[str]] = style("boxed", "sheet")
 
     def part(self) -> Part:
         """What rows are sorted by as a part of the link."""

@@ -5,8 +5,8 @@ export function render({ model }) {
     ...model.headings.map(([title, hint]) => element("th", { textContent: title, title: hint, scope: "col" })))), body)
   const title = element("h3"), words = element("p", { className: "text" }), note = element("p", { className: "hint" })
   const bars = element("tbody"), topics = element("table", { className: "bars" }, bars)
-  const root = element("div", { className: "wb-shelf" }, element("section", {}, said, element("div", { className: "scroll" }, table)),
-    element("section", {}, title, note, element("div", { className: "scroll" }, words)), element("section", {}, element("div", { className: "scroll" }, topics)))
+  const root = element("div", { className: "wb-shelf" }, element("section", {}, said, boxed(table, "documents")),
+    element("section", {}, title, note, boxed(words, "A long document")), element("section", {}, boxed(topics, "topics")))
 
   function list() {
     put(said, model.said)

@@ -27,8 +27,8 @@ class Shelf(Drawn):
     shown = param.Dict(default={}, doc="document, title, note, words, topics, the chosen topic; raw where words are a text.")
     said = param.String()
 
-    _esm = code("topics_page/shelf")
-    _stylesheets: ClassVar[list[str]] = style("shelf")
+    _esm = code("topics_page/boxed", "topics_page/shelf")
+    _stylesheets: ClassVar[list[str]] = style("boxed", "shelf")
 
     def __init__(self, headings: list, on_topic=lambda topic: None):
         super().__init__(headings=[list(heading) for heading in headings])
