@@ -6,11 +6,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from browser.desk import until
+from browser.desk import press, until
 from browser.servers import our_server, serving
 
 from workbench.corpus import Corpus
 from workbench.measures import match_topics, representative_documents, top_words, topics_by_size
+from workbench.models.network_files import network_of
 from workbench.runs.fit import fit, start
 from workbench.runs.run import Run, open_run
 
@@ -63,6 +64,11 @@ def card(page, name: str):
 def words(page) -> list[str]:
     """The words that are listed."""
     return page.locator(".worded tbody th button").all_inner_texts()
+
+
+def address(page) -> str:
+    """As the browser has it now; `page.url` is what Playwright heard of it when it last looked."""
+    return page.evaluate("location.href")
 
 
 def pressed(page) -> str:
@@ -180,6 +186,125 @@ def test_documents_of_the_topic_are_listed_and_one_is_shown_with_coloured_words(
         until(lambda: pressed(page) not in ("", str(topic)), "a bar chooses its topic")
 
 
+def test_relevance_from_lift_to_probability_ranks_the_words(page, store):
+    run = open_run(store / "done-cgs")
+    topic = topics_by_size(run)[0]
+    page.locator(f"tr[data-topic='{topic}'] button.topic").first.click()
+
+    def ranked(relevance):
+        return list(top_words(run, 24, relevance)["word"].sel(topic=topic).values)
+
+    assert len({tuple(ranked(relevance)) for relevance in (0, 0.6, 1)}) == 3, "else nothing would be seen"
+    handle = page.get_by_label("Relevance λ")
+    handle.focus()
+    for key, relevance in (("Home", 0), ("End", 1)):
+        page.keyboard.press(key)
+        until(lambda relevance=relevance: words(page) == ranked(relevance), f"the words at λ={relevance}")
+        until(lambda relevance=relevance: f"relevance={relevance}" in address(page), "the link")
+    for _ in range(8):
+        page.keyboard.press("ArrowLeft")
+    until(lambda: words(page) == ranked(0.6), "the usual words again")
+    until(lambda: "relevance" not in address(page), "which are not in the link")
+
+
+def test_the_link_is_copied_and_the_theme_is_turned_and_remembered(topics_url, new_page, browser):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = ready(new_page(f"{topics_url}?run=done-cgs", context=context), 4)
+    press(page, "lines")
+    until(lambda: "sizes=lines" in address(page), "the kind of sizes is in the link")
+    press(page, "Copy link")
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == address(page) == f"{topics_url}?run=done-cgs&sizes=lines"
+    background = """() => [document.body, ...deep('.map')].map(one => getComputedStyle(one).backgroundColor)"""
+    light = page.evaluate(background)
+    press(page, "Light / dark")
+    until(lambda: all(now != before for now, before in zip(page.evaluate(background), light, strict=True)), "dark")
+    dark = page.evaluate(background)
+    page.reload()
+    ready(page, 4)
+    assert page.evaluate(background) == dark
+    context.close()
+
+
+def test_a_link_to_what_is_not_there_says_so_and_forgets_it(new_page, topics_url):
+    page = ready(new_page(f"{topics_url}?run=done-cgs&topic=99&document=999999&words=many"), 4)
+    page.get_by_text("The link's words could not be used").wait_for()
+    page.get_by_text("There is no topic 99 with tokens in done-cgs. There is no document 999999 in done-cgs.").wait_for()
+    until(lambda: address(page) == f"{topics_url}?run=done-cgs", "the link forgets them")
+    page.locator("tr[data-topic='1'] button.topic").first.click()
+    page.get_by_text("There is no").wait_for(state="hidden")
+
+
+CUT = "() => deep('.scroll').filter(box => box.scrollHeight > box.clientHeight + 1).map(box => box.parentNode.innerText)"
+
+
+@pytest.mark.parametrize("width", [800, 1440, 2560])
+def test_up_to_twenty_rows_are_all_seen(width, new_page, topics_url):
+    page = ready(new_page(f"{topics_url}?run=done-cgs&topic=1&with=done-svb&words=24", width=width), 4)
+    card(page, "matching").locator("tbody tr").nth(3).wait_for()
+    card(page, "documents").locator("tr[data-document]").nth(11).wait_for()
+    until(lambda: len(words(page)) == 24, "the words")
+    assert page.evaluate("() => deep('.scroll').length") == 10 and page.evaluate(CUT) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_what_is_longer_is_cut_within_a_row_and_says_so(new_page, topics_url, store, corpus):
+    fit(corpus, "cgs", 30, n_iterations=5, store=store, name="many", progress=False)
+    try:
+        page = ready(new_page(f"{topics_url}?run=many", width=800), 30)
+        scores = card(page, "scores")
+        until(lambda: scores.locator("tbody tr").count() == 30, "the scores")
+        for part in (card(page, "listed"), scores):
+            part.get_by_text("30 topics: scroll for the rest").wait_for()
+            box, foot = part.locator(".scroll").bounding_box(), part.locator("tfoot tr")
+            end = box["y"] + box["height"] - (foot.bounding_box()["height"] if foot.count() else 0)
+            row = part.locator("tbody tr").nth(20).bounding_box()
+            assert row["y"] + 5 < end < row["y"] + row["height"] - 5, "the row is cut"
+    finally:
+        Run(store / "many").remove()
+
+
+def test_the_levels_of_a_network_are_searched_unfolded_and_taken_away(new_page, topics_url, store):
+    names = [f"Ada {at}" for at in range(60)]
+    network = network_of("author-topic", n_topics=3).with_authors(names)
+    documents, _ = network.simulate(60, 15, 20, seed=2, authors=[(name,) for name in names])
+    fit(documents, "network-vb", model=network, n_iterations=3, store=store, name="levels", progress=False)
+    try:
+        page = ready(new_page(f"{topics_url}?run=levels"), 3)
+        model = card(page, "model")
+        rows, field = model.locator("table.rows button.name"), model.get_by_label("find author in level theta")
+        until(lambda: rows.count() == 50, "the list")
+        model.get_by_text("50 of 60").wait_for()
+        model.get_by_text("50 rows: scroll for the rest").wait_for()
+        field.fill(" ada 3")
+        wanted = sorted(name for name in names if name.startswith("Ada 3"))
+        until(lambda: sorted(rows.all_inner_texts()) == wanted, "found")
+        model.get_by_text("11 of 11 found").wait_for()
+        model.get_by_text("scroll for the rest").wait_for(state="hidden")
+        field.fill("nobody")
+        model.get_by_text("0 of 0 found").wait_for()
+        field.fill("ada 33")
+        rows.first.click()
+        values = model.get_by_role("table", name="topic of Ada 33")
+        values.wait_for()
+        assert rows.first.get_attribute("aria-expanded") == "true" and "%" in values.inner_text()
+        chip = values.locator("button.topic").first
+        chip.click()
+        until(lambda: pressed(page) == chip.get_attribute("data-topic"), "a topic of the card is the page's")
+        assert chip.get_attribute("aria-pressed") == "true"
+        until(lambda: f"topic={pressed(page)}" in address(page), "the link")
+        rows.first.click()
+        values.wait_for(state="hidden")
+        for form, begins in {"SVG": b"<?xml", "PDF": b"%PDF", "PNG": b"\x89PNG"}.items():
+            assert file_of(page, "model", form).startswith(begins)
+        table = pd.read_csv(io.BytesIO(file_of(page, "model", "CSV")))
+        assert set(table.loc[table["level"] == "theta", "row"]) == set(names)
+        page.get_by_label("Topics of", exact=True).select_option("done-cgs")
+        model.wait_for(state="hidden")
+    finally:
+        Run(store / "levels").remove()
+
+
 def test_sizes_are_stacked_or_lines_and_choose_a_topic(page):
     sizes = card(page, "sizes")
     until(lambda: sizes.locator("path.area").count() == 4, "four areas")
@@ -190,7 +315,7 @@ def test_sizes_are_stacked_or_lines_and_choose_a_topic(page):
     until(lambda: pressed(page) == sizes.locator("path.line.own").get_attribute("data-topic"), "the topic is chosen")
 
 
-def test_scores_are_sorted_by_click_and_keyboard(page):
+def test_scores_are_sorted_by_click_and_keyboard_and_the_link_restores_it(page, new_page):
     table = card(page, "scores").locator("table")
     until(lambda: table.locator("tbody tr").count() == 4, "the scores are there")
 
@@ -202,6 +327,11 @@ def test_scores_are_sorted_by_click_and_keyboard(page):
     assert table.locator("th[aria-sort=descending]").inner_text().startswith("NPMI")
     page.keyboard.press("Enter")
     assert column(5) == sorted(column(5)) and table.locator("th[aria-sort=ascending]").count() == 1
+    until(lambda: address(page).endswith("&scores=NPMI"), "the link")
+    other = ready(new_page(address(page).replace("=NPMI", "=-NPMI")), 4)
+    there = card(other, "scores").locator("tbody th")
+    until(there.all_inner_texts, "the scores are there too")
+    assert there.all_inner_texts() == table.locator("tbody th").all_inner_texts()[::-1]
     assert table.locator("tfoot").inner_text().startswith("mean")
     table.locator("tbody tr button").first.click()
     until(lambda: pressed(page) == table.locator("tbody tr button").first.inner_text(), "a row chooses its topic")
@@ -293,6 +423,8 @@ def test_an_empty_store_says_what_to_do_next_and_pages_are_linked(new_page, tmp_
     with serving(our_server(), tmp_path / "runs") as address:
         page = new_page(address.replace("/compare", "/topics"))
         page.get_by_text("No run yet").wait_for()
-        page.get_by_role("link", name="Compare").click()
+        assert [text for text in page.locator("button:visible").all_inner_texts() if text] == ["Copy link", "Light / dark"]
+        assert page.get_by_role("heading").count() == 1, "no card that has nothing to say"
+        page.get_by_role("link", name="Start one on the Compare page").click()
         page.get_by_role("button", name="Start", exact=True).wait_for()
     assert json.dumps(page.url).count("/compare") == 1
