@@ -15,4 +15,4 @@ def test_a_page_that_is_the_only_one_links_to_nothing():
 
 def test_every_page_is_headed_by_the_links():
     heading = lay_out("workbench", "a page", [], [], next(iter(PAGES)))[0][0]
-    assert "<h1>workbench<small>a page</small></h1>" in heading.object and links(PAGES, next(iter(PAGES))) in heading.object
+    assert "<h1>workbench <small>a page</small></h1>" in heading.object and links(PAGES, next(iter(PAGES))) in heading.object

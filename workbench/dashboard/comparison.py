@@ -15,7 +15,7 @@ from workbench.dashboard.downloads import Downloads
 from workbench.dashboard.files import File, FileError, differences_file
 from workbench.dashboard.highlight import data_runs
 from workbench.dashboard.readings import ALIVE, Reading
-from workbench.dashboard.shell import STYLE, column, dressed, labelled, message, text
+from workbench.dashboard.shell import STYLE, column, dressed, in_row, labelled, message, text
 from workbench.dashboard.side_by_side import side_by_side, signed, told_range
 from workbench.measures import MeasureError
 
@@ -41,7 +41,7 @@ class Comparison:
         self.files = Downloads(handover, {name: self._maker(form) for name, form in FORMS.items()})
         self.card = column(
             column(text("<h2>Comparison</h2>", css_classes=["wb-mid"]), labelled(self.reference), kind="wb-bar"), self.table,
-            column(text(message("Download"), css_classes=["wb-mid"]), *self.files.buttons.values(), kind="wb-bar"),
+            in_row("Download", "download the comparison", *self.files.buttons.values()),
             self.files.said, kind="wb-card",
         )
 

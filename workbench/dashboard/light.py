@@ -17,7 +17,7 @@ from panel.models.markup import HTML
 from panel.reactive import Reactive
 from panel.viewable import Layoutable
 
-LOOKS = frozenset(Layoutable.param) - {"visible"}
+LOOKS = frozenset(Layoutable.param) - {"visible"} | {"html_attributes"}
 """What a part is given when it is made, and keeps."""
 
 
@@ -34,6 +34,8 @@ class Light(Reactive):
 
 class Box(Light, pn.Column):
     """Parts below one another, or as its style sheet has them."""
+
+    html_attributes = param.Dict(default={}, doc="Attributes of its element: role, aria-label.")
 
 
 class Sentence(Light):

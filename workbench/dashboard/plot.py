@@ -45,6 +45,7 @@ def plot() -> figure:
     made.toolbar.logo, made.toolbar.autohide = None, True
     made.outline_line_color = made.border_fill_color = made.background_fill_color = None
     made.stylesheets = [FIGURE_CSS]
+    made.html_attributes = {"role": "figure", "aria-label": "curves of the runs; the table has what they reached"}
     made.xgrid.visible = False
     for axis in (made.xaxis[0], made.yaxis[0]):
         axis.formatter = CustomJSTickFormatter(code=FORMAT)

@@ -36,20 +36,9 @@ def _read(name: str) -> str:
 LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS = map(
     _read, ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css", "notebook.css")
 )
+NAMES = Path(__file__).with_name("names.js").read_text(encoding="utf-8")
 STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
 REPAINT = "for (const figure of figures) figure.change.emit();"
-NAME_SLIDERS = """
-const name_sliders = (root) => {
-  for (const one of root.querySelectorAll('*')) {
-    if (one.matches('.noUi-handle')) {
-      one.setAttribute('aria-label', root.querySelector('.bk-slider-title').firstChild.textContent.replace(/:\\s*$/, ''))
-    }
-    if (one.shadowRoot) name_sliders(one.shadowRoot)
-  }
-}
-setTimeout(() => name_sliders(document), 0)
-"""
-"""Gives the handle of each slider its name for those who cannot see it; Bokeh does not."""
 ON_READY = f"matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {{ {REPAINT} }});"
 TOGGLE = f"""
 const page = document.documentElement
@@ -83,8 +72,20 @@ def text(html: str = "", **settings) -> Sentence:
 
 
 def message(sentence: str, kind: str = "muted") -> str:
-    """A sentence as HTML, whatever is in it; ``kind``: muted, good or bad."""
+    """A sentence as HTML, whatever is in it, that is read out when it changes; ``kind``: muted, good or bad."""
     return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
+
+
+def _group(name: str) -> dict[str, str]:
+    """The attributes of an element whose parts are a group with a name."""
+    return {"role": "group", "aria-label": name}
+
+
+class Choice(pn.widgets.RadioButtonGroup):
+    """Buttons of which one is chosen, a group with the name of its label."""
+
+    def _get_properties(self, doc) -> dict:
+        return super()._get_properties(doc) | {"html_attributes": _group(self.label)}
 
 
 def dressed(widget, **settings):
@@ -95,7 +96,17 @@ def dressed(widget, **settings):
 
 def labelled(widget, *more) -> pn.Column:
     """A widget, and others that belong to it, after its label."""
-    return column(text(message(widget.label), css_classes=["wb-mid"]), widget, *more, kind="wb-pair", sizing_mode=None)
+    return column(_label(widget.label), widget, *more, kind="wb-pair", sizing_mode=None)
+
+
+def in_row(said: str, name: str, *parts) -> pn.Column:
+    """Parts after what is said of them, as a group with a name: buttons that say SVG say nowhere else of what."""
+    return column(_label(said), *parts, kind="wb-bar", html_attributes=_group(name))
+
+
+def _label(words: str) -> Sentence:
+    """Words to see; to those who cannot, what stands beside them is told by its own name."""
+    return text(f'<span class="muted" aria-hidden="true">{escape(words)}</span>', css_classes=["wb-mid"])
 
 
 def in_form(widget):
@@ -110,21 +121,23 @@ def button(name: str, **settings) -> pn.widgets.Button:
 
 @lru_cache
 def _template():
-    """Panel's base page with our style sheet, and the stored theme set before anything is painted."""
+    """Panel's base page with our style sheet, the stored theme and `names.js` in place before anything is painted."""
     return BASE_TEMPLATE.environment.from_string(
         "{% extends 'base.html' %}{% block postamble %}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_read('page.css')}</style><script>{STORED_THEME}</script>{{% endblock %}}"
+        f"<style>{_read('page.css')}</style><script>{STORED_THEME}</script>"
+        f"<script>{NAMES} name_controls(Bokeh.Models)</script>{{% endblock %}}"
     )
 
 
 def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) -> pn.Column:
-    """The page: a head with title, links to all `PAGES` (``here`` is the address of this one), link, theme; the parts below."""
+    """The page: a head with title, links to all `PAGES` (``here`` is the address of this one), link, theme; the parts."""
     theme = _browser_button("Light / dark", TOGGLE, figures=figures)
     link = _browser_button("Copy link", COPY_LINK)
-    heading = text(f"<h1>{escape(title)}<small>{escape(subtitle)}</small></h1>{links(PAGES, here)}", css_classes=["wb-grow"])
+    heading = text(f"<h1>{escape(title)} <small>{escape(subtitle)}</small></h1>{links(PAGES, here)}", css_classes=["wb-grow"])
     heading.stylesheets = [TEXT_CSS, _read("head.css")]
-    return column(column(heading, link, theme, kind="wb-head"), *parts, kind="wb-page")
+    body = column(*parts, kind="wb-body", html_attributes={"role": "main"})
+    return column(column(heading, link, theme, kind="wb-head"), body, kind="wb-page")
 
 
 def links(pages: dict[str, str], here: str) -> str:
@@ -159,7 +172,7 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     # holds the first visitor's session for ever; made here, in an empty context, it holds nothing.
     contextvars.Context().run(pn.state._schedule_busy_cleanup)
     document.title, document.template = title, _template()
-    document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY + NAME_SLIDERS))
+    document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
     turn = partial(in_one_message, document, tick)
 

@@ -22,7 +22,7 @@ from workbench.dashboard.link import Part, follow_address, widget_part, write_ad
 from workbench.dashboard.notes import NotesCard
 from workbench.dashboard.readings import UNREADABLE, Reading, readings_of
 from workbench.dashboard.settings import Settings
-from workbench.dashboard.shell import begin_session, column, dressed, labelled, lay_out, message, text
+from workbench.dashboard.shell import Choice, begin_session, column, dressed, in_row, labelled, lay_out, message, text
 from workbench.dashboard.starting import start_runs, told
 from workbench.dashboard.steering import Steering
 from workbench.dashboard.table import RunTable
@@ -310,7 +310,7 @@ class ComparePage:
             column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
             column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, kind="wb-bar"),
             Given(self.curve.figure), self.meaning,
-            column(text(message("Download"), css_classes=["wb-mid"]), *self.view_files.buttons.values(), kind="wb-bar"),
+            in_row("Download", "download the figure", *self.view_files.buttons.values()),
             self.view_files.said, kind="wb-card",
         )
         whole = column(*self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None)
@@ -320,9 +320,8 @@ class ComparePage:
         )
         below = (self.notes.card, self.comparison.card, self.lineage.card, self.topics.view(), self.moves.card)
         main = column(controls, runs, *below, self.handover, self.highlight, kind="wb-main")
-        body = column(self.settings.view(), main, kind="wb-body")
         begin_session(self, TITLE, figures, self.tick)
-        return lay_out("workbench", "compare engines, live", [body], figures, "compare")
+        return lay_out("workbench", "compare engines, live", [self.settings.view(), main], figures, "compare")
 
 
 def page() -> pn.Column:
@@ -331,7 +330,7 @@ def page() -> pn.Column:
 
 
 def _choice(name: str, options, value: str):
-    return dressed(pn.widgets.RadioButtonGroup(label=name, options=list(options), value=value))
+    return dressed(Choice(label=name, options=list(options), value=value))
 
 
 def _empty(store: Path) -> str:

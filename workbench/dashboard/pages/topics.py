@@ -12,7 +12,7 @@ import panel as pn
 from workbench.dashboard.downloads import Downloads, Handover
 from workbench.dashboard.link import Part, follow_address, widget_part, write_address
 from workbench.dashboard.readings import Reading, readings_of
-from workbench.dashboard.shell import begin_session, column, dressed, lay_out, message, text
+from workbench.dashboard.shell import Choice, begin_session, column, dressed, in_row, lay_out, message, text
 from workbench.dashboard.snapshots import Moment, moment_of, written
 from workbench.dashboard.topics_page import files
 from workbench.dashboard.topics_page.documents import Documents
@@ -45,7 +45,7 @@ class TopicsPage:
         self.documents = Documents(self._choose, self._document_gone)
         self.scores, self.sizes, self.matching = Scores(), Sizes(), Matching()
         self.hierarchy, self.unseen = Hierarchy(), Unseen(self.handover, self._choose)
-        self.kind = dressed(pn.widgets.RadioButtonGroup(label="Sizes as", options=KINDS, value="stacked"))
+        self.kind = dressed(Choice(label="Sizes as", options=KINDS, value="stacked"))
         self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
         self.files = {name: Downloads(self.handover, makers) for name, makers in self._makers().items()}
         self._model = column(
@@ -243,8 +243,7 @@ class TopicsPage:
 
     def _take_away(self, card: str, said: str) -> list:
         """The buttons of a card, and what became of the last click."""
-        buttons = self.files[card].buttons.values()
-        return [column(text(message(said), css_classes=["wb-mid"]), *buttons, kind="wb-bar"), self.files[card].said]
+        return [in_row(said, f"download the {card}", *self.files[card].buttons.values()), self.files[card].said]
 
     # ------------------------------------------------------------------ the link
 
@@ -311,7 +310,7 @@ class TopicsPage:
         self._of_runs, self._of_topics = [sizes], [overview_files, documents, scores, matching, unseen]
         self._see()
         begin_session(self, TITLE, [], self.tick)
-        return lay_out("workbench", "what the topics are about", [column(main, kind="wb-body")], [], "topics")
+        return lay_out("workbench", "what the topics are about", [main], [], "topics")
 
 
 def page() -> pn.Column:

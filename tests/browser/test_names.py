@@ -1,0 +1,144 @@
+"""Both pages as those hear them who cannot see them: roles, names and states."""
+
+import re
+
+import pytest
+from browser.desk import figure, press, until
+from playwright.sync_api import expect
+
+from workbench.corpus import hold_out_tokens
+from workbench.models import LDA
+from workbench.runs.fit import fit
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+ROLES = "button|textbox|spinbutton|searchbox|combobox|slider|checkbox|group|figure|img|table|link"
+NAMELESS = re.compile(rf"^ *- ({ROLES})\b(?! [\"/])")
+COMPARE = """
+- heading "workbench compare engines, live" [level=1]
+- navigation "pages"
+- button "Copy link"
+- button "Light / dark"
+- main:
+  - group "Engines"
+  - button "Start"
+  - combobox "Show"
+  - group "Measure":
+    - button "headline" [pressed]
+    - button "state" [pressed=false]
+    - button "average" [pressed=false]
+    - button "both" [pressed=false]
+    - button "training" [pressed=false]
+  - group "Axis":
+    - button "iterations" [pressed]
+    - button "steps" [pressed=false]
+    - button "updates" [pressed=false]
+    - button "seconds" [pressed=false]
+  - group "Range":
+    - button "whole" [pressed]
+    - button "close-up" [pressed=false]
+  - group "Lines":
+    - button "each run" [pressed]
+    - button "mean of seeds" [pressed=false]
+  - textbox "Until perplexity"
+  - button "increase Until perplexity"
+  - button "decrease Until perplexity"
+  - slider "Smoothing"
+  - figure "curves of the runs; the table has what they reached":
+    - button "highlight svb"
+  - group "download the figure":
+    - button "SVG"
+  - table "runs of the store"
+  - combobox "Set against"
+  - table "comparison"
+  - group "download the comparison"
+  - combobox "Topics of"
+  - textbox "Words"
+  - button "increase Words"
+  - button "decrease Words"
+  - slider "Relevance λ"
+  - table "words of one"
+"""
+TOPICS = """
+- heading "workbench what the topics are about" [level=1]
+- navigation "pages"
+- main:
+  - combobox "Topics of"
+  - textbox "Words"
+  - button "increase Words"
+  - button "decrease Words"
+  - slider "Relevance λ"
+  - table "topics of one"
+  - group "download the map":
+    - button "SVG"
+  - group "download the words":
+    - button "SVG"
+  - heading "Documents" [level=2]
+  - group "download the documents":
+    - button "CSV"
+  - group "Sizes as":
+    - button "stacked shares" [pressed]
+    - button "lines" [pressed=false]
+  - group "download the sizes":
+    - button "SVG"
+  - group "download the scores":
+    - button "SVG"
+  - combobox "Match with"
+"""
+
+
+@pytest.fixture(scope="module")
+def home(url, store):
+    """The address of the pages, with a run in the store."""
+    train, test = hold_out_tokens(LDA(4, 0.3, 0.2).simulate(60, 80, 30, seed=3)[0], fraction=0.1, seed=0)
+    fit(train, "svb", 4, test=test, n_iterations=20, store=store, name="one", progress=False)
+    return url.rpartition("/")[0]
+
+
+@pytest.mark.parametrize("address, wanted, last", [
+    ("compare", COMPARE, "words of one"), ("topics", TOPICS, "coherence"),
+])
+def test_every_control_of_a_page_has_a_name_and_those_that_are_chosen_say_so(home, new_page, address, wanted, last):
+    page = new_page(f"{home}/{address}")
+    page.locator(f"table[aria-label*='{last}']").wait_for()
+    body = page.locator("body")
+    expect(body).to_match_aria_snapshot(wanted)
+    told = body.aria_snapshot().partition('- heading "Unseen text"')[0]  # whose choice of a file has no name
+    assert [line for line in told.splitlines() if NAMELESS.match(line)] == []
+
+
+def test_what_is_pressed_follows_the_choice_and_groups_that_are_drawn_anew(home, new_page):
+    page = new_page(f"{home}/compare")
+    axis, measure = page.get_by_role("group", name="Axis"), page.get_by_role("group", name="Measure")
+    press(page, "updates")
+    expect(axis).to_match_aria_snapshot("""
+    - button "iterations" [pressed=false]
+    - button "steps" [pressed=false]
+    - button "updates" [pressed]
+    """)
+    until(lambda: figure(page)["x"] == "site updates", "the figure is drawn along updates")
+    page.get_by_label("Show", exact=True).select_option("Number of topics")
+    expect(measure).to_match_aria_snapshot("""
+    - button "active" [pressed]
+    - button "large" [pressed=false]
+    - button "effective" [pressed=false]
+    """)
+
+
+def test_labels_and_their_neighbours_are_no_messages(home, new_page):
+    page = new_page(f"{home}/compare")
+    said = page.get_by_role("status").all_inner_texts()
+    assert not {"Show", "Axis", "Range", "Lines", "Until perplexity", "Set against", "Download"} & set(said)
+    assert any("perplexity" in one for one in said)  # what a measure means is read out when it changes
+
+
+def test_tab_goes_from_a_number_to_what_follows_it_and_its_arrows_are_for_the_mouse(home, new_page):
+    page = new_page(f"{home}/topics")
+    words = page.get_by_label("Words", exact=True)
+    words.focus()
+    page.keyboard.press("ArrowUp")
+    until(lambda: words.input_value() == "31", "the field itself counts up")
+    page.get_by_role("button", name="decrease Words").click()
+    until(lambda: words.input_value() == "30", "the arrow counts down")
+    words.focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("slider", name="Relevance λ")).to_be_focused()
