@@ -8,11 +8,13 @@ from panel.io.document import unlocked
 
 from workbench import watch
 from workbench.dashboard.shell import text
-from workbench.dashboard.watch import Watch
+from workbench.dashboard.watch import Watch, awaited
 from workbench.runs.fit import fit, resume
 from workbench.runs.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store import StoreError
+
+UNTOLD = {"n_iterations": 12, "time_left": None, "message": ""}
 
 
 def test_in_a_terminal_bars_stand_for_the_view_until_the_runs_have_ended(new_run, tmp_path, capsys):
@@ -64,6 +66,25 @@ def test_a_run_that_is_removed_meanwhile_leaves_the_others_to_be_seen(new_run):
     view.tick()
     assert [(row["name"], row["state"]) for row in view.table.news["rows"]] == [("one", "unreadable")]
     assert list(view.curve.colours()) == ["two"]
+
+
+def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, reading_of):
+    states = {"a": "running", "b": "waiting", "c": "running", "d": "paused"}
+    waiting = [reading_of(name, 0, state) for name, state in states.items()]
+    told = awaited([*waiting, reading_of("e", 3), reading_of("f", 0, "stopped")])
+    assert told.split(". ") == [
+        "No iteration yet of a, c: the corpus is read, and kernels are compiled unless the cache has them",
+        "No iteration yet of b: its worker is starting, or in line behind others",
+        "No iteration yet of d: paused before the first.",
+    ]
+    view = Watch([new_run("one")])
+    assert not view.awaited.visible
+    read, view._read = view._read, lambda path: read(path)._replace(status={"state": "running", "iteration": 0} | UNTOLD)
+    view.tick()
+    assert view.awaited.visible and "No iteration yet of one: the corpus" in view.awaited.object
+    view._read = read
+    view.tick()
+    assert not view.awaited.visible and not view.awaited.object
 
 
 def test_a_swatch_takes_its_curve_away_and_brings_it_back(new_run):

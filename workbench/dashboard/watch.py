@@ -18,15 +18,22 @@ from workbench.dashboard.charts import AXES, BY_TOPIC, MEASURES
 from workbench.dashboard.curve import N_SLOTS, Curve
 from workbench.dashboard.notebook import Cell, in_notebook, send_changes
 from workbench.dashboard.readings import ALIVE, UNREADABLE, Follower, Reading, unreadable
-from workbench.dashboard.shell import TICK, column, dressed, labelled
+from workbench.dashboard.shell import TICK, Choice, column, dressed, labelled, message, text
 from workbench.dashboard.steering import Steering
 from workbench.dashboard.table import RunTable
+from workbench.runs.control import PAUSED, RUNNING
 from workbench.runs.progress import bars
 from workbench.runs.run import ENDED, Run, default_store, find_run
 from workbench.runs.spec import SpecError
-from workbench.runs.store import run_paths
+from workbench.runs.store import WAITING, run_paths
 
 STEERS = ("pause", "resume", "stop")
+AWAITED = {
+    WAITING: "its worker is starting, or in line behind others",
+    RUNNING: "the corpus is read, and kernels are compiled unless the cache has them",
+    PAUSED: "paused before the first",
+}
+"""State → what a run in it waits for before its first iteration."""
 LOOK_EVERY = 0.2
 """Seconds between two looks of the text in a terminal."""
 
@@ -92,7 +99,7 @@ class Watch:
         self._picked = [path.name for path in paths]
         measure = measure or ("headline" if not paths or any(Run(path).spec.test for path in paths) else "training")
         self._ticks = PeriodicCallback(self.tick, TICK)
-        self.axis = dressed(pn.widgets.RadioButtonGroup(label="Axis", options=list(AXES), value=axis))
+        self.axis = dressed(Choice(label="Axis", options=list(AXES), value=axis))
         self.measure = dressed(pn.widgets.Select(label="Show", options=list(MEASURES), value=measure, width=120,
                                                 css_classes=["wb-unlabelled"]))
         for widget in (self.axis, self.measure):
@@ -118,11 +125,12 @@ class Watch:
         """The figure, the table and the buttons, filled; a figure of Bokeh is at one place only."""
         self.curve, self.table = Curve(), RunTable(on_draw=self._draw, chosen=list(self._picked))
         self.steering = Steering(self.table, self.follow)
+        self.awaited = text(sizing_mode="stretch_width", visible=False)
         self.tick()
         self._look()
         buttons = [self.steering.buttons[action] for action in STEERS]
         self.card = Cell(
-            column(*buttons, labelled(self.measure), labelled(self.axis), kind="wb-bar"), self.steering.said,
+            column(*buttons, labelled(self.measure), labelled(self.axis), kind="wb-bar"), self.steering.said, self.awaited,
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.table, kind="wb-card",
         )
 
@@ -133,6 +141,8 @@ class Watch:
         self._show_curves()
         self.table.show(readings)
         self.steering.show(readings)
+        if (said := message(awaited(readings))) != self.awaited.object:
+            self.awaited.param.update(object=said, visible=bool(said))
         gone = self._ticks.is_running() and not self.card._models
         if gone or not any(reading.state in ALIVE for reading in readings):
             self._ticks.stop()
@@ -182,6 +192,15 @@ class Watch:
         shown = self.card._repr_mimebundle_(include, exclude)
         self.follow()
         return shown
+
+
+def awaited(readings: Iterable[Reading]) -> str:
+    """What the runs wait for that have no iteration yet; empty where all have."""
+    waiting: dict[str, list[str]] = {}
+    for reading in readings:
+        if reading.state in AWAITED and not reading.status["iteration"]:
+            waiting.setdefault(AWAITED[reading.state], []).append(reading.name)
+    return " ".join(f"No iteration yet of {', '.join(names)}: {why}." for why, names in waiting.items())
 
 
 def _follow_as_text(runs: list[Run]) -> None:
