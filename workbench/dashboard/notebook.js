@@ -4,6 +4,7 @@
   if (!Manager) { if (tries) setTimeout(() => mend(tries - 1), 50); return }
   const { _document_changed: tell, msg_handler: take } = Manager.prototype
   if (tell.mended) return
+  name_controls(Bokeh.Models)
 
   // What came from the kernel is sent back to it and undoes what is newer, though Bokeh marks it as not to be sent.
   Manager.prototype._document_changed = function (event) { if (event.sync !== false) tell.call(this, event) }

@@ -14,9 +14,9 @@ from bokeh.document.events import ColumnDataChangedEvent, ColumnsStreamedEvent
 from panel.io.model import diff
 from tornado.ioloop import IOLoop
 
-from workbench.dashboard.shell import LAYOUT_CSS, NOTEBOOK_CSS
+from workbench.dashboard.shell import LAYOUT_CSS, NAMES, NOTEBOOK_CSS
 
-MEND = Path(__file__).with_name("notebook.js").read_text(encoding="utf-8")
+MEND = NAMES + Path(__file__).with_name("notebook.js").read_text(encoding="utf-8")
 DATA = (ColumnDataChangedEvent, ColumnsStreamedEvent)
 _SHOWN_BY: set[str | None] = set()
 """The cells that have shown a view."""

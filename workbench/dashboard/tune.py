@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import panel as pn
+import param
+from bokeh.models import CategoricalSlider
+from panel.widgets.select import SingleSelectBase
 
 from workbench.corpus import Corpus
 from workbench.dashboard.background import in_background, sentence_of
@@ -117,8 +121,18 @@ class Tune:
         return shown
 
 
+class Steps(SingleSelectBase):
+    """A slider over values with names. Of Panel's own the browser knows the places alone, and reads those out."""
+
+    tooltips = param.Boolean(default=False)
+
+    _allows_values: ClassVar = False
+    _rename: ClassVar = {"options": "categories"}
+    _widget_type: ClassVar = CategoricalSlider
+
+
 def _slider(label: str, options, value):
-    return in_form(pn.widgets.DiscreteSlider(label=label, options=options, value=value, css_classes=["wb-slider"]))
+    return in_form(Steps(label=label, options=options, value=value))
 
 
 def _number(name: str, value: int):
