@@ -6,7 +6,8 @@ from dataclasses import fields
 import pytest
 from pytest import approx
 
-from workbench.corpus import SINGLETONS, data_sets, synthetic
+from workbench.corpus import SINGLETONS, CorpusError, data_sets, synthetic
+from workbench.corpus.readers import FORMATS
 from workbench.dashboard.choices import choice_of, choices
 from workbench.dashboard.fields import FILE
 from workbench.dashboard.link import from_query, take, to_query, widget_part, written
@@ -98,29 +99,51 @@ def test_defaults_are_those_of_the_model_and_the_comparison():
 def test_only_options_of_the_chosen_engines_are_shown_and_told():
     form = Settings()
     form.engines.value = ["cgs"]
+    assert {name for name, widget in form.options.items() if widget.visible} == set()
+    fold(form, "options")
     assert {name for name, widget in form.options.items() if widget.visible} == {"partition", "scan"}
     assert set(form.values()["options"]["cgs"]) == {field.name for field in fields(get_engine("cgs").options)}
     form.engines.value = ["svb"]
     assert {name for name, widget in form.options.items() if widget.visible} == {"schedule", "init"}
 
 
-def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_how_many_are_unusual():
+def test_what_is_asked_for_first_is_seen_and_the_rest_is_folded():
+    numbers = ["Topics K", "Iterations", "Seed", "Number of seeds", "r", "alpha", "beta", "Test share"]
+    folds = ["Options: as usual", "Priors: as usual"]
+    assert shown(Settings()) == ["Corpus", "Preparation: as usual", "Engines", "Engines", *numbers, *folds]
+
+
+def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_which_are_unusual():
     form = Settings()
     form.engines.value = ["cgs", "g-hdp"]
-    assert "▸ Priors: as usual" in shown(form) and "Learn alpha" not in shown(form)
-    fold(form)
+    assert "Priors: as usual" in shown(form) and "Learn alpha" not in shown(form) and form.form.unfolded == []
+    fold(form, "priors")
     seen = shown(form)
-    assert seen[seen.index("▾ Priors: as usual") + 1 :][:3] == ["cgs", "Learn alpha", "Form of alpha"]
+    assert form.form.unfolded == ["fold:priors"]
+    assert seen[seen.index("Priors: as usual") + 1 :][:3] == ["cgs", "Learn alpha", "Form of alpha"]
     assert seen[seen.index("g-hdp") + 1 :][:3] == ["alpha in all", "beta in all", "gamma"]
     assert "Learn tau" not in seen
     form.engines.value = ["cv-hdp"]
     assert shown(form)[-15:].count("cv-hdp") == 1 and shown(form)[-1] == "tau: prior"
     form.engines.value = ["cgs", "g-hdp"]
-    form.options["learn_alpha"].value = "maximised"
-    fold(form)
-    assert "▸ Priors: 1 changed" in shown(form) and "Learn alpha" not in shown(form)
+    form.options["learn_alpha"].value, form.options["alpha_form"].value = "maximised", "symmetric"
+    fold(form, "priors")
+    assert "Priors: Learn alpha maximised, Form of alpha symmetric" in shown(form) and "Learn alpha" not in shown(form)
     form.engines.value = ["g-hdp"]
-    assert "▸ Priors: as usual" in shown(form)
+    assert "Priors: as usual" in shown(form)
+
+
+def test_what_is_unusual_of_the_rest_is_told_where_it_is_folded_as_a_link_may_have_it():
+    form = Settings()
+    form.offer(["a-run"])
+    link = {"top_words": "2000", "start": "a-run", "jobs": "2", "phases": "interleaved", "cg_second_order": "True"}
+    for name, text in link.items():
+        assert take(form.fields()[name], text)
+    seen = shown(form)
+    assert "Preparation: Vocabulary 2000" in seen
+    assert "Options: Start from a-run, Runs at a time 2, Phases interleaved, Variance terms yes" in seen
+    form.engines.value = ["cgs"]
+    assert "Options: Start from a-run, Runs at a time 2" in shown(form)
 
 
 def test_a_mistake_in_a_folded_option_unfolds_it():
@@ -129,7 +152,7 @@ def test_a_mistake_in_a_folded_option_unfolds_it():
     form.options["alpha_total"].value = "3"
     form.start.clicks += 1
     seen = shown(form)
-    assert "give learn_alpha=False with it" in seen[seen.index("alpha in all") + 1]
+    assert "give “Learn alpha” no with it" in seen[seen.index("alpha in all") + 1]
     form.options["cv-hdp.learn_alpha"].value = False
     assert mistake_in(form.values()) is None and not form.form.wrong
 
@@ -144,20 +167,21 @@ def shown(form: Settings) -> list[str]:
     return seen
 
 
-def fold(form: Settings) -> None:
-    """What the browser does at a click on the fold."""
-    form.form._handle_msg({"press": "fold"})
+def fold(form: Settings, name: str) -> None:
+    """What the browser does at a click on a fold."""
+    form.form._handle_msg({"press": f"fold:{name}"})
 
 
 def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     form = Settings()
     form.engines.value = ["svb", "cgs", "cvb0", "svb-cgs"]
+    fold(form, "options")
     seen = shown(form)
-    assert seen[seen.index("Engines") + 2 : seen.index("Model and runs")] == [
-        "svb-cgs", "r", "Samples", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
-        "cvb0", "Precision", "svb-cgs", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
+    assert seen[seen.index("Options: as usual") + 1 :] == [
+        "Start from", "Runs at a time", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
+        "cvb0", "Precision", "svb-cgs", "Samples", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
+        "Priors: as usual",
     ]
-    assert seen[-1] == "▸ Priors: as usual"
 
 
 def test_every_option_has_a_label_for_people():
@@ -182,7 +206,7 @@ def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get
     form.corpus.value = "kos"
     assert "set WORKBENCH_DATA" in shown(form)[1] and "docword.kos.txt.gz" in shown(form)[1]
     form.corpus.value = "docstrings"
-    assert shown(form)[1] == "Vocabulary"
+    assert shown(form)[1] == "Preparation: as usual"
 
 
 def test_what_is_to_be_done_to_the_corpus_is_handed_over():
@@ -214,13 +238,85 @@ def test_the_path_is_there_when_the_corpus_is_a_file():
     assert form.values()["corpus"] == "some/where.csv"
 
 
+def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_differs_is_handed_over():
+    form = Settings()
+    form.reading["text"].value = "body"
+    assert form.values()["read"] == {} and not any(field.visible for field in form.reading.values())
+    form.corpus.value = FILE
+    assert shown(form)[:5] == ["Corpus", "Path of the corpus", "Read as", "Text column", "Preparation: as usual"]
+    form.reading["title"].value, form.reading["stop_words"].value, form.reading["min_documents"].value = "", None, 0
+    assert form.values()["read"] == {"text": "body", "title": None, "stop_words": None, "min_documents": 0}
+    assert "Preparation: Title column empty, Stop words none, Min. documents 0" in shown(form)
+    assert tuple(form.reading["format"].options.values()) == (None, *FORMATS)
+
+
+def test_a_file_as_nobody_would_read_it_comes_in_by_its_fields(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: None)
+    (tmp_path / "mine.csv").write_text("id,body\n" + "1,the apples and the pears\n2,an apple of the pears\n" * 20)
+    form = Settings()
+    form.corpus.value, form.path.value, form.engines.value = FILE, str(tmp_path / "mine.csv"), ["cgs"]
+    words = []
+    for stop_words in ("english", None):
+        form.reading["text"].value, form.reading["stop_words"].value = "body", stop_words
+        ((run,), *_) = start_runs(tmp_path / "runs", form.values())
+        words.append(set(get_corpus(tmp_path / "runs", run.spec.train).vocabulary))
+    assert words == [{"apple", "apples", "pears"}, {"the", "apples", "and", "pears", "an", "apple", "of"}]
+
+
+BODY = "id,body\n1,apples pears\n2,plums\n"
+READ = {"text": "body"}
+
+
+@pytest.mark.parametrize("content, read, field, said", [
+    (BODY, {}, "text", "The file, line 1: no column 'text' for the text; there are 'id', 'body'; say which under “Text col"),
+    (BODY, READ | {"label": "kind"}, "label", "The file, line 1: no column 'kind' for the label"),
+    (BODY, READ | {"min_documents": 2}, "min_documents", "lower “Min. documents” or raise “Max. share”"),
+    (BODY, READ | {"max_share": None}, "max_share", "“Max. share” must be a share of the documents, above 0 and at most 1;"),
+    (BODY, READ | {"token_pattern": "("}, "token_pattern", "“Pattern of words” must be a regular expression"),
+    (BODY, READ | {"format": "folder"}, "format", "“Read as” 'folder' wants a folder of .txt files"),
+    (BODY, {"text": "id"}, "path", "The file: no word left in 2 text(s)"),
+    ("\0\1\2", {}, "format", "The file has a format that is not recognised"),
+    ("id,body\n1,apples\n", READ, "holdout", "Test share 0.1 of 1 tokens is no token at all; ask for a larger test share, or"),
+])
+def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_page(content, read, field, said, tmp_path):
+    form = Settings(on_start=lambda values: started.append(values))
+    started, path = [], tmp_path / ("mine" if "\0" in content else "mine.csv")
+    path.write_text(content)
+    form.corpus.value, form.path.value = FILE, str(path)
+    for name, value in read.items():
+        form.reading[name].value = value
+    form.start.clicks += 1
+    with pytest.raises(CorpusError) as caught:
+        start_runs(tmp_path / "runs", started[0])
+    form.busy("Reading the corpus …")
+    form.refuse(caught.value)
+    seen = shown(form)
+    assert said in seen[seen.index(form.fields()[field].label) + 1] and form.form.wrong["field"] == field
+    assert form.said.visible and not form.start.disabled
+    form.numbers["seed"].value = 5
+    assert form.form.wrong["field"] == field and form.ahead.object == ""
+    form.path.value = str(tmp_path)
+    assert not form.form.wrong and not form.said.visible and form.ahead.object
+    form.path.value = str(path)
+    form.start.clicks += 1
+    assert len(started) == 2, "it may have been mended"
+
+
+def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
+    form = Settings()
+    form.busy("Reading the corpus …")
+    form.refuse(ZeroDivisionError("division by zero"))
+    assert "Division by zero" in form.said.object and not form.form.wrong and not form.start.disabled
+
+
 @pytest.mark.parametrize("field, wrong, said", [
     ("n_topics", 0, "topics must be"), ("n_topics", None, "topics must be"), ("alpha", -1.0, "alpha must be"),
     ("beta", 0.0, "beta must be"), ("n_iterations", 0, "iterations must be"), ("seed", -1, "seed must be"),
     ("seeds", 0, "number of seeds must be"), ("holdout", 1.0, "test share must be"), ("holdout", None, "test share must be"),
     ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
-    ("engines", [], "choose at least one engine"), ("r", "often", "option 'r' of svb-cgs must be a number"),
-    ("n_samples", 0, "option 'n_samples' of svb-cgs must be"), ("phases", "interleaved", "phases=interleaved needs"),
+    ("engines", [], "choose at least one engine"), ("r", "often", "“r” of svb-cgs must be a number"),
+    ("n_samples", 0, "“samples” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “samples” 1"),
+    ("jobs", None, f"runs at a time must be a whole number from 1 to {SLOTS}; the field is empty"),
     ("path", "/no/such/file.csv", "no file and no folder"), ("path", "", "needs a path"),
 ])
 def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wrong, said):
@@ -311,7 +407,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_wor
 
 def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: None)
-    monkeypatch.setattr("workbench.dashboard.starting.corpus_of", lambda name: halves[0])
+    monkeypatch.setattr("workbench.dashboard.starting.corpus_of", lambda name, read: halves[0])
     new_run("first")
     values = Settings().values() | {"corpus": "docstrings", "engines": ["cgs"], "n_topics": 4, "start": "first", "holdout": 0.0}
     ((run,), *_) = start_runs(tmp_path / "runs", values)
@@ -348,7 +444,8 @@ def test_a_link_goes_round_for_every_field():
                "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
                "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
                "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "reorder": False,
-               "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3}
+               "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3, "format": "csv", "text": "body",
+               "title": "", "label": "kind", "stop_words": None, "min_documents": 5, "max_share": 0.5, "token_pattern": r"\S+"}
     unusual |= {name: value for name, value in {
         "network-vb.n_inner": 3, "network-vb.learn_after": 4, "network-vb.learn_every": 5,
     }.items() if name in form.fields()}

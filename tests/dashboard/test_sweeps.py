@@ -25,7 +25,7 @@ def form(monkeypatch):
 
 @pytest.mark.parametrize("text, value", [
     ("10", 10), ("10, 20 ,40", [10, 20, 40]), ("0.5", 0.5), ("0,1,inf", [0, 1, math.inf]), ("", None), ("1, 1", 1),
-    ("often", "often"), ("1,,2,", [1, 2]), ("1e-3", 0.001),
+    ("often", "often"), ("1,,2", [1, "", 2]), ("1,", [1, ""]), ("1e-3", 0.001),
 ])
 def test_a_field_holds_a_number_several_or_none(text, value):
     assert Values(value=text).read() == value
@@ -69,7 +69,8 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
 
 
 @pytest.mark.parametrize("field, wrong, said", [
-    ("n_topics", "10, 0", "topics must be"), ("alpha", "0.1, -1", "alpha must be"), ("r", "1, often", "option 'r' of svb-cgs"),
+    ("n_topics", "10, 0", "topics must be"), ("alpha", "0.1, -1", "alpha must be"), ("r", "1, often", "“r” of svb-cgs"),
+    ("n_topics", "10,,20", "; there is none beside a comma"), ("alpha", "0.1,", "; there is none beside a comma"),
     ("jobs", 0, "runs at a time must be"), ("jobs", 10_000, "runs at a time must be"),
 ])
 def test_one_wrong_value_among_several_is_told_under_its_field(field, wrong, said, form):

@@ -12,6 +12,9 @@ from workbench.engines import ENGINES, get_engine
 HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentration")
 """Names of the options about priors: what is learnt of them, how, and their values where they are fixed."""
 
+SPLIT = "r"
+"""The option of the hybrids that stands beside the number of topics."""
+
 
 class Choice(NamedTuple):
     """An option that can be chosen once for several engines."""
@@ -47,9 +50,9 @@ def choice_of(engine: str, option: str) -> Choice | None:
 
 
 def grouped(hyper: bool) -> dict[tuple[str, ...], list[Choice]]:
-    """Engines → the choices that they alone share, those about priors or the others: r first, then of most engines."""
+    """Engines → the choices that they alone share, those about priors or the others but r: of most engines first."""
     groups: dict[tuple[str, ...], list[Choice]] = {}
     for one in choices():
-        if one.hyper == hyper:
+        if one.hyper == hyper and one.key != SPLIT:
             groups.setdefault(one.engines, []).append(one)
-    return dict(sorted(groups.items(), key=lambda group: (group[1][0].key != "r", -len(group[0]))))
+    return dict(sorted(groups.items(), key=lambda group: -len(group[0])))

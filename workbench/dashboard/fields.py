@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from dataclasses import Field, fields
 
 from workbench.corpus import SINGLETONS, data_sets
+from workbench.corpus.readers import FORMATS
+from workbench.corpus.text import WORD_PATTERN
 from workbench.dashboard.mistakes import MISSING
-from workbench.dashboard.values import SEVERAL, Menu, Number, Values
+from workbench.dashboard.values import SEVERAL, Field, Menu, Number, Values
+from workbench.dashboard.wording import LABELS, plain
 from workbench.models import LDA
 from workbench.models.network_files import SHIPPED
 from workbench.runs.compare import plan
@@ -15,20 +18,6 @@ from workbench.runs.spec import make_spec
 from workbench.runs.worker import SLOTS
 
 FILE = "a file or folder …"
-LABELS = {
-    "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
-    "seeds": "Number of seeds", "jobs": "At a time", "holdout": "Test share",
-    "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
-    "partition": "Partition", "precision": "Precision", "scan": "Order of tokens",
-    "init": "First responsibilities", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
-    "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
-    "update": "Update", "reorder": "Reorder sticks", "moves_every": "Moves every", "moves_after": "Moves after",
-    "learn_alpha": "Learn alpha", "learn_beta": "Learn beta", "learn_gamma": "Learn gamma", "learn_tau": "Learn tau",
-    "alpha_form": "Form of alpha", "learn_after": "Learn after", "learn_every": "Learn every",
-    "alpha_total": "alpha in all", "beta_total": "beta in all", "top_concentration": "gamma",
-    "a_alpha": "alpha: shape", "b_alpha": "alpha: rate", "a_beta": "beta: shape", "b_beta": "beta: rate",
-    "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
-}
 MEANINGS = {
     "n_topics": "topics of the model; of cv-hdp the most that it can use, of g-hdp those that it begins with",
     "alpha": "Dirichlet prior per topic, not its total; engines of the HDP have their own among the priors",
@@ -39,6 +28,13 @@ MEANINGS = {
     "jobs": f"runs that are at work at a time, at most {SLOTS} here; the others wait in line",
     "holdout": "share of the tokens held out to measure perplexity; 0 holds out none",
 }
+COLUMNS = {
+    "text": "column of a CSV file, or field of the objects of JSON lines, with the texts",
+    "title": "the same with the titles of documents; it need not be there",
+    "label": "the same with their labels; it need not be there",
+}
+BY_LOOKS = "what it looks like"
+STOP_WORDS = {"English": "english", "none": None}
 SINGLETONS_IN_WORDS = {
     "keep": "kept", "train": "out of training", "both-own": "out of training and test, by own counts",
     "both-full": "out of training and test, by full counts",
@@ -50,6 +46,29 @@ def corpora() -> dict[str, str]:
     """What the menu says → data set of the catalog, those that are not here marked; then a file."""
     marked = {name: f"{name} (not here)" if one.whereabouts() in MISSING else name for name, one in data_sets().items()}
     return {mark: name for name, mark in marked.items()} | {FILE: FILE}
+
+
+def reading_fields() -> dict[str, Field]:
+    """How a file or folder is read, by the names of `load_corpus`."""
+    return {
+        "format": Menu(
+            LABELS["format"], {BY_LOOKS: None} | {about.MEANING: name for name, about in FORMATS.items()}, None,
+            "the format of the file; most are known by how it begins or by its name", wide=True,
+        ),
+    } | {name: Field(LABELS[name], name, meaning) for name, meaning in COLUMNS.items()} | {
+        "stop_words": Menu(LABELS["stop_words"], STOP_WORDS, "english", "words left out of raw text: the, of, and …"),
+        "min_documents": Number(
+            LABELS["min_documents"], 1, "words of raw text that fewer documents have are left out; often 5"
+        ),
+        "max_share": Number(
+            LABELS["max_share"], 1.0, "words of raw text that a larger share of documents has are left out; often 0.5",
+            whole=False, step=0.05,
+        ),
+        "token_pattern": Field(
+            LABELS["token_pattern"], WORD_PATTERN, "regular expression of what is a word of raw text; as it is, two letters or "
+            "more of any alphabet", wide=True,
+        ),
+    }
 
 
 def vocabulary_field() -> Number:
@@ -102,20 +121,21 @@ def number_field(name: str, default) -> Number:
     return Number(LABELS[name], default, MEANINGS[name], whole=whole, step=1 if whole else 0.05)
 
 
-def option_field(field: Field) -> Menu | Values:
+def option_field(field: dataclasses.Field) -> Menu | Values:
     """A field for an option of an engine, as its metadata wants it."""
     label, about = LABELS.get(field.name, field.name), field.metadata
+    meaning = plain(about["meaning"])
     if about["choices"]:
-        options = {{True: "yes", False: "no"}.get(choice, str(choice)): choice for choice in about["choices"]}
-        return Menu(label, options, field.default, about["meaning"])
+        options = {{True: "yes", False: "no"}.get(choice, plain(str(choice))): choice for choice in about["choices"]}
+        return Menu(label, options, field.default, meaning)
     value = "" if field.default is None else f"{field.default:g}"
     looks = {"placeholder": "a number or inf"} if about["infinite"] else {}
-    return Values(label, value, f"{about['meaning']}; {SEVERAL}", infinite=about["infinite"], whole=about["whole"], **looks)
+    return Values(label, value, f"{meaning}; {SEVERAL}", infinite=about["infinite"], whole=about["whole"], **looks)
 
 
 def defaults() -> dict:
     """Name → default of every number of the form, as the model and `plan` have them."""
-    model = {field.name: field.default for field in fields(LDA)}
+    model = {field.name: field.default for field in dataclasses.fields(LDA)}
     run, comparison = inspect.signature(make_spec).parameters, inspect.signature(plan).parameters
     return model | {"n_iterations": run["n_iterations"].default} | {
         name: comparison[name].default for name in ("seed", "seeds", "holdout")

@@ -51,7 +51,7 @@ export function render({ model }) {
     heading: (one) => element("p", { className: "group across" }),
     fold: (one) => {
       const button = element("button", { type: "button" })
-      button.addEventListener("click", () => model.send_msg({ press: "fold" }))
+      button.addEventListener("click", () => model.send_msg({ press: one.name }))
       return element("div", { className: "across" }, button)
     },
     text: (one) => typed(one, { type: "text" }),
@@ -96,6 +96,9 @@ export function render({ model }) {
       if (place.hidden !== hidden) place.hidden = hidden
     }
     for (const [name, text] of Object.entries(model.told)) put(places[name].firstElementChild || places[name], text)
+    for (const { name, kind } of model.parts) {
+      if (kind === "fold") places[name].firstElementChild.setAttribute("aria-expanded", model.unfolded.includes(name))
+    }
   }
 
   function tellWrong() {
@@ -107,13 +110,14 @@ export function render({ model }) {
     put(wrong, sentence)
     if (!field) wrong.remove()
     else if (places[field].nextElementSibling !== wrong) places[field].after(wrong)
+    for (const node of field ? [wrong, places[field]] : []) node.scrollIntoView({ block: "nearest" })
   }
 
   for (const one of model.parts) root.append(places[one.name] = MAKERS[one.kind](one))
   fillMenus(); fill(model.values); show(); tellWrong()
   model.on("menus", fillMenus)
   model.on("news", () => fill(model.news.values))
-  for (const name of ["seen", "told"]) model.on(name, show)
+  for (const name of ["seen", "told", "unfolded"]) model.on(name, show)
   model.on("wrong", tellWrong)
   return element("div", {}, root, tip)
 }

@@ -10,11 +10,11 @@ import param
 from workbench.dashboard.drawn import Drawn, code, style
 from workbench.dashboard.values import Field, Menu
 
-HEADING, FOLD = "heading", "fold"
+HEADING, FOLD = "heading", "fold"   # kinds of parts that are no fields
 
 
 class Form(Drawn):
-    """Draws fields, headings and the button of a fold. What is typed goes into the fields; the fold comes out at ``on_fold``.
+    """Draws fields, headings and buttons of folds. What is typed goes into the fields; a fold that is pressed, to ``on_fold``.
 
     Parameters
     ----------
@@ -28,13 +28,15 @@ class Form(Drawn):
     menus = param.Dict(default={}, doc="Field → what its menu says.")
     seen = param.List(doc="Names of the parts that are seen.")
     told = param.Dict(default={}, doc="Heading or fold → its text.")
+    unfolded = param.List(doc="Names of the folds that are open.")
     wrong = param.Dict(default={}, doc="field and sentence of a mistake; empty where all is well.")
 
     _esm = code("form")
     _stylesheets = style("form")
 
-    def __init__(self, parts: dict[str, Field | str], on_fold: Callable[[], None]):
+    def __init__(self, parts: dict[str, Field | str], on_fold: Callable[[str], None]):
         self._fields = {name: part for name, part in parts.items() if isinstance(part, Field)}
+        self._folds = [name for name, part in parts.items() if part == FOLD]
         self._on_fold, self._known = on_fold, {}   # field → what the browser shows
         super().__init__(parts=[_described(name, part) for name, part in parts.items()])
         for field in self._fields.values():
@@ -48,10 +50,10 @@ class Form(Drawn):
         if menus != self.menus:
             self.menus = menus
 
-    def show(self, seen: list[str], told: dict[str, str]) -> None:
-        """Shows these parts, with these texts of headings and fold."""
-        if (seen, told) != (self.seen, self.told):
-            self.param.update(seen=seen, told=told)
+    def show(self, seen: list[str], told: dict[str, str], unfolded: list[str]) -> None:
+        """Shows these parts, with these texts of headings and folds, these of them open."""
+        if (seen, told, unfolded) != (self.seen, self.told, self.unfolded):
+            self.param.update(seen=seen, told=told, unfolded=unfolded)
 
     def mark(self, name: str = "", sentence: str = "") -> None:
         """Tells a mistake under its field; nothing takes it away."""
@@ -69,8 +71,8 @@ class Form(Drawn):
     def _handle_msg(self, said) -> None:
         if not isinstance(said, dict):
             return
-        if said.get("press") == FOLD:
-            self._on_fold()
+        if said.get("press") in self._folds:
+            self._on_fold(said["press"])
         name, shown = str(said.get("field")), said.get("value")
         if name in self._fields:
             self._known[name] = shown

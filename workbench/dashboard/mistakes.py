@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.corpus import find_data_set, is_named, load_corpus
-from workbench.dashboard.background import sentence_of
+from workbench.corpus import CorpusError, find_data_set, is_named, load_corpus
 from workbench.dashboard.choices import choice_of
 from workbench.dashboard.sweeps import MOST, combinations, grid_of, n_runs
 from workbench.dashboard.values import listed
+from workbench.dashboard.wording import worded
 from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, make_options
 from workbench.models import LDA
@@ -23,6 +23,10 @@ from workbench.runs.worker import SLOTS
 
 MISSING = ("fetchable", "by hand")
 """Whereabouts of a data set that cannot be read at once."""
+READING = re.compile(
+    r"\b(format|text|title|label)=(?:…|'[\w-]+' wants)|\b(stop_words|min_documents|max_share|token_pattern)\b(?!=)"
+)
+"""Settings of the readers in a sentence that is about them."""
 
 
 class Mistake(NamedTuple):
@@ -38,8 +42,21 @@ def mistake_in(values: dict) -> Mistake | None:
         try:
             look()
         except ValueError as error:
-            return Mistake(field, sentence_of(error))
+            return Mistake(field, worded(error))
     return _mistake_in_options(values["options"])
+
+
+def mistake_of(error: CorpusError, corpus: str) -> Mistake:
+    """What was found wrong with the corpus when it was read or split, and the field that its sentence tells of.
+
+    The path, which stands in the form, is left out of the sentence.
+    """
+    path = Path(corpus).expanduser()
+    said = re.sub(rf"^{re.escape(str(path))}(?!/| is a f)", "the folder" if path.is_dir() else "the file", str(error))
+    if said.startswith("fraction "):
+        return Mistake("holdout", worded(CorpusError(said.replace("fraction", "test share"))))
+    named = READING.search(said)
+    return Mistake(named[1] or named[2] if named else "corpus", worded(CorpusError(said)))
 
 
 def _looks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -74,7 +91,7 @@ def _mistake_in_options(options: dict[str, dict]) -> Mistake | None:
         except OptionError as error:
             named = re.match(r"(?:option ')?(\w+)", str(error))
             choice = choice_of(engine, named[1]) if named else None
-            return Mistake(choice.key if choice else "engines", sentence_of(error))
+            return Mistake(choice.key if choice else "engines", worded(error))
     return None
 
 

@@ -11,8 +11,10 @@ from functools import lru_cache, partial
 
 import panel as pn
 
+from workbench.corpus import CorpusError
 from workbench.corpus.catalog import DEFAULT
-from workbench.dashboard.choices import choices, grouped
+from workbench.dashboard.background import sentence_of
+from workbench.dashboard.choices import SPLIT, choices, grouped
 from workbench.dashboard.fields import (
     AT_RANDOM,
     FILE,
@@ -21,6 +23,7 @@ from workbench.dashboard.fields import (
     network_field,
     number_field,
     option_field,
+    reading_fields,
     singletons_field,
     start_field,
     supers_field,
@@ -28,10 +31,11 @@ from workbench.dashboard.fields import (
     vocabulary_field,
 )
 from workbench.dashboard.form import FOLD, HEADING, Form
-from workbench.dashboard.mistakes import Mistake, mistake_in
+from workbench.dashboard.mistakes import Mistake, mistake_in, mistake_of
 from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import button, column, message, text
 from workbench.dashboard.sweeps import paces, told_ahead
+from workbench.dashboard.turns import with_lock
 from workbench.dashboard.values import Field, Menu, Ticks
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
@@ -43,6 +47,10 @@ from workbench.runs.spec import model_fields
 MODEL = [field.name for field in fields(LDA)]
 PRIORS = ("alpha", "beta")
 """What only some models have."""
+NOT_STARTED = "Nothing is started; mend the field that is marked."
+ALWAYS = ("format", "text")
+"""How a file is read, unfolded."""
+FOLDS = {"fold:corpus": "Preparation", "fold:options": "Options", "fold:priors": "Priors"}
 
 
 class Settings:
@@ -59,20 +67,26 @@ class Settings:
         }
         self.network, self.supers = network_field(), supers_field()
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
-        self._usual = {key: field.value for key, field in self.options.items()}
-        self._groups = {hyper: grouped(hyper) for hyper in (False, True)}
-        self._unfolded = False
+        self.reading = reading_fields()
+        self._usual = {name: field.value for name, field in self.fields().items()}
+        self._groups = {fold: grouped(hyper) for fold, hyper in (("fold:options", False), ("fold:priors", True))}
+        self._folded = {
+            "fold:corpus": [
+                "title", "label", "stop_words", "min_documents", "max_share", "top_words", "token_pattern", "singletons",
+            ],
+            "fold:options": ["start", "jobs"], "fold:priors": [],
+        }
+        self._unfolded: list[str] = []
         self._parts = self._in_order()
-        self.form = Form(self._parts, lambda: self.unfold(not self._unfolded))
+        self.form = Form(self._parts, lambda name: self.unfold(name, name not in self._unfolded))
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.ahead = text(sizing_mode="stretch_width")
-        self._mistake, self._pace = None, {}
-        self.start.on_click(self._start)
-        shown = (self.corpus, self.engines, self.network, *(self.options[choice.key] for choice in choices() if choice.hyper))
-        for field in shown:
-            field.watch(self._show_fields)
+        self._mistake, self._asked, self._refused, self._pace = None, {}, None, {}
+        document = pn.state.curdoc
+        self.start.on_click(lambda event: with_lock(document, self._start))  # or it may be told after what came of it
         for name, field in self.fields().items():
+            field.watch(self._show_fields)
             field.watch(partial(self._look_over, name))
         self._show_fields()
         self._look_ahead()
@@ -82,13 +96,17 @@ class Settings:
         return {
             "corpus": self.corpus, "path": self.path, "top_words": self.top_words, "singletons": self.singletons,
             "engines": self.engines, "start": self.start_from, "model": self.network, "super": self.supers,
-        } | self.options | self.numbers
+        } | self.reading | self.options | self.numbers
 
     def values(self) -> dict:
         """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
-        ticked, has = list(self.engines.value), self._priors()
+        ticked, has, file = list(self.engines.value), self._priors(), self.corpus.value == FILE
         return {
-            "corpus": self.path.value.strip() if self.corpus.value == FILE else self.corpus.value,
+            "corpus": self.path.value.strip() if file else self.corpus.value,
+            "read": {
+                name: None if field.read() == "" else field.read() for name, field in self.reading.items()
+                if file and self._is_unusual(name)
+            },
             "top_words": self.top_words.value,
             "singletons": self.singletons.value,
             "engines": ticked,
@@ -131,14 +149,23 @@ class Settings:
         self.start.disabled, self.start.label = False, "Start"
         self.say(sentence, kind)
 
-    def _start(self, event) -> None:
-        values = self.values()
-        found = mistake_in(values)
+    def refuse(self, error: Exception) -> None:
+        """Start can be pressed again; what is wrong with the corpus is told under its field, all else under the button."""
+        if isinstance(error, CorpusError):
+            self._refused = _about_corpus(self._asked), mistake_of(error, self._asked["corpus"])
+            self._tell(self._refused[1])
+            self.ready(NOT_STARTED, "bad")
+        else:
+            self.ready(sentence_of(error), "bad")
+
+    def _start(self) -> None:
+        self._asked, self._refused = self.values(), None
+        found = mistake_in(self._asked)
         self._tell(found)
         if found is None:
-            self._on_start(values)
+            self._on_start(self._asked)
         else:
-            self.say("Nothing is started; mend the field that is marked.", "bad")
+            self.say(NOT_STARTED, "bad")
 
     # ------------------------------------------------------------------ mistakes
 
@@ -151,9 +178,14 @@ class Settings:
             self._tell(None)
 
     def _look_ahead(self) -> Mistake | None:
-        """Says how many runs will be started; nothing while something is wrong, which is returned."""
+        """Says how many runs will be started; nothing while something is wrong, which is returned.
+
+        A corpus that was refused stays so until something about it is changed.
+        """
         values = self.values()
         mistake = mistake_in(values)
+        if mistake is None and self._refused is not None and self._refused[0] == _about_corpus(values):
+            mistake = self._refused[1]
         said = "" if mistake else message(told_ahead(values, self._pace))
         if said != self.ahead.object:
             self.ahead.object = said
@@ -174,15 +206,16 @@ class Settings:
             self.form.mark()
             return
         name = self._place(mistake)
-        if not self.fields()[name].visible:
-            self.unfold(True)
+        for fold, names in self._folded.items():
+            if name in names:
+                self.unfold(fold, True)
         self.form.mark(name, mistake.sentence)
 
     # ------------------------------------------------------------------ the form
 
-    def unfold(self, unfolded: bool) -> None:
-        """Shows or hides the options about priors."""
-        self._unfolded = unfolded
+    def unfold(self, fold: str, unfolded: bool) -> None:
+        """Shows or hides the fields of a fold."""
+        self._unfolded = [name for name in FOLDS if (unfolded if name == fold else name in self._unfolded)]
         self._show_fields()
 
     def _priors(self) -> dict[str, bool]:
@@ -190,55 +223,61 @@ class Settings:
         known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
         return {name: name in known for name in PRIORS}
 
-    def _has_networks(self) -> bool:
-        """Is an engine of networks ticked?"""
-        return any(get_engine(engine).model is Network for engine in self.engines.value)
+    def _is_unusual(self, name: str) -> bool:
+        return self.fields()[name].value != self._usual[name]
+
+    def _idle(self) -> set[str]:
+        """The fields that mean nothing to the chosen corpus and the ticked engines."""
+        ticked = set(self.engines.value)
+        networks = any(get_engine(engine).model is Network for engine in ticked)
+        has = self._priors() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
+        has |= dict.fromkeys(("path", *self.reading), self.corpus.value == FILE)
+        has |= {"model": networks, "super": networks and _has_supers(self.network.value)}
+        return {name for name, there in has.items() if not there}
 
     def _show_fields(self) -> None:
-        """Shows what the ticked engines have, the priors' options only unfolded, and the path when the corpus is one."""
-        self.path.visible = self.corpus.value == FILE
-        ticked, told = set(self.engines.value), {"heading:engines": "Engines", "heading:runs": "Model and runs"}
-        for name, has in self._priors().items():
-            self.numbers[name].visible = has
-        self.network.visible = self._has_networks()
-        self.supers.visible = self._has_networks() and _has_supers(self.network.value)
-        for hyper, groups in self._groups.items():
+        """Shows the fields that mean something; those of a fold when it is open, else what is unusual among them."""
+        fields, idle, told = self.fields(), self._idle(), {"heading:engines": "Engines"}
+        for field in fields.values():
+            field.visible = True
+        for fold, names in self._folded.items():
+            offered = [name for name in names if name not in idle]
+            changed = [f"{fields[name].label} {fields[name].shown() or 'empty'}" for name in offered if self._is_unusual(name)]
+            if offered:
+                told[fold] = f"{FOLDS[fold]}: {', '.join(changed) or 'as usual'}"
+            if fold not in self._unfolded:
+                idle.update(names)
+        for name in idle:
+            fields[name].visible = False
+        for fold, groups in self._groups.items():
             above = ""
             for owners, group in groups.items():
-                visible = bool(ticked & set(owners)) and (self._unfolded or not hyper)
-                named = ", ".join(engine for engine in owners if engine in ticked)
+                visible = fields[group[0].key].visible
+                named = ", ".join(engine for engine in owners if engine in self.engines.value)
                 if visible and named != above:
-                    told[_heading(hyper, owners)] = named
+                    told[_heading(fold, owners)] = named
                 above = named if visible else above
-                for one in group:
-                    self.options[one.key].visible = visible
-        offered = [one.key for one in choices() if one.hyper and ticked & set(one.engines)]
-        changed = sum(self.options[key].value != self._usual[key] for key in offered)
-        if offered:
-            told[FOLD] = f"{'▾' if self._unfolded else '▸'} Priors: {f'{changed} changed' if changed else 'as usual'}"
         seen = [name for name, part in self._parts.items() if (name in told if isinstance(part, str) else part.visible)]
-        self.form.show(seen, told)
+        self.form.show(seen, told, self._unfolded)
 
     def _in_order(self) -> dict[str, Field | str]:
         """What the form holds, in order."""
+        names = ["corpus", "path", *ALWAYS, "fold:corpus", *self._folded["fold:corpus"], "heading:engines", "engines"]
+        names += ["n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS, "holdout", "model", "super"]
+        for fold in ("fold:options", "fold:priors"):
+            names += [fold, *self._folded[fold]]
+            for owners, group in self._groups[fold].items():
+                keys = [one.key for one in group]
+                names += [_heading(fold, owners), *keys]
+                self._folded[fold] += keys
         fields = self.fields()
-        names = ["corpus", "path", "top_words", "holdout", "singletons", "heading:engines", "engines"]
-        names += [*self._options(hyper=False), "heading:runs", "model", "super"]
-        names += [name for name in self.numbers if name != "holdout"]
-        names += ["start", FOLD, *self._options(hyper=True)]
-        return {name: fields.get(name, FOLD if name == FOLD else HEADING) for name in names}
-
-    def _options(self, hyper: bool) -> list[str]:
-        """The options about priors or the others, under the headings of the engines that have them."""
-        names = []
-        for owners, group in self._groups[hyper].items():
-            names += [_heading(hyper, owners), *(one.key for one in group)]
-        return names
+        return {name: fields.get(name, FOLD if name in FOLDS else HEADING) for name in names}
 
     def view(self) -> pn.Column:
         """The form as a card."""
         sizes = {"width": 316, "sizing_mode": None}
-        return column(text("<h2>New runs</h2>"), self.form, self.ahead, self.start, self.said, kind="wb-card wb-form", **sizes)
+        start = column(self.ahead, self.start, self.said, kind="wb-start")
+        return column(text("<h2>New runs</h2>"), self.form, start, kind="wb-card wb-form", **sizes)
 
 
 @lru_cache
@@ -247,6 +286,11 @@ def _has_supers(model: str) -> bool:
     return any(each.name == "super" for each in network_of(model).variables)
 
 
-def _heading(hyper: bool, owners: tuple[str, ...]) -> str:
+def _heading(fold: str, owners: tuple[str, ...]) -> str:
     """The name of the heading of the options that these engines share."""
-    return f"heading:{'priors' if hyper else 'options'}:{','.join(owners)}"
+    return f"heading:{fold}:{','.join(owners)}"
+
+
+def _about_corpus(values: dict) -> dict:
+    """What a corpus is refused for."""
+    return {name: values[name] for name in ("corpus", "read", "top_words", "singletons", "holdout")}

@@ -44,7 +44,7 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     ------
     SpecError, ModelError, OptionError, CorpusError, StoreError
     """
-    store, jobs, corpus = Path(store), values["jobs"], corpus_of(values["corpus"])
+    store, jobs, corpus = Path(store), values["jobs"], corpus_of(values["corpus"], values["read"])
     cells = shared([cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)])
     coming = unfinished(store, [cell.planned for cell in cells])
     runs = list(dict.fromkeys(open_cells(cells, store, jobs)))
@@ -96,16 +96,16 @@ def told(started: list[Run], finished: list[Run], memory: str, others: str = "")
     return "; ".join(parts) + "."
 
 
-def corpus_of(name_or_path: str | Path | Corpus) -> Corpus:
-    """The corpus, kept for the next start; a file that has changed since is read again."""
+def corpus_of(name_or_path: str | Path | Corpus, read: dict) -> Corpus:
+    """The corpus, read as `load_corpus` is told, and kept for the next start; a file that has changed since is read again."""
     if isinstance(name_or_path, Corpus):
         return name_or_path
     if is_named(str(name_or_path)):
         return _loaded(str(name_or_path), 0)
     path = Path(name_or_path).expanduser()
-    return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0)
+    return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0, **read)
 
 
 @lru_cache(maxsize=2)
-def _loaded(name_or_path: str, changed: int) -> Corpus:
-    return load_corpus(name_or_path)
+def _loaded(name_or_path: str, changed: int, **read) -> Corpus:
+    return load_corpus(name_or_path, **read)

@@ -13,11 +13,12 @@ from panel.widgets.select import SingleSelectBase
 from workbench.corpus import Corpus
 from workbench.dashboard.background import in_background, sentence_of
 from workbench.dashboard.choices import choice_of
-from workbench.dashboard.fields import LABELS, MEANINGS, defaults
+from workbench.dashboard.fields import MEANINGS, defaults
 from workbench.dashboard.notebook import Cell, in_notebook
 from workbench.dashboard.shell import button, column, in_form, message, text
 from workbench.dashboard.starting import start_runs, told
 from workbench.dashboard.watch import Watch
+from workbench.dashboard.wording import LABELS
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.run import default_store
 from workbench.runs.spec import SpecError, model_fields
@@ -89,8 +90,8 @@ class Tune:
         slid = {name: slider.value if slider.visible else None for name, slider in self.sliders.items()}
         r, engine = slid.pop("r"), self.engine.value
         return defaults() | slid | {name: field.value for name, field in self.numbers.items()} | {
-            "corpus": self._corpus, "engines": [engine], "options": {engine: {} if r is None else {"r": r}}, "start": None,
-            "top_words": None, "singletons": "keep",
+            "corpus": self._corpus, "read": {}, "engines": [engine], "options": {engine: {} if r is None else {"r": r}},
+            "start": None, "top_words": None, "singletons": "keep",
         }
 
     def _start(self, event) -> None:

@@ -64,10 +64,11 @@ class Values(Field):
         self.infinite, self.whole = infinite, whole
 
     def read(self):
-        """The number, a list of several, None where nothing is typed; a text that is no number as it is."""
-        found = [number(text) for text in self.value.split(",") if text.strip()]
-        different = list(dict.fromkeys(found))
-        return different if len(different) > 1 else different[0] if found else None
+        """The number, a list of several, None where nothing is typed; a text that is no number as it is, nothing as ''."""
+        if not self.value.strip():
+            return None
+        different = list(dict.fromkeys(map(number, self.value.split(","))))
+        return different if len(different) > 1 else different[0]
 
     def of(self, text: str) -> str:
         if not all(self._fits(number(each)) for each in text.split(",")):

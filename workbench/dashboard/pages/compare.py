@@ -8,7 +8,7 @@ from pathlib import Path
 
 import panel as pn
 
-from workbench.dashboard.background import in_background, sentence_of
+from workbench.dashboard.background import in_background
 from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MEASURES
 from workbench.dashboard.comparison import Comparison
 from workbench.dashboard.curve import N_SLOTS, SPANS, Curve, Drawn
@@ -191,7 +191,7 @@ class ComparePage:
 
         def then(result, error) -> None:
             if error is not None:
-                self.settings.ready(sentence_of(error), "bad")
+                self.settings.refuse(error)
                 return
             started = result[0]
             self.settings.ready(told(*result), "good" if started else "muted")
