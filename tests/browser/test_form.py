@@ -1,0 +1,100 @@
+"""The form in a real Chromium: every control of it used, and a file of one's own read as it is told."""
+
+import pytest
+from browser.desk import fill, press, row, state, until
+from form_values import OPTIONS, REST
+
+from workbench.dashboard.fields import FILE
+from workbench.dashboard.settings import Settings
+from workbench.dashboard.values import written
+from workbench.engines import ENGINES
+from workbench.runs.archive import get_corpus
+from workbench.runs.run import Run
+from workbench.runs.store import read_spec
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+FOLDS = ("Preparation", "Options", "Priors")
+FIRST = ("corpus", "path", "engines", "model")
+"""Fields that others need to be seen."""
+
+
+def choose(page, name: str, value: str) -> None:
+    """Types into the control of a field, or chooses from it."""
+    control = page.locator(f"[id='{name}']")
+    if control.evaluate("node => node.matches('select')"):
+        control.select_option(label=value)
+    else:
+        control.fill(value)
+        control.blur()
+
+
+def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page):
+    page = new_page(url)
+    fields = Settings().fields()
+    page.get_by_label("Corpus", exact=True).select_option(FILE)
+    fill(page, "Path of the corpus", "somewhere.csv")
+    for engine in ENGINES:
+        page.get_by_label(engine, exact=True).check()
+    page.get_by_label("Network", exact=True).select_option("pachinko")
+    for fold in FOLDS:
+        press(page, f"{fold}: as usual")
+        page.get_by_role("button", name=f"{fold}: as usual", expanded=True).wait_for()
+    unusual = {name: typed for name, (typed, *_) in (OPTIONS | REST).items() if name not in FIRST} | {"seeds": "3", "jobs": "2"}
+    assert {*unusual, *FIRST, "start"} == {*fields}
+    for name, typed in unusual.items():
+        choose(page, name, typed)
+        heard = f"decodeURIComponent(new URLSearchParams(location.search).get('{name}') ?? 'nothing')"
+        wanted = fields[name].typed(typed)
+        fields[name].value = wanted
+        until(lambda heard=heard, name=name: page.evaluate(heard) == written(fields[name].value), f"{name} is heard")
+    for fold in FOLDS:
+        page.get_by_role("button", name=f"{fold}: ", expanded=True).click()
+        assert "as usual" not in page.get_by_role("button", name=f"{fold}: ", expanded=False).inner_text()
+
+
+def test_a_file_of_ones_own_is_read_when_the_form_has_told_what_it_needs(url, new_page, store, tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text("id,body\n" + "1,apples pears plums apples\n2,red green blue red\n" * 20)
+    page = new_page(url)
+    page.get_by_label("Corpus", exact=True).select_option(FILE)
+    fill(page, "Path of the corpus", file)
+    for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs", "cv-hdp"):
+        page.get_by_label(engine, exact=True).uncheck()
+    for label, value in {"Topics K": 2, "Iterations": 3}.items():
+        fill(page, label, value)
+    press(page, "Start")
+    said = page.get_by_text("there are 'id', 'body'; say which under “Text column”")
+    said.wait_for()
+    field = page.get_by_label("Text column", exact=True)
+    assert field.get_attribute("aria-invalid") == "true"
+    assert 0 <= said.bounding_box()["y"] - field.bounding_box()["y"] - field.bounding_box()["height"] < 30
+    page.get_by_text("Nothing is started; mend").wait_for()
+    fill(page, "Text column", "body")
+    said.wait_for(state="hidden")
+    press(page, "Start")
+    page.get_by_text("1 run started,").wait_for()
+    (path,) = store.glob("mine-*")
+    assert set(get_corpus(store, read_spec(path).train).vocabulary) == {"apples", "pears", "plums", "red", "green", "blue"}
+    other = new_page(page.evaluate("location.href"))
+    assert other.get_by_label("Text column", exact=True).input_value() == "body"
+    until(lambda: state(page, path.name) == "finished", "it is finished")
+    row(page, path.name).wait_for()
+    Run(path).remove()
+
+
+@pytest.mark.parametrize("width, height", [(1440, 900), (800, 900)])
+def test_start_is_in_sight_at_once_and_stays_there_beside_what_is_unfolded(url, new_page, width, height):
+    page = new_page(url, width=width)
+    start = page.get_by_role("button", name="Start", exact=True)
+
+    def seen() -> bool:
+        box = start.bounding_box()
+        return box["y"] >= 0 and box["y"] + box["height"] <= height
+
+    assert seen()
+    for fold in FOLDS:
+        press(page, f"{fold}: as usual")
+        page.get_by_role("button", name=f"{fold}: as usual", expanded=True).wait_for()
+        assert seen()
+    page.get_by_label("Corpus", exact=True).scroll_into_view_if_needed()
+    assert seen()

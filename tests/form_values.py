@@ -1,0 +1,50 @@
+"""For every field of the form an unusual value, and what the runs that it starts are told then."""
+
+from workbench.dashboard.fields import SINGLETONS_IN_WORDS
+
+ROWS = "text,body,name,kind\n" + (
+    "apples the pears plums x7,red green blue red,one,fruit\napples pears cherries,red blue green,two,colour\n" * 20
+)
+SEQUENTIAL, LEARNT, SAMPLED = {"schedule": "sequential"}, {"learn_alpha": "maximised"}, {"learn_alpha": "sampled"}
+OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it needs beside it)
+    "n_inner": ("7", 7, {}), "inner_tolerance": ("0.01", 0.01, {}), "restart_documents": ("yes", True, {}),
+    "topics": ("point", "point", {}), "init": ("noise", "noise", {}), "learn_alpha": ("maximised", "maximised", {}),
+    "alpha_form": ("symmetric", "symmetric", LEARNT), "learn_beta": ("sampled", "sampled", {}), "learn_after": ("3", 3, LEARNT),
+    "learn_every": ("2", 2, LEARNT), "a_alpha": ("2.5", 2.5, SAMPLED), "b_alpha": ("0.5", 0.5, SAMPLED),
+    "a_beta": ("1.5", 1.5, {"learn_beta": "sampled"}), "b_beta": ("2", 2.0, {"learn_beta": "sampled"}),
+    "schedule": ("sequential", "sequential", {}), "partition": ("4", 4, {}), "precision": ("single", "single", {}),
+    "scan": ("words", "words", {}), "r": ("inf", "inf", {}), "n_samples": ("3", 3, {}),
+    "phases": ("interleaved", "interleaved", SEQUENTIAL), "cg_second_order": ("yes", True, {}),
+    "alpha_total": ("3", 3.0, {"cv-hdp.learn_alpha": "no"}), "beta_total": ("50", 50.0, {}),
+    "top_concentration": ("2", 2.0, {"learn_gamma": "no"}),
+    "cv-hdp.learn_alpha": ("no", False, {}), "learn_gamma": ("no", False, {}),
+    "cv-hdp.a_alpha": ("1", 1.0, {}), "cv-hdp.b_alpha": ("1", 1.0, {}), "a_gamma": ("1", 1.0, {}), "b_gamma": ("1", 1.0, {}),
+    "cv-hdp.learn_beta": ("yes", True, {}), "learn_tau": ("yes", True, {}),
+    "cv-hdp.a_beta": ("1", 1.0, {"cv-hdp.learn_beta": "yes"}), "cv-hdp.b_beta": ("1", 1.0, {"cv-hdp.learn_beta": "yes"}),
+    "a_tau": ("0.25", 0.25, {"learn_tau": "yes"}), "update": ("zeroth", "zeroth", {}), "cv-hdp.init": ("hard", "hard", {}),
+    "reorder": ("no", False, {}), "moves_every": ("5", 5, {}), "moves_after": ("7", 7, {"moves_every": "5"}),
+    "network-vb.n_inner": ("3", 3, {}), "network-vb.learn_after": ("4", 4, {}), "network-vb.learn_every": ("5", 5, {}),
+}
+REST = {   # name: (what is chosen or typed, of a run's spec and training corpus, what that is, what it needs beside it)
+    "corpus": ("bars", lambda spec, train: spec.corpus, "bars", {}),
+    "path": (None, lambda spec, train: spec.corpus, "mine", {}),
+    "format": ("a MALLET text file (name label text)", lambda spec, train: train.n_documents, 41, {}),
+    "text": ("body", lambda spec, train: set(train.vocabulary), {"red", "green", "blue"}, {}),
+    "title": ("name", lambda spec, train: train.titles[:2], ("one", "two"), {}),
+    "label": ("kind", lambda spec, train: train.labels[:2], ("fruit", "colour"), {}),
+    "stop_words": ("none", lambda spec, train: "the" in train.vocabulary, True, {}),
+    "min_documents": ("21", lambda spec, train: set(train.vocabulary), {"apples", "pears"}, {}),
+    "max_share": ("0.5", lambda spec, train: set(train.vocabulary), {"plums", "cherries"}, {}),
+    "token_pattern": (r"\w+\d", lambda spec, train: train.vocabulary, ("x7",), {}),
+    "top_words": ("2", lambda spec, train: (spec.split["top_words"], set(train.vocabulary)), (2, {"apples", "pears"}), {}),
+    "singletons": (SINGLETONS_IN_WORDS["both-own"], lambda spec, train: spec.split["singletons"], "both-own", {"text": "body"}),
+    "holdout": ("0.25", lambda spec, train: spec.split["fraction"], 0.25, {}),
+    "engines": (["vb"], lambda spec, train: spec.engine, "vb", {}),
+    "n_topics": ("7", lambda spec, train: spec.model["n_topics"], 7, {}),
+    "alpha": ("0.25", lambda spec, train: spec.model["alpha"], 0.25, {}),
+    "beta": ("0.5", lambda spec, train: spec.model["beta"], 0.5, {}),
+    "n_iterations": ("42", lambda spec, train: spec.n_iterations, 42, {}),
+    "seed": ("9", lambda spec, train: spec.seed, 9, {}),
+    "model": ("pachinko", lambda spec, train: spec.model["name"], "pachinko", {"engines": ["network-gibbs"]}),
+    "super": ("3", lambda spec, train: spec.parts()[1].size("super"), 3, {"engines": ["network-gibbs"], "model": "pachinko"}),
+}
