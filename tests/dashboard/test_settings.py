@@ -292,7 +292,7 @@ def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_p
     form.refuse(caught.value)
     seen = shown(form)
     assert said in seen[seen.index(form.fields()[field].label) + 1] and form.form.wrong["field"] == field
-    assert form.said.visible and not form.start.disabled
+    assert form.said.visible and not form.start.disabled and form.ahead.object == ""
     form.numbers["seed"].value = 5
     assert form.form.wrong["field"] == field and form.ahead.object == ""
     form.path.value = str(tmp_path)

@@ -154,6 +154,7 @@ class Settings:
         if isinstance(error, CorpusError):
             self._refused = _about_corpus(self._asked), mistake_of(error, self._asked["corpus"])
             self._tell(self._refused[1])
+            self._look_ahead()
             self.ready(NOT_STARTED, "bad")
         else:
             self.ready(sentence_of(error), "bad")
