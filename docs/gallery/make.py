@@ -54,7 +54,7 @@ def build(store: Path, folder: Path) -> list[str]:
             names.append(picture.name)
             drawn = draw(picture.panels, columns, ("svg",), picture.legend, picture.height)["svg"].decode()
             (folder / f"{picture.name}-{columns}.svg").write_text(shorter(drawn))
-            (folder / f"{picture.name}.txt").write_text(caption(picture.caption, found, left_out))
+            (folder / f"{picture.name}.txt").write_text(caption(picture, found, left_out))
     return list(dict.fromkeys(names))
 
 

@@ -23,7 +23,7 @@ def undrawn(monkeypatch):
     """For tests of words alone: every figure is an empty picture."""
     empty = b'<?xml version="1.0"?><svg width="1pt" height="1pt" viewBox="0 0 1 1"></svg>'
 
-    def draw(panels, columns=2, formats=("svg",), legend=True, height=None):
+    def draw(panels, columns=2, formats=("svg",), legend=True, height=None, title="", caption=""):
         return dict.fromkeys(formats, empty)
 
     for module in ("workbench.report.page", "workbench.report.figures"):

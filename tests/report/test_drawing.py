@@ -34,6 +34,18 @@ def test_a_legend_of_many_lines_leaves_the_panels_their_height():
     assert many[2, 1] >= many[:2, 3].max()  # the legend stands above the panels, not on them
 
 
+def test_names_that_are_wider_than_the_page_stand_in_several_lines():
+    wide, name = panel(LABELS[:2]), "topics with a hundredth of the tokens or more"
+    figure = _figure([wide.opts(ylabel=name, clone=True, backend="matplotlib")], 1, True, 2.1)
+    (axes,), (legend,) = figure.axes, figure.legends
+    figure.draw_without_rendering()
+    assert [" ".join(text.get_text().split()) for text in legend.get_texts()] == LABELS[:2]
+    assert " ".join(axes.get_ylabel().split()) == name
+    for part in (legend, axes.yaxis.label):
+        left, low, right, high = part.get_window_extent().extents / figure.dpi
+        assert left >= 0 and right <= figure.get_figwidth() and low >= 0 and high <= figure.get_figheight()
+
+
 def test_long_titles_of_panels_stand_in_several_lines_and_do_not_touch():
     figure = _figure([panel(["a"], label) for label in LABELS[:6]], 2, True, None)
     panels = boxes(figure)[:6]

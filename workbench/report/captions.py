@@ -10,6 +10,7 @@ from workbench.models import HDP, VARIABLES
 from workbench.models.network import Network
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
+from workbench.report.picture import Picture
 from workbench.runs.spec import RunSpec
 from workbench.views import objectives_of
 from workbench.views.curves import SHORT
@@ -106,7 +107,7 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
         *_transformations(found),
         ("held-out tokens", every(_split(each) for each in found)),
-        ("inference seeds", ", ".join(dict.fromkeys(str(spec.seed) for spec in specs))),
+        ("inference seeds", ", ".join(map(str, sorted({spec.seed for spec in specs})))),
         ("threads", every(spec.n_threads for spec in specs)),
     ]
     if any(lineage(each) for each in found):
@@ -188,7 +189,7 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
 def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str]:
     """What a reader must know before comparing the numbers, one sentence each; ``left_out`` names runs without a record."""
     notes = []
-    reached = {int(each.dataset["iteration"].values[-1]) for each in found}
+    reached = {_iteration(each) for each in found}
     if left_out:
         notes.append(f"Left out, because nothing of them is recorded yet: {', '.join(left_out)}.")
     if len(reached) > 1:
@@ -205,7 +206,7 @@ def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str
     for each in found:
         if tried := json.loads(each.dataset.attrs.get("restarts", "[]")):
             notes.append(f"{each.dataset.attrs['name']} is the best of {len(tried)} restarts, chosen by its bound.")
-    if any(int(each.dataset["iteration"].values[-1]) < each.spec.n_iterations for each in found):
+    if any(_iteration(each) < each.spec.n_iterations for each in found):
         notes.append("Some runs are not finished; the numbers are those committed so far.")
     if len(data := list(dict.fromkeys(data_of([each.dataset for each in found])))) > 1:
         notes.append(f"The runs are on different data, whose perplexities cannot be compared: {'; '.join(data)}.")
@@ -214,16 +215,22 @@ def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str
     return notes + unsaid([each.spec for each in found])
 
 
-def caption(text: str, found: list[Gathered], left_out: list[str] | tuple = ()) -> str:
-    """The plain-text caption of a figure: what it shows, the settings, the command."""
-    lines = [text, "", *(f"{what}: {value}" for what, value in [*settings(found), *statistics(found)])]
+def caption(picture: Picture, found: list[Gathered], left_out: list[str] | tuple = ()) -> str:
+    """The plain-text caption of a figure: what it shows, the settings of the runs that it shows, the command."""
+    found = [each for each in found if any(each.dataset is run for run in picture.runs)] or found
+    lines = [picture.caption, "", *(f"{what}: {value}" for what, value in [*settings(found), *statistics(found)])]
     notes = remarks(found, left_out)
     lines += ["", *notes] if notes else []
     return "\n".join([*lines, "", "Made by:", *(f"  {line}" for line in commands([each.spec for each in found]))]) + "\n"
 
 
+def _iteration(each: Gathered) -> int:
+    """The last that is committed; 0 of a run before its first."""
+    return int(each.dataset["iteration"].values.max(initial=0))
+
+
 def _reached(each: Gathered) -> str:
-    reached = int(each.dataset["iteration"].values[-1])
+    reached = _iteration(each)
     return str(reached) if reached >= each.spec.n_iterations else f"{reached} of {each.spec.n_iterations}"
 
 

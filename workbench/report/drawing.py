@@ -10,6 +10,7 @@ import io
 import math
 import textwrap
 import threading
+from html import escape
 
 from workbench.views.style import ONE_COLUMN, RC, TWO_COLUMNS
 
@@ -21,14 +22,19 @@ METADATA = {
     "png": {"Software": None},
 }
 MOST_ACROSS = 3
-LETTER, LINE = 0.075, 0.185
-"""Inches that a letter and a line of a legend or a title take, at 8 points."""
+LETTER, LINE, SAMPLE = 0.075, 0.185, 0.55
+"""Inches that a letter and a line of a legend or a title take, at 8 points, and the line beside a name."""
+NARROW, BELOW = 0.062, 0.4
+"""Inches that a letter of an axis takes, and what lies below it."""
 USUAL_LINES = 2
 """Lines of a legend that a figure has room for; for more, and for titles of several lines, it grows."""
 _drawing = threading.RLock()
 
 
-def draw(panels: list, columns: int = 2, formats=FORMATS, legend: bool = True, height: float | None = None) -> dict[str, bytes]:
+def draw(
+    panels: list, columns: int = 2, formats=FORMATS, legend: bool = True, height: float | None = None, title: str = "",
+    caption: str = "",
+) -> dict[str, bytes]:
     """One figure of several panels that share a legend.
 
     Parameters
@@ -40,6 +46,9 @@ def draw(panels: list, columns: int = 2, formats=FORMATS, legend: bool = True, h
     formats : of "svg", "pdf", "png"
     height : float, optional
         Inches of each panel; by default what suits curves.
+    title, caption : str
+        Kept inside the files, where they are not empty: ``<title>`` and ``<desc>`` of SVG, Title and Subject of PDF, Title and
+        Description in the text of PNG.
 
     Returns
     -------
@@ -54,9 +63,19 @@ def draw(panels: list, columns: int = 2, formats=FORMATS, legend: bool = True, h
         drawn = {}
         for extension in formats:
             file = io.BytesIO()
-            figure.savefig(file, format=extension, metadata=METADATA[extension])
+            figure.savefig(file, format=extension, metadata=METADATA[extension] | _told(extension, title, caption))
             drawn[extension] = file.getvalue()
+        if "svg" in drawn and caption:  # matplotlib would hide it in the metadata, where no browser looks
+            described = f"<desc>{escape(caption, quote=False)}</desc>\n <metadata>"
+            drawn["svg"] = drawn["svg"].replace(b"<metadata>", described.encode(), 1)
         return drawn
+
+
+def _told(extension: str, title: str, caption: str) -> dict[str, str]:
+    """What a file says of itself, as far as its format has it in the metadata."""
+    told = {"Title": title} if title else {}
+    name = {"pdf": "Subject", "png": "Description"}.get(extension)
+    return told | ({name: caption} if name and caption else {})
 
 
 def _figure(panels: list, columns: int, legend: bool, height: float | None):
@@ -82,6 +101,7 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
         equal = option(panel, "aspect") == "equal"
         axes.set_aspect("equal" if equal else "auto")  # otherwise the layout decides, not the element
         axes.title.set_text(textwrap.fill(axes.get_title(), int(width / across / LETTER)))
+        axes.set_ylabel(textwrap.fill(axes.get_ylabel(), max(int((height - BELOW) / NARROW), 10)) or axes.get_ylabel())
         for part in plot.subplots.values():
             if isinstance(part.handles.get("artist"), Line2D):
                 entries.setdefault(part.current_frame.label, part.handles["artist"])
@@ -90,9 +110,11 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
     _share_heights(grid)
     more = sum(max(axes.get_title().count("\n") for axes in row if axes.figure is not None) for row in grid)
     if legend and entries:
-        beside = min(len(entries), max(1, int(WIDTHS[columns] // (0.55 + LETTER * max(map(len, entries))))))
-        figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=beside)
-        more += max(math.ceil(len(entries) / beside) - USUAL_LINES, 0)
+        room = WIDTHS[columns] - SAMPLE
+        told = [textwrap.fill(name, int(room / LETTER)) for name in entries]
+        beside = min(len(told), max(1, int(WIDTHS[columns] // (SAMPLE + LETTER * max(map(len, entries))))))
+        figure.legend(list(entries.values()), told, loc="outside upper center", ncols=beside)
+        more += max(math.ceil(sum(name.count("\n") + 1 for name in told) / beside) - USUAL_LINES, 0)
     figure.set_figheight(figure.get_figheight() + LINE * more)
     return figure
 

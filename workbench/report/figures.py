@@ -34,8 +34,9 @@ def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) ->
     Returns
     -------
     list of Path
-        For each figure its pictures in the order of ``formats``, then ``.txt`` (caption: settings, split, seeds
-        and the command that makes it again) and ``.csv`` (every record, nothing thinned).
+        For each figure its pictures in the order of ``formats``, then ``.txt`` (caption: settings, split and seeds of the
+        runs that it shows and the command that makes them again; the pictures hold it too) and ``.csv`` (every record,
+        nothing thinned).
 
     Raises
     ------
@@ -49,7 +50,7 @@ def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) ->
         raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
     (found, left_out), folder, written = gather_begun(runs, store), Path(folder), []
     for picture in pictures([each.dataset for each in found], columns, training_corpora(found)):
-        written += put_picture(picture, folder, formats, columns, caption(picture.caption, found, left_out))
+        written += put_picture(picture, folder, formats, columns, caption(picture, found, left_out))
     return written
 
 
@@ -70,15 +71,23 @@ def checked_formats(formats) -> list[str]:
 
 def put_picture(picture: Picture, folder: Path, formats, columns: int, text: str) -> list[Path]:
     """Writes a figure under its name in each format, then its caption and the table behind it."""
-    drawn = draw(picture.panels, columns, formats, picture.legend, picture.height)
-    written = [put_file(folder / f"{picture.name}.{extension}", content) for extension, content in drawn.items()]
+    written = [
+        put_file(folder / f"{picture.name}.{extension}", content)
+        for extension, content in draw_picture(picture, formats, columns, text).items()
+    ]
     written.append(put_file(folder / f"{picture.name}.txt", text.encode()))
-    return [*written, put_file(folder / f"{picture.name}.csv", _csv(picture.header, picture.rows))]
+    return [*written, put_file(folder / f"{picture.name}.csv", table_of(picture))]
 
 
-def _csv(header: list[str], rows: list[list]) -> bytes:
+def draw_picture(picture: Picture, formats, columns: int, text: str) -> dict[str, bytes]:
+    """A figure in each format, with its title and caption inside."""
+    return draw(picture.panels, columns, formats, picture.legend, picture.height, picture.title, text)
+
+
+def table_of(picture: Picture) -> bytes:
+    """The table behind a figure as CSV."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(["" if value != value else value for value in row] for row in rows)
+    writer.writerow(picture.header)
+    writer.writerows(["" if value != value else value for value in row] for row in picture.rows)
     return file.getvalue().encode()

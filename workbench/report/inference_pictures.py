@@ -36,18 +36,7 @@ def inference_pictures(runs: list[xr.Dataset]) -> list[Picture]:
         found.append(_concentrations(runs, names))
     if learning := {label: own for label, own in by_label(runs).items() if "alpha" in own[0]}:
         found.append(_alphas(runs, learning))
-    if moving := {label: own for label, own in by_label(runs).items() if any(moves(run) for run in own)}:
-        found.append(_moves(runs, moving))
-    if edges := lineage(runs):
-        rows = [[edge.run, edge.parent, edge.hash, edge.iteration, edge.dropped] for edge in edges]
-        found.append(Picture(
-            "lineage", "Which run began from which",
-            "Each run that began from the counts of another one, below and to the right of it, with the iteration whose counts "
-            "it took.",
-            [lineage_view(runs)], ["run", "parent", "hash", "iteration", "dropped"], rows, legend=False,
-            height=lineage_height(runs),
-        ))
-    return found
+    return [*found, *move_pictures(runs), *lineage_pictures(runs)]
 
 
 def _against_topics(runs: list[xr.Dataset]) -> list[Picture]:
@@ -111,10 +100,30 @@ def _alphas(runs: list[xr.Dataset], learning: dict[str, list[xr.Dataset]]) -> Pi
         f"topic strongest; one run of each label.{left_out}",
         [topic_size_curves(own[0], style[label].colour, label, "alpha") for label, own in shown.items()],
         ["label", "run", "seed", "iteration", "topic", "alpha"], rows, legend=False,
+        runs=[own[0] for own in learning.values()],
     )
 
 
-def _moves(runs: list[xr.Dataset], moving: dict[str, list[xr.Dataset]]) -> Picture:
+def lineage_pictures(runs: list[xr.Dataset]) -> list[Picture]:
+    """The tree of the runs that began from others; nothing where none did."""
+    if not (edges := lineage(runs)):
+        return []
+    related = {name for edge in edges for name in (edge.run, edge.parent)}
+    return [Picture(
+        "lineage", "Which run began from which",
+        "Each run that began from the counts of another one, below and to the right of it, with the iteration whose counts "
+        "it took.",
+        [lineage_view(runs)], ["run", "parent", "hash", "iteration", "dropped"],
+        [[edge.run, edge.parent, edge.hash, edge.iteration, edge.dropped] for edge in edges], legend=False,
+        height=lineage_height(runs), runs=[run for run in runs if run.attrs["name"] in related],
+    )]
+
+
+def move_pictures(runs: list[xr.Dataset]) -> list[Picture]:
+    """The bound with what was tried, a panel for each label; nothing where no run tried a move."""
+    moving = {label: own for label, own in by_label(runs).items() if any(moves(run) for run in own)}
+    if not moving:
+        return []
     style, (shown, left_out) = looks(by_label(runs)), shown_of(moving)
     first = {label: next(run for run in own if moves(run)) for label, own in shown.items()}
     rows = [
@@ -122,10 +131,11 @@ def _moves(runs: list[xr.Dataset], moving: dict[str, list[xr.Dataset]]) -> Pictu
          int(move.accepted)]
         for label, own in moving.items() for run in own for move in moves(run)
     ]
-    return Picture(
+    return [Picture(
         "moves", "Splits and merges",
         "The bound for each training token (nats) of one run of each label, with what was tried after an iteration: triangles "
         f"up are splits that were kept, triangles down merges that were kept, crosses moves that were taken back.{left_out}",
         [move_curve(run, style[label].colour, label) for label, run in first.items()],
         ["label", "run", "seed", "iteration", "move", "from", "to", "gain", "kept"], rows, legend=False,
-    )
+        runs=[run for own in moving.values() for run in own],
+    )]

@@ -34,13 +34,19 @@ def network_pictures(runs: list[xr.Dataset]) -> list[Picture]:
 
 def _picture(network: Network, runs: list[xr.Dataset], short: str) -> Picture:
     view, table = network_view(network), _table(runs)
-    says = "; ".join(f"{name}: {told}" for name, told in network.told())
     return Picture(
-        f"network-{short}", f"The network {network.name}",
+        f"network-{short}", f"The network {network.name}", network_told(network), [view],
+        list(COLUMNS), table.to_numpy(object).tolist(), legend=False, height=option(view, "fig_inches")[1], runs=runs,
+    )
+
+
+def network_told(network: Network) -> str:
+    """Of the picture of a network."""
+    says = "; ".join(f"{name}: {told}" for name, told in network.told())
+    return (
         "Mixture levels (ellipses: blue with a Dirichlet prior, grey known, open estimated) and the variables that they draw "
         "(arrows, with their number of values; dotted where a variable only decides what is visited). What follows a level's "
-        f"name numbers its rows, what follows the arrow is drawn. {says}.",
-        [view], list(COLUMNS), table.to_numpy(object).tolist(), legend=False, height=option(view, "fig_inches")[1],
+        f"name numbers its rows, what follows the arrow is drawn. {says}."
     )
 
 

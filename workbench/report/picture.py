@@ -11,6 +11,7 @@ import xarray as xr
 from workbench.measures import labels_of, quantity, spec_of
 
 SAME = ("iteration", "updates", "elapsed", "cpu_time")
+BANDS = " Lines are means over the runs of a label, bands one standard error to either side."
 MOST_PANELS = 12
 """Panels of one figure that has one a label; further labels are in its table."""
 
@@ -23,10 +24,11 @@ class Picture:
     title: str
     caption: str         # what it shows, without settings
     panels: list         # of holoviews.Overlay
-    header: list[str]    # of the table behind it
+    header: list[str] = field(default_factory=list)    # of the table behind it
     rows: list[list] = field(repr=False, default_factory=list)
     legend: bool = True
     height: float | None = None  # of a panel, inches
+    runs: list[xr.Dataset] = field(repr=False, default_factory=list)  # those that it shows; empty: all
 
 
 def by_label(runs: list[xr.Dataset]) -> dict[str, list[xr.Dataset]]:
@@ -45,9 +47,7 @@ def shown_of(by_label: dict) -> tuple[dict, str]:
 
 def band_told(runs: list[xr.Dataset]) -> str:
     labels = labels_of(runs)
-    if len(set(labels)) == len(labels):
-        return ""
-    return " Lines are means over the runs of a label, bands one standard error to either side."
+    return "" if len(set(labels)) == len(labels) else BANDS
 
 
 def records(runs: list[xr.Dataset], names) -> tuple[list[str], list[list]]:

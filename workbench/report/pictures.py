@@ -27,6 +27,7 @@ from workbench.report.drawing import option
 from workbench.report.inference_pictures import inference_pictures
 from workbench.report.networks import network_pictures
 from workbench.report.picture import Picture, band_told, by_label, file_names, records, shown_of
+from workbench.report.topic_captions import sizes_told, words_told
 from workbench.report.topic_pictures import topic_pictures
 from workbench.views import (
     bound_curves,
@@ -67,7 +68,8 @@ def pictures(
         return _pictures(in_papers_order(runs), columns, corpora)
     return [
         replace(
-            picture, name=f"{picture.name}-{short}", title=f"{picture.title}, {data}", caption=f"On {data}. {picture.caption}"
+            picture, name=f"{picture.name}-{short}", title=f"{picture.title}, {data}", caption=f"On {data}. {picture.caption}",
+            runs=picture.runs or own,
         )
         for (data, own), short in zip(by_data.items(), file_names(by_data), strict=True)
         for picture in _pictures(in_papers_order(own), columns, corpora)
@@ -197,10 +199,9 @@ def _sizes(runs: list[xr.Dataset]) -> Picture:
     ]
     return Picture(
         "topic-sizes", "Topic sizes",
-        f"(Expected) training tokens of each topic over the iterations, a line for each topic, the finally largest strongest; "
-        f"one run of each label.{left_out}",
+        f"{sizes_told('one run of each label')}{left_out}",
         [topic_size_curves(run, style[label].colour, label) for label, run in shown.items()],
-        ["label", "run", "seed", "iteration", "topic", "n_k"], rows, legend=False,
+        ["label", "run", "seed", "iteration", "topic", "n_k"], rows, legend=False, runs=list(first.values()),
     )
 
 
@@ -230,10 +231,9 @@ def _words(runs: list[xr.Dataset], columns: int) -> list[Picture]:
         ]
         found.append(Picture(
             f"topic-words-{short}", f"Words of the topics, {label}",
-            f"The most probable words of each topic of one run (seed {spec_of(run).seed}) at its last snapshot, largest topic "
-            f"first, with the topic's share of the training tokens; bars and numbers are p(word | topic), on one scale.{fewer}",
+            f"{words_told(run)}{fewer}",
             [topic_words_view(run, n_words, shown, across=across, colour=style[label].colour)],
             ["label", "run", "seed", "topic", "share", "rank", "word", "phi"], rows, legend=False,
-            height=words_height(len(shown), n_words, across) + 0.1,
+            height=words_height(len(shown), n_words, across) + 0.1, runs=[run],
         ))
     return found

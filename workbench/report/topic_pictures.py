@@ -11,6 +11,7 @@ from workbench.corpus import Corpus
 from workbench.measures import coherence, labels_of, match_topics, spec_of, topic_flow, topic_map
 from workbench.report.drawing import option
 from workbench.report.picture import Picture, by_label, file_names, shown_of
+from workbench.report.topic_captions import flow_told, map_told
 from workbench.views import coherence_view, names_of_topics, topic_flow_view, topic_list_view, topic_map_view
 from workbench.views.flow import LETTERS
 from workbench.views.style import looks
@@ -66,11 +67,8 @@ def _map(run: xr.Dataset, label: str, short: str, colour: str) -> Picture:
     ]
     return Picture(
         f"topic-map-{short}", f"Map of the topics, {label}",
-        f"Topics of one run (seed {seed}) at its last snapshot: near each other where their words are alike; the area of a "
-        "circle is the topic's share of the training tokens. Classical scaling of the square root of the Jensen-Shannon "
-        f"divergence of phi (base 2), of which the plane shows {100 * points.attrs['shown']:.0f} %. Numbers are the run's own.",
-        [topic_map_view(points, colour), topic_list_view(run)],
-        ["label", "run", "seed", "topic", *PLACES, "name"], rows, legend=False, height=map_height(len(rows)),
+        map_told(run, points), [topic_map_view(points, colour), topic_list_view(run)],
+        ["label", "run", "seed", "topic", *PLACES, "name"], rows, legend=False, height=map_height(len(rows)), runs=[run],
     )
 
 
@@ -93,7 +91,7 @@ def _coherence(runs: dict[str, xr.Dataset], style: dict, corpora: Mapping[str, C
         "higher is better. A row for each topic, named by its first words, the most coherent first; the dotted line is the "
         f"mean over topics. One run of each label; the table has c_v and u_mass (nats) too.{left_out}",
         panels, ["label", "run", "seed", "topic", *MEASURES], rows, legend=False,
-        height=max(option(panel, "fig_inches")[1] for panel in panels),
+        height=max(option(panel, "fig_inches")[1] for panel in panels), runs=list(runs.values()),
     )
 
 
@@ -111,11 +109,7 @@ def _flow(a: Named, b: Named, corpus: Corpus, name: str, colour: str, columns: i
     names = tuple(names_of_topics(run, 3 if columns == 1 else 5, letters) for run in (a, b))
     view = topic_flow_view(flow, matches, (left, right), names, lambda topic: colour, letters)
     return Picture(
-        f"topic-flow-{name}", f"Topics of {left} and {right}",
-        f"Which topics of {left} (left) and {right} (right) are the same: ribbons are as thick as the training tokens that "
-        "both topics are expected to share, coloured between topics that are matched (each once, by the smallest sum of "
-        "distances), grey between others; thinner than 0.6 % of the tokens is not drawn. The distance of a match is the "
-        "square root of the Jensen-Shannon divergence of the words (base 2): 0 the same, 1 no word in common.",
+        f"topic-flow-{name}", f"Topics of {left} and {right}", flow_told(left, right),
         [view], ["left", "topic", "right", "other", "tokens", "matched", "distance"], rows, legend=False,
-        height=option(view, "fig_inches")[1],
+        height=option(view, "fig_inches")[1], runs=[a, b],
     )
