@@ -5,7 +5,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import xarray as xr
 from comparisons import made_up, tiny_corpus, tiny_run, with_phi, with_topics
+from matplotlib.colors import to_rgba
 
 import workbench as wb
 from workbench.measures import (
@@ -27,7 +29,7 @@ from workbench.views import (
     topic_list_view,
     topic_map_view,
 )
-from workbench.views.topic_map import MOST_LISTED, apart
+from workbench.views.topic_map import MOST_LISTED, _room, apart
 
 pytest.importorskip("holoviews")
 
@@ -74,6 +76,29 @@ def test_no_two_numbers_lie_on_each_other_even_where_topics_are_the_same(columns
     figure.draw_without_rendering()
     assert [len(boxes(axes)) for axes in figure.axes] == [30, 2 * MOST_LISTED + 1]
     assert [overlapping(boxes(axes)) for axes in figure.axes] == [0, 0]
+
+
+def test_a_number_belongs_to_the_smallest_circle_around_it_or_to_the_one_that_its_line_leads_to():
+    """Three topics on nearly one place, one inside another, one alone."""
+    x, y, share = [0.0, 0.002, 0.3, 0.31, 0.0], [0.0, 0.002, 0.0, 0.01, 0.4], [0.3, 0.25, 0.25, 0.05, 0.15]
+    columns = {"x": x, "y": y, "share": share}
+    found = xr.Dataset({name: ("topic", values) for name, values in columns.items()}, {"topic": range(5)})
+    lines, circles, numbers = topic_map_view(found)
+    _, scale = _room(np.column_stack([x, y]))
+    middles = np.column_stack([circles.dimension_values(name) for name in "xy"])
+    radii = np.sqrt(circles.dimension_values("area")) / 144
+    led = {tuple(line[:2]): line[2:] for line in lines.array()}
+    for at, (middle, radius) in enumerate(zip(middles, radii, strict=True)):
+        place = np.array([numbers.dimension_values(name)[at] for name in "xy"])
+        around = np.flatnonzero(np.hypot(*((place - middles) / scale).T) < radii)
+        if len(around):
+            assert around[np.argmin(radii[around])] == at
+        else:
+            (start,) = (start for start, end in led.items() if np.hypot(*((end - place) / scale)) < 0.1)
+            assert np.hypot(*((start - middle) / scale)) == pytest.approx(radius)
+    assert len(led) >= 1
+    fill, rim = (circles.opts.get("style", backend="matplotlib").kwargs[name] for name in ("color", "edgecolor"))
+    assert to_rgba(rim)[3] == 1 and to_rgba(fill)[3] < 0.2
 
 
 def test_texts_that_have_room_stay_where_their_points_are():

@@ -17,6 +17,8 @@ MAP_SIZE = (2.7, 2.3)
 LARGEST = 0.46
 """Inches across the circle of a topic that has `FULL` of the tokens, or of the largest where that has more."""
 FULL = 0.2
+PALE = "26"
+"""Opacity of a circle, in hexadecimal: numbers are read where three lie on each other, in grey too; rims are opaque."""
 DIGIT, HIGH = 0.062, 0.105
 """Inches that a digit is wide and a number high, at 6.5 points."""
 MOST_LISTED = 20
@@ -27,8 +29,9 @@ LIST_ROW = 0.135
 def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
     """What `workbench.measures.topic_map` finds: topics as circles on a plane, each with its number.
 
-    A circle's area is the topic's share of the tokens. A number that has no room in its circle stands beside it at the
-    end of a thin line, so that no two numbers lie on each other, however many topics there are.
+    A circle's area is the topic's share of the tokens. A number stands where its circle is the smallest around it, or at the
+    end of a thin line from its circle, so that circles that lie on each other are told apart; no two numbers lie on each
+    other, however many topics there are.
 
     Parameters
     ----------
@@ -38,7 +41,7 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
     Returns
     -------
     holoviews.Overlay
-        `Segments` (to numbers that stand apart), `Points` (x, y and the share) and `Labels` (numbers).
+        `Segments` (from circles to numbers that stand apart), `Points` (x, y and the share) and `Labels` (numbers).
     """
     import holoviews as hv
     import holoviews.plotting.mpl
@@ -48,14 +51,18 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
     across = LARGEST * np.sqrt(share / max(FULL, share.max()))
     limits, scale = _room(points)
     named = [str(topic) for topic in found["topic"].values]
-    places = scale * apart(points / scale, np.array([(DIGIT * (len(name) + 1), HIGH) for name in named]))
-    moved = np.hypot(*((places - points) / scale).T) > across / 2
+    sizes, radii = np.array([(DIGIT * (len(name) + 1), HIGH) for name in named]), across / 2
+    places = scale * apart(points / scale, sizes, radii)
+    far = np.hypot(*((places - points) / scale).T)
+    moved = far > radii + HIGH
+    towards = (places - points) / np.maximum(far, HIGH)[:, None]
+    rims, ends = points + towards * radii[:, None], points + towards * (far - 0.6 * HIGH)[:, None]
     x, y = hv.Dimension("x", label="first axis"), hv.Dimension("y", label="second axis")
-    leaders = hv.Segments(np.hstack([points, places])[moved], [x, y, "to x", "to y"]).opts(
+    leaders = hv.Segments(np.hstack([rims, ends])[moved], [x, y, "to x", "to y"]).opts(
         color=INK, linewidth=0.4, backend="matplotlib"
     )
     circles = hv.Points((*points.T, share, (72 * across) ** 2), [x, y], [dimension("share"), "area"]).opts(
-        color=colour, alpha=0.3, s=hv.dim("area"), linewidth=0.6, edgecolor=colour, backend="matplotlib",
+        color=f"{colour}{PALE}", s=hv.dim("area"), linewidth=0.8, edgecolor=colour, backend="matplotlib",
     )
     numbers = hv.Labels([(*place, name) for place, name in zip(places, named, strict=True)], [x, y], "topic").opts(
         size=6.5, color=INK, backend="matplotlib"
@@ -106,19 +113,25 @@ def map_height(n_topics: int) -> float:
     return max(2.6, LIST_ROW * min(n_topics, MOST_LISTED + 1))
 
 
-def apart(points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def apart(points: np.ndarray, sizes: np.ndarray, radii: np.ndarray | None = None) -> np.ndarray:
     """Places for texts of the given sizes (width, height) near their points, none on another; all in one unit.
 
-    In the order given, each takes the nearest free place on a spiral round its point.
+    In the order given, each takes the nearest free place on a spiral round its point; where the points have circles, one
+    that is wholly in its own or out of it, and in no smaller one, if there is any.
     """
+    radii = np.zeros(len(points)) if radii is None else radii
     turns = np.arange(0, 400)
-    spiral = 0.02 * np.sqrt(turns)[:, None] * np.column_stack([np.cos(2.4 * turns), np.sin(2.4 * turns)])
+    off = 0.05 * np.sqrt(turns)
+    spiral = off[:, None] * np.column_stack([np.cos(2.4 * turns), np.sin(2.4 * turns)])
     places = np.empty_like(points)
     for at, point in enumerate(points):
-        near = point + spiral * 2.5
+        near = point + spiral
         far = np.abs(near[:, None] - places[None, :at]) >= (sizes[at] + sizes[:at]) / 2
         free = far.any(axis=2).all(axis=1)
-        places[at] = near[np.argmax(free)]
+        smaller = radii < radii[at]
+        clear = (np.hypot(*(near[:, None] - points[smaller]).T) > radii[smaller][:, None] + sizes[at].max() / 2).all(axis=0)
+        clear &= (off <= max(radii[at] - sizes[at].max() / 2, 0)) | (off > radii[at] + sizes[at].max())
+        places[at] = near[np.argmax(free & clear if (free & clear).any() else free)]
     return places
 
 
