@@ -1,15 +1,20 @@
 """The Compare page in a real Chromium: every control used, and its effect seen."""
 
 import io
+import json
 import sys
 import zipfile
 from dataclasses import asdict
 from urllib.parse import urlencode
 from urllib.request import urlopen
+from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import pytest
 from browser.desk import cells, download, figure, fill, marks, points, press, priors, row, state, topics, until
 from browser.servers import ROOT, serving
+from PIL import Image
 
 from workbench.corpus import hold_out_tokens
 from workbench.dashboard.fields import FILE
@@ -360,6 +365,57 @@ def test_downloads_arrive_and_are_what_they_say(url, new_page, store, finished):
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert sorted(archive.namelist()) == ["done-cgs/run.npz", "done-svb/run.npz"]
     page.get_by_text("2-runs-npz.zip").wait_for()
+
+
+def test_figures_fit_one_column_or_two_and_hold_their_caption(url, new_page, store, finished):
+    page = new_page(f"{url}?runs=done-svb,done-cgs&measure=state&axis=updates")
+    until(lambda: sorted(figure(page)["legend"]) == ["cgs", "svb"], "both runs are drawn")
+    bar = page.locator(".wb-bar", has=page.get_by_role("button", name="Report"))
+    for width, wanted in (("two columns", "504pt"), ("one column", "244.8pt")):
+        bar.get_by_role("button", name=width).click()
+        root = ElementTree.fromstring(download(page, "SVG")[1])
+        assert root.get("width") == wanted
+        assert "inference seeds: 0\n" in root.find("{*}desc").text and "--engines svb,cgs" in root.find("{*}desc").text
+    assert "Made by:" in Image.open(io.BytesIO(download(page, "PNG")[1])).text["Description"]
+    assert b"/Title (held-out perplexity, against" in download(page, "PDF")[1]
+
+
+EXPORTS = {
+    "CSV": ("document_topics.csv", lambda file: pd.read_csv(file)["probability"].to_numpy().reshape(-1, 4)),
+    "MALLET": ("doc-topics.txt", lambda file: pd.read_csv(file, sep="\t", header=None).iloc[:, 2:]),
+    "lda-c": ("final.gamma", lambda file: (gamma := np.loadtxt(file)) / gamma.sum(axis=1, keepdims=True)),
+    "pyLDAvis": ("pyldavis.json", lambda file: json.load(file)["doc_topic_dists"]),
+}
+"""What the page calls a format → one of its files, and the topics of documents as it tells them."""
+
+
+@pytest.mark.parametrize("form", EXPORTS)
+def test_a_whole_run_comes_in_every_format(form, url, new_page, store, finished):
+    page = new_page(url)
+    page.get_by_label("choose done-cgs").check()
+    page.get_by_label("Format").select_option(form)
+    name, content = download(page, "Download as")
+    assert name == f"done-cgs-{form.lower()}.zip"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        file, read = EXPORTS[form]
+        theta = np.array(read(archive.open(f"done-cgs/{file}")))
+    np.testing.assert_allclose(theta, open_run(store / "done-cgs")["theta"], atol=1e-9)  # ten digits of lda-c
+
+
+def test_lineage_and_moves_are_taken_away(url, new_page, store, halves, finished):
+    train, test = halves
+    settings = {"test": test, "store": store, "progress": False}
+    fit(train, "cv-hdp", 6, n_iterations=8, options={"moves_every": 2, "moves_after": 2}, name="tried", **settings)
+    fit(train, "svb", 4, n_iterations=5, start=store / "done-cgs", name="child", **settings)
+    page = new_page(f"{url}?topics_of=tried")
+    table = pd.read_csv(io.BytesIO(download(page, "Lineage as CSV")[1]))
+    assert ["child", "done-cgs", 30] in table[["run", "parent", "iteration"]].values.tolist()
+    root = ElementTree.fromstring(download(page, "Lineage as SVG")[1])
+    assert root.get("width") == "244.8pt" and "--start done-cgs" in root.find("{*}desc").text
+    name, content = download(page, "Moves as CSV")
+    wanted = [move.iteration for move in moves(open_run(store / "tried"))]
+    assert name == "tried-moves.csv" and pd.read_csv(io.BytesIO(content))["iteration"].tolist() == wanted
+    assert "--engines cv-hdp" in ElementTree.fromstring(download(page, "Moves as SVG")[1]).find("{*}desc").text
 
 
 WRONG = (

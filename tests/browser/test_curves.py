@@ -1,11 +1,13 @@
 """The figure of the Compare page in a real Chromium: means, smoothing, target, and one run lifted out of the others."""
 
 import io
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 from browser.desk import cells, download, figure, fill, points, press, row, until
+from PIL import Image
 
 from workbench.corpus import hold_out_tokens
 from workbench.measures import mean_curves, paired_differences, reached_by_all, time_to
@@ -186,6 +188,16 @@ def test_labels_are_compared_with_intervals_and_set_against_another_reference(pa
     name, content = download(page, "Numbers as CSV")
     assert name.endswith("-comparison.csv") and set(pd.read_csv(io.BytesIO(content))["label"]) == {"cvb", "svb"}
     name, content = download(page, "Picture as PDF")
-    assert name.endswith("-comparison.pdf") and content.startswith(b"%PDF")
+    assert name.endswith("-comparison.pdf") and b"/Subject (How much higher the final held-out perplexity" in content
+    name, content = download(page, "Picture as PNG")
+    picture = Image.open(io.BytesIO(content))
+    assert name.endswith("-comparison.png") and picture.width == 1020 and "than that of svb" in picture.text["Description"]
+    bar = page.locator(".wb-bar", has=page.get_by_role("button", name="Picture as SVG"))
+    bar.get_by_role("button", name="two columns").click()
+    name, content = download(page, "Picture as SVG")
+    root = ElementTree.fromstring(content)
+    assert name.endswith("-comparison.svg") and root.get("width") == "504pt"
+    caption = root.find("{*}desc").text
+    assert "inference seeds: 0, 1\n" in caption and "compare" in caption.split("Made by:")[1]
     table.locator("th", has_text="cvb").hover()
     until(lambda: opacities(page) == [1, 1, 0.13, 0.13], "its runs are lifted")

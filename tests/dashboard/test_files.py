@@ -4,6 +4,7 @@ import io
 import zipfile
 from collections import Counter
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,22 @@ from workbench.dashboard import files
 from workbench.dashboard.charts import MEASURES
 from workbench.dashboard.curve import COLOURS, Drawn
 from workbench.dashboard.downloads import Downloads, Handover, size
-from workbench.dashboard.files import File, FileError, figure_file, report_file, runs_file, table_file
-from workbench.measures import mean_curves
+from workbench.dashboard.files import (
+    File,
+    FileError,
+    figure_file,
+    lineage_file,
+    moves_file,
+    report_file,
+    runs_file,
+    table_file,
+)
+from workbench.measures import mean_curves, moves
 from workbench.measures.smoothing import smoothed
+from workbench.models import VARIABLES
+from workbench.report.drawing import WIDTHS
 from workbench.report.export import FORMATS
+from workbench.report.picture import BANDS
 from workbench.runs.run import open_run
 
 
@@ -30,7 +43,7 @@ def seen(new_run):
 
 def test_the_figure_is_what_is_seen(seen, monkeypatch):
     drawn = []
-    monkeypatch.setattr(files, "draw", lambda panels, formats: drawn.append(panels) or {"svg": b"<svg/>"})
+    monkeypatch.setattr(files, "draw_picture", lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"})
     assert figure_file(seen, "svg") == File("simulated-both-perplexity-by-seconds.svg", b"<svg/>")
     ((panel,),) = drawn
     lines = {line.label: line for line in panel}
@@ -51,6 +64,45 @@ def test_the_figure_is_what_is_seen(seen, monkeypatch):
 @pytest.mark.parametrize("form, begins", [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_a_figure_comes_in_the_form_that_was_asked_for(seen, form, begins):
     assert figure_file(seen, form).content.startswith(begins)
+
+
+def told(svg: bytes) -> tuple[float, str, str]:
+    """Width in points, title and caption of a file."""
+    root = ElementTree.fromstring(svg)
+    return float(root.get("width").removesuffix("pt")), root.find("{*}title").text, root.find("{*}desc").text
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_figure_is_as_wide_as_the_columns_of_a_page_and_says_what_it_shows_and_how_it_was_made(columns, seen):
+    width, title, caption = told(figure_file(seen._replace(target=20.0, smoothing=0.5), "svg", columns).content)
+    assert width == pytest.approx(72 * WIDTHS[columns])
+    assert title == "held-out perplexity, against inference time (s)"
+    for part in (
+        VARIABLES["test_perplexity_average"].meaning, "a point before weighs 0.5", "at or below 20,", "inference seeds: 0\n",
+        "alpha (per topic): 0.1", "workbench compare simulated --engines svb,cgs --topics 4",
+    ):
+        assert part in caption
+    assert BANDS not in caption
+
+
+def test_a_target_leaves_the_axes_their_names(seen, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(files, "draw_picture", lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"})
+    figure_file(seen._replace(target=20.0), "svg")
+    options = drawn[0][0].opts.get("plot", backend="matplotlib").kwargs
+    assert (options["xlabel"], options["ylabel"]) == ("inference time (s)", "held-out perplexity")
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_who_began_from_whom_is_a_picture_and_a_table(columns, new_run):
+    parent = new_run("parent", "cgs")
+    child = new_run("child", "svb", start=parent, seed=7)
+    width, _, caption = told(lineage_file([child, parent], "svg", columns).content)
+    assert width == pytest.approx(72 * WIDTHS[columns]) and "inference seeds: 0, 7\n" in caption
+    table = pd.read_csv(io.BytesIO(lineage_file([child, parent], "csv").content))
+    assert table[["run", "parent", "iteration"]].values.tolist() == [["child", "parent", 12]]
+    with pytest.raises(FileError, match="began from another one"):
+        lineage_file([parent], "svg")
 
 
 def test_the_table_has_every_record_of_what_is_seen(seen):
@@ -95,7 +147,7 @@ def test_files_of_means_hold_mean_error_and_what_is_smoothed(repeated):
 
 def test_the_figure_of_means_has_bands_raw_curves_and_the_target(repeated, monkeypatch):
     drawn = []
-    monkeypatch.setattr(files, "draw", lambda panels, formats: drawn.append(panels) or {"svg": b"<svg/>"})
+    monkeypatch.setattr(files, "draw_picture", lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"})
     assert figure_file(repeated, "svg").name == "simulated-mean-state-perplexity-by-updates.svg"
     ((panel,),) = drawn
     kinds = Counter(type(element).__name__ for element in panel)
@@ -155,6 +207,19 @@ def test_files_of_the_priors_of_topics_have_a_row_for_each_topic_the_largest_fir
         assert own["rank"].tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_splits_and_merges_are_a_picture_and_a_table(columns, learning):
+    path = learning("bound").runs[0][0]
+    width, title, caption = told(moves_file(path, "svg", columns).content)
+    assert width == pytest.approx(72 * WIDTHS[columns]) and title == "Splits and merges"
+    assert "triangles up are splits" in caption and "--engines cv-hdp" in caption and "cvb0" not in caption
+    name, content = moves_file(path, "csv")
+    tried, table = moves(open_run(path)), pd.read_csv(io.BytesIO(content))
+    assert name == "hdp-moves.csv" and tried
+    assert table[["iteration", "move", "from", "to"]].values.tolist() == [
+        [move.iteration, move.kind, move.giver, move.taker] for move in tried]
+
+
 def test_a_figure_of_what_no_run_records_is_a_sentence(learning):
     with pytest.raises(FileError, match="no run that is drawn records beta, prior of each word; choose another chart"):
         figure_file(learning("beta"), "svg")
@@ -207,6 +272,22 @@ def test_a_click_makes_the_file_hands_it_over_and_forgets_it_when_it_has_arrived
     assert handover.file
     handover._handle_msg("arrived")
     assert handover.file == {}
+
+
+def test_figures_are_made_as_wide_as_was_chosen_and_other_files_without_a_width():
+    downloads = Downloads(
+        Handover(), {"CSV": lambda: lambda: File("table.csv", b"")},
+        {"SVG": lambda columns: lambda: File(f"{columns}.svg", b"")},
+    )
+    assert list(downloads.buttons) == ["SVG", "CSV"] and downloads.parts[0] is downloads.width
+    for columns in (None, 2, 1):
+        if columns:
+            downloads.width.value = columns
+        downloads.buttons["SVG"].clicks += 1
+        assert downloads._handover.file["name"] == f"{columns or 1}.svg"
+    downloads.buttons["CSV"].clicks += 1
+    assert downloads._handover.file["name"] == "table.csv"
+    assert Downloads(Handover(), {"CSV": None}).width is None
 
 
 def test_what_goes_wrong_is_a_sentence_and_the_button_can_be_pressed_again():

@@ -126,6 +126,7 @@ def test_the_card_is_there_for_networks_only_and_a_choice_in_it_is_the_pages(pag
 def test_the_picture_and_the_counts_are_taken_away(path):
     now = moment(path)
     picture = files.model_file(now, "svg")
+    assert b"<desc>Mixture levels (ellipses" in picture.content and b'width="244.8pt"' in picture.content
     assert picture.content.startswith(b"<?xml") and picture.name == "of-levels-model.svg"
     table = pd.read_csv(io.BytesIO(files.model_file(now, "csv").content), keep_default_na=False)
     expected = mixture_table(open_run(path))

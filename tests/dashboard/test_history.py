@@ -5,6 +5,7 @@ from html import unescape
 
 import pytest
 
+from workbench.dashboard.downloads import Handover
 from workbench.dashboard.history import Lineage, Moves, family, moves_table, tree
 from workbench.measures import Move
 
@@ -25,7 +26,7 @@ def test_moves_are_told_the_latest_first_with_what_became_of_them():
 
 
 def test_the_log_is_there_for_a_run_that_tries_moves_and_follows_it(reading_of):
-    log, one = Moves(), reading_of("one")
+    log, one = Moves(Handover()), reading_of("one")
     log.show(one)
     log.show(None)
     assert not log.card.visible and log.table.object == ""
@@ -74,7 +75,7 @@ def test_the_tree_joins_each_run_to_its_parent_in_the_colours_of_the_curves(rela
 
 
 def test_the_picture_is_there_when_a_run_began_from_another(related):
-    picture = Lineage()
+    picture = Lineage(Handover())
     picture.show(related[:1], {})
     assert not picture.card.visible
     picture.show(related, {})

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shutil
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ from workbench.measures import (
     topic_sizes,
     topics_by_size,
 )
+from workbench.report.drawing import WIDTHS
 from workbench.runs.archive import get_corpus
 from workbench.runs.fit import fit, resume
 from workbench.runs.infer import infer
@@ -414,12 +416,21 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
     fit(halves[0], "svb", 3, n_iterations=5, store=store, name="second", progress=False)
     now, other, run = moment(a), moment(store / "second"), open_run(a)
     labels = {1: "named, well"}
-    made = [
-        files.map_file(now, labels, "svg"), files.words_file(now, labels, 1, 10, 0.6, "svg"),
-        files.words_file(now, labels, NONE, 10, 0.6, "svg"), files.sizes_file(now, labels, "svg"),
-        files.scores_file(now, labels, "svg"), files.matching_file(now, other, labels, "svg"),
-    ]
-    assert all(file.content.startswith(b"<?xml") and file.name.endswith(".svg") for file in made)
+    for columns in (1, 2):
+        asked = "svg", columns
+        made = [
+            files.map_file(now, labels, *asked), files.words_file(now, labels, 1, 10, 0.6, *asked),
+            files.words_file(now, labels, NONE, 10, 1.0, *asked), files.sizes_file(now, labels, *asked),
+            files.scores_file(now, labels, *asked), files.matching_file(now, other, labels, *asked),
+        ]
+        captions = []
+        for file in made:
+            root = ElementTree.fromstring(file.content)
+            assert root.get("width") == f"{72 * WIDTHS[columns]:g}pt" and file.name.endswith(".svg")
+            captions.append(root.find("{*}desc").text)
+        assert all("--engines cgs --topics 4" in caption for caption in captions)
+        assert ["--engines svb --topics 3" in caption for caption in captions] == [False] * 5 + [True]
+        assert "relevance (lambda = 0.6) of topic 1" in captions[1] and "most probable words of each topic" in captions[2]
 
     def table(file):
         return pd.read_csv(io.BytesIO(file.content))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from html import escape
 
 import numpy as np
@@ -24,7 +25,7 @@ LIVE_EVERY = 10
 BEST = "the best, or cgs"
 WIDTH, ROW = 150, 24
 """Pixels of the picture of a difference."""
-FORMS = {"Picture as SVG": "svg", "Picture as PDF": "pdf", "Picture as PNG": "png", "Numbers as CSV": "csv"}
+FORMS = {"Picture as SVG": "svg", "Picture as PDF": "pdf", "Picture as PNG": "png"}
 
 
 class Comparison:
@@ -38,10 +39,13 @@ class Comparison:
             label="Set against", options={BEST: ""}, value="", width=230, css_classes=["wb-unlabelled"]))
         self.table = text(sizing_mode="stretch_width")
         self.table.stylesheets = [*self.table.stylesheets, (STYLE / "comparison.css").read_text(encoding="utf-8")]
-        self.files = Downloads(handover, {name: self._maker(form) for name, form in FORMS.items()})
+        self.files = Downloads(
+            handover, {"Numbers as CSV": lambda: self._make("csv")},
+            {name: partial(self._make, form) for name, form in FORMS.items()},
+        )
         self.card = column(
             column(text("<h2>Comparison</h2>", css_classes=["wb-mid"]), labelled(self.reference), kind="wb-bar"), self.table,
-            in_row("Download", "download the comparison", *self.files.buttons.values()),
+            in_row("Download", "download the comparison", *self.files.parts),
             self.files.said, kind="wb-card",
         )
 
@@ -90,18 +94,15 @@ class Comparison:
         if told != self.table.object:
             self.table.object = told
 
-    def _maker(self, form: str):
-        def make():
-            found, drawn = self.found, self._drawn
+    def _make(self, form: str, columns: int = 1):
+        found, drawn = self.found, self._drawn
 
-            def work() -> File:
-                if found is None:
-                    raise FileError("there is nothing to compare yet; draw runs with held-out tokens")
-                return differences_file(found, drawn, form)
+        def work() -> File:
+            if found is None:
+                raise FileError("there is nothing to compare yet; draw runs with held-out tokens")
+            return differences_file(found, drawn, form, columns)
 
-            return work
-
-        return make
+        return work
 
 
 def table(found: pd.DataFrame, drawn: tuple) -> str:

@@ -10,7 +10,9 @@ import param
 
 from workbench.dashboard.background import FILES, in_background, sentence_of
 from workbench.dashboard.files import File
-from workbench.dashboard.shell import button, message, text
+from workbench.dashboard.shell import button, dressed, message, text
+
+WIDTHS = {"one column": 1, "two columns": 2}
 
 
 class Handover(pn.custom.JSComponent):
@@ -34,14 +36,28 @@ class Downloads:
         Of the session.
     makers : dict
         What a button says → a function without arguments that is called at the click and returns what makes the file.
+    figures : dict
+        The same for figures, which stand first: the function is given how many columns of a page they are to fill.
     """
 
-    def __init__(self, handover: Handover, makers: dict[str, Callable[[], Callable[[], File]]]):
+    def __init__(
+        self, handover: Handover, makers: dict[str, Callable[[], Callable[[], File]]],
+        figures: dict[str, Callable[[int], Callable[[], File]]] | None = None,
+    ):
         self._handover, self._document = handover, pn.state.curdoc
         self.said = text(sizing_mode="stretch_width", visible=False)
+        self.width = None
+        if figures:
+            self.width = dressed(pn.widgets.RadioButtonGroup(label="Width of figures", options=WIDTHS, value=1))
+            makers = {name: lambda make=make: make(self.width.value) for name, make in figures.items()} | makers
         self.buttons = {name: button(name) for name in makers}
         for name, maker in makers.items():
             self.buttons[name].on_click(lambda event, maker=maker: self._make(maker()))
+
+    @property
+    def parts(self) -> list:
+        """The choice of a width, where there are figures, and the buttons."""
+        return [*([self.width] if self.width else []), *self.buttons.values()]
 
     def _make(self, work: Callable[[], File]) -> None:
         self._rest(True)

@@ -6,6 +6,7 @@ import re
 import tempfile
 import zipfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,14 +17,19 @@ from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MEASURES, RANK
 from workbench.dashboard.curve import Drawn
 from workbench.dashboard.grouping import mean_of
 from workbench.dashboard.numbers import COLUMNS, by_size, last_alphas, numbers_of
-from workbench.measures import Curve
+from workbench.measures import DERIVED, Curve
 from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report import export_run, write_report
-from workbench.report.drawing import draw, option
+from workbench.report.captions import caption
+from workbench.report.drawing import option
 from workbench.report.export import FORMATS
+from workbench.report.figures import draw_picture, table_of
+from workbench.report.gathering import Gathered, gather_begun
+from workbench.report.inference_pictures import lineage_pictures, move_pictures
+from workbench.report.picture import BANDS, Picture
 from workbench.runs.run import Run
-from workbench.views.curves import faint_curve, line_across, overlay, point_at
+from workbench.views.curves import dimension, faint_curve, line_across, overlay, point_at
 from workbench.views.differences import forest
 from workbench.views.style import GREY, MARKERS, Look
 
@@ -32,6 +38,8 @@ FORMS = {NAMES.get(form, form): form for form in FORMATS}
 """What the page calls the formats of a whole run."""
 LINES = ("-", "--")
 CLOCKS = ("iteration", "steps", "updates", "elapsed")
+HEIGHTS = {1: 2.1, 2: 2.9}
+"""Inches of a panel of curves that is as wide as one column of a journal page, or as two."""
 LARGEST = 256 * 2**20
 """Bytes that a page hands over; more would lie in the server's memory for each visitor."""
 
@@ -47,19 +55,30 @@ class File(NamedTuple):
     content: bytes
 
 
-def figure_file(drawn: Drawn, extension: str) -> File:
+def picture_file(picture: Picture, gathered: tuple[list[Gathered], list[str]], form: str, columns: int = 1) -> File:
+    """A figure for paper as svg, pdf or png, as wide as one or two columns of a journal page; as csv the table behind it.
+
+    The caption is inside: what is to be seen, settings and seeds of the runs as `gather_begun` gave them, and the command
+    that makes them again.
+    """
+    if form == "csv":
+        return File(f"{picture.name}.csv", table_of(picture))
+    return File(f"{picture.name}.{form}", draw_picture(picture, (form,), columns, caption(picture, *gathered))[form])
+
+
+def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
     """The figure as it is seen (lines, colours, measure, axis, smoothing, target, ranges), drawn for paper: svg, pdf or png."""
     _something(drawn)
     x_name, x_label = RANK if drawn.measure == BY_TOPIC else AXES[drawn.axis]
-    columns, y_label = MEASURES[drawn.measure]
+    names, y_label = MEASURES[drawn.measure]
     curves, looks, beside = [], {}, []
     for at, line in enumerate(_lines(drawn)):
         numbers, errors = line.table(drawn)
-        for column, dash in zip(columns, LINES, strict=False):
+        for column, dash in zip(names, LINES, strict=False):
             if np.isfinite(numbers[column]).any():
-                name = line.label if len(columns) == 1 else f"{line.label}, {column.rpartition('_')[2]}"
+                name = line.label if len(names) == 1 else f"{line.label}, {column.rpartition('_')[2]}"
                 x, y, error = numbers[x_name], numbers[column], errors[column]
-                if drawn.target is not None and column == columns[0] and (reached := np.flatnonzero(y <= drawn.target)).size:
+                if drawn.target is not None and column == names[0] and (reached := np.flatnonzero(y <= drawn.target)).size:
                     beside.append(point_at(x[reached[0]], y[reached[0]], line.colour))
                 if drawn.smoothing:
                     beside.append(faint_curve(x, y, line.colour))
@@ -68,13 +87,30 @@ def figure_file(drawn: Drawn, extension: str) -> File:
                 looks[name] = Look(line.colour, dash, MARKERS[at % len(MARKERS)])
     if not curves:
         raise FileError(f"no run that is drawn records {y_label}; choose another chart")
-    own = {"ylabel": y_label} if columns[0] not in VARIABLES or drawn.measure not in CHARTS["Perplexity"] else {}
-    own |= {"xlabel": x_label} if x_name not in VARIABLES else {}
+    if names[0] in VARIABLES and drawn.measure in CHARTS["Perplexity"]:
+        y_label = dimension(names[0]).pprint_label
+    if x_name in VARIABLES:
+        x_label = dimension(x_name).pprint_label
     across = [line_across(drawn.target, *drawn.x_range)] if drawn.target is not None else []
-    panel = overlay(curves, columns[0], x_name, looks, under=[*across, *beside]).opts(
-        xlim=drawn.x_range, ylim=drawn.y_range, backend="matplotlib", **own
+    panel = overlay(curves, names[0], x_name, looks, under=[*across, *beside]).opts(
+        xlim=drawn.x_range, ylim=drawn.y_range, xlabel=x_label, ylabel=y_label, backend="matplotlib"
     )
-    return File(f"{_stem(drawn)}.{extension}", draw([panel], formats=(extension,))[extension])
+    picture = Picture(_stem(drawn), f"{y_label}, against {x_label}", _said(drawn), [panel], height=HEIGHTS[columns])
+    return picture_file(picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns)
+
+
+def _said(drawn: Drawn) -> str:
+    """What is to be seen, in the sentences of a caption."""
+    known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]}
+    meanings = "; ".join(known[name].meaning for name in MEASURES[drawn.measure][0])
+    said = f"{meanings[0].upper()}{meanings[1:]}."
+    if drawn.mean and drawn.measure != BY_TOPIC:
+        said += BANDS
+    if drawn.smoothing:
+        said += f" Smoothed: a point before weighs {drawn.smoothing:g} beside a point; what was recorded is faint."
+    if drawn.target is not None:
+        said += f" Marks are where a curve is first at or below {drawn.target:,.7g}, the line across."
+    return said
 
 
 def table_file(drawn: Drawn) -> File:
@@ -100,12 +136,12 @@ def table_file(drawn: Drawn) -> File:
     return File(f"{_stem(drawn)}.csv", pd.concat(tables).to_csv(index=False, lineterminator="\n").encode())
 
 
-def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str) -> File:
+def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str, columns: int = 1) -> File:
     """The comparison (see `workbench.dashboard.side_by_side`): its numbers as csv, or its picture as svg, pdf or png."""
-    name = f"{_corpora(drawn)}-comparison.{extension}"
+    name = f"{_corpora(drawn)}-comparison"
     if extension == "csv":
         table = found.assign(runs=[" ".join(names) for names in found["runs"]])
-        return File(name, table.to_csv(lineterminator="\n").encode())
+        return File(f"{name}.csv", table.to_csv(lineterminator="\n").encode())
     if not np.isfinite(found["difference"]).any():
         raise FileError("no label has a run on the same split with the same seed as the reference; choose another reference")
     style = {
@@ -114,7 +150,29 @@ def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str) -> File:
     }
     told = found.reset_index("label")
     panel = forest(told.assign(said=told["label"]), style, found["reference"])
-    return File(name, draw([panel], formats=(extension,), legend=False, height=option(panel, "fig_inches")[1])[extension])
+    picture = Picture(
+        name, "Paired differences of held-out perplexity",
+        f"How much higher the final held-out perplexity is than that of {'; '.join(dict.fromkeys(found['reference']))}, run by "
+        "run on the same split with the same seed: means over these pairs with Student's 95 % interval; of a single pair the "
+        "interval is over documents. Left of the dotted line is better.",
+        [panel], legend=False, height=option(panel, "fig_inches")[1],
+    )
+    return picture_file(picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns)
+
+
+def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
+    """Who began from whom among the runs: the picture, or as csv a row for each run that began from another."""
+    found, left_out = gather_begun(paths)
+    if not (pictures := lineage_pictures([each.dataset for each in found])):
+        raise FileError("no run that has an iteration began from another one; wait for its first")
+    return picture_file(pictures[0], (found, left_out), form, columns)
+
+
+def moves_file(path: Path, form: str, columns: int = 1) -> File:
+    """The splits and merges that a run tried: on the curve of its bound, or as csv a row for each."""
+    found, left_out = gather_begun(path)
+    (picture,) = move_pictures([each.dataset for each in found])
+    return picture_file(replace(picture, name=f"{path.name}-moves", height=HEIGHTS[columns]), (found, left_out), form, columns)
 
 
 class _Line(NamedTuple):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
+from pathlib import Path
 
+from workbench.dashboard.downloads import Downloads, Handover
+from workbench.dashboard.files import lineage_file, moves_file
 from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import STYLE, column, message, text
 from workbench.measures import Move, moves_told
+from workbench.report.drawing import FORMATS
 
 CSS = (STYLE / "history.css").read_text(encoding="utf-8")
 STEP, LINE = 20, 26
@@ -16,10 +21,13 @@ STEP, LINE = 20, 26
 class Moves:
     """The card with the splits and merges of one run; hidden for a run that tries none."""
 
-    def __init__(self):
+    def __init__(self, handover: Handover):
         self.said, self.table = text(sizing_mode="stretch_width"), text(sizing_mode="stretch_width")
         self.table.stylesheets = [*self.table.stylesheets, CSS]
-        self.card = column(text("<h2>Splits and merges</h2>"), self.said, self.table, kind="wb-card", visible=False)
+        self.files, self._path = _files(handover, "Moves", lambda *asked: partial(moves_file, self._path, *asked)), None
+        self.card = column(
+            text("<h2>Splits and merges</h2>"), self.said, self.table, *_take_away(self.files), kind="wb-card", visible=False
+        )
         self._shown = None
 
     def show(self, reading: Reading | None) -> None:
@@ -28,7 +36,7 @@ class Moves:
         shown = (reading.name, len(tried)) if tried else None
         if shown == self._shown:
             return
-        self._shown, self.card.visible = shown, bool(tried)
+        self._shown, self.card.visible, self._path = shown, bool(tried), reading.path if tried else None
         self.said.object = message(f"{reading.name}: {moves_told(tried)}. The latest is on top.") if tried else ""
         self.table.object = moves_table(tried, reading.name) if tried else ""
 
@@ -49,14 +57,21 @@ def moves_table(tried: tuple[Move, ...], name: str) -> str:
 class Lineage:
     """The picture of who began from whom; hidden where every run began at random."""
 
-    def __init__(self):
+    def __init__(self, handover: Handover):
         self.picture = text(sizing_mode="stretch_width")
         self.picture.stylesheets = [*self.picture.stylesheets, CSS]
-        self.card = column(text("<h2>Who began from whom</h2>"), self.picture, kind="wb-card", visible=False)
+        self.files = _files(handover, "Lineage", lambda *asked: partial(lineage_file, self._paths, *asked))
+        self._paths: list[Path] = []
+        self.card = column(
+            text("<h2>Who began from whom</h2>"), self.picture, *_take_away(self.files), kind="wb-card", visible=False
+        )
 
     def show(self, readings: tuple[Reading, ...], colours: dict[str, str]) -> None:
         """Brings the picture to the runs and the colours in which they are drawn."""
-        picture = tree(family(readings), colours)
+        lines = family(readings)
+        names = {name for _, name, _ in lines}
+        self._paths = [reading.path for reading in readings if reading.name in names]
+        picture = tree(lines, colours)
         if picture != self.picture.object:
             self.picture.object, self.card.visible = picture, bool(picture)
 
@@ -104,3 +119,14 @@ def tree(lines: list[tuple[int, str, str]], colours: dict[str, str]) -> str:
     height = LINE * len(lines)
     said = "; ".join(f"{name} {told}" if told else name for _, name, told in lines)
     return f'<div class="scroll"><svg height="{height}" role="img" aria-label="{escape(said)}">{"".join(drawn)}</svg></div>'
+
+
+def _files(handover: Handover, what: str, make) -> Downloads:
+    """The buttons of a card; ``make(form, columns)`` returns what makes the file."""
+    figures = {f"{what} as {form.upper()}": partial(make, form) for form in FORMATS}
+    return Downloads(handover, {f"{what} as CSV": lambda: make("csv")}, figures)
+
+
+def _take_away(files: Downloads) -> list:
+    """The buttons of a card, and what became of the last click."""
+    return [column(text(message("Download"), css_classes=["wb-mid"]), *files.parts, kind="wb-bar"), files.said]

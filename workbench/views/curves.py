@@ -79,7 +79,9 @@ def faint_curve(x: np.ndarray, y: np.ndarray, colour: str):
     import holoviews.plotting.mpl
 
     kept = _thinned(len(x))
-    return hv.Path([(x[kept], y[kept])]).opts(color=colour, alpha=0.35, linewidth=0.7, backend="matplotlib")
+    return hv.Path([(x[kept], y[kept])]).opts(
+        color=colour, alpha=0.35, linewidth=0.7, show_grid=True, backend="matplotlib"
+    )
 
 
 def line_across(height: float, left: float, right: float):
@@ -88,7 +90,7 @@ def line_across(height: float, left: float, right: float):
     import holoviews.plotting.mpl
 
     return hv.Path([([left, right], [height, height])]).opts(
-        color=GREY, linewidth=0.8, linestyle=":", backend="matplotlib"
+        color=GREY, linewidth=0.8, linestyle=":", show_grid=True, backend="matplotlib"
     )
 
 

@@ -68,10 +68,10 @@ class ComparePage:
         self.newest = dressed(pn.widgets.Button(label="Newest eight", disabled=True))
         self.ticked = dressed(pn.widgets.Button(label="Draw chosen", disabled=True))
         self.meaning = text(sizing_mode="stretch_width")
-        self.topics, self.moves, self.lineage = Topics(), Moves(), Lineage()
-        self.form = dressed(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
         self.handover = Handover()
-        self.view_files = Downloads(self.handover, self._makers())
+        self.topics, self.moves, self.lineage = Topics(), Moves(self.handover), Lineage(self.handover)
+        self.form = dressed(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
+        self.view_files = Downloads(self.handover, *self._makers())
         self.comparison = Comparison(self.handover, pn.state.curdoc)
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self._picked: list[str] | None = None     # drawn by hand; None: the newest eight
@@ -219,11 +219,13 @@ class ComparePage:
         if len(added) == 1:
             self.topics.pick(added[0])
 
-    def _makers(self) -> dict:
-        """What a button of the figure says → what makes its file of what is seen at the click."""
-        figures = {name: lambda form=form: partial(figure_file, self.curve.seen(), form) for name, form in FIGURES.items()}
-        return figures | {
+    def _makers(self) -> tuple[dict, dict]:
+        """What a button of the figure says → what makes its file of what is seen at the click; figures behind the others."""
+        return {
             "CSV": lambda: partial(table_file, self.curve.seen()), "Report": lambda: partial(report_file, self._wanted()),
+        }, {
+            name: lambda columns, form=form: partial(figure_file, self.curve.seen(), form, columns)
+            for name, form in FIGURES.items()
         }
 
     def _make_runs(self):
@@ -310,7 +312,7 @@ class ComparePage:
             column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
             column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, kind="wb-bar"),
             Given(self.curve.figure), self.meaning,
-            in_row("Download", "download the figure", *self.view_files.buttons.values()),
+            in_row("Download", "download the figure", *self.view_files.parts),
             self.view_files.said, kind="wb-card",
         )
         whole = column(*self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None)

@@ -47,7 +47,7 @@ class TopicsPage:
         self.hierarchy, self.unseen = Hierarchy(), Unseen(self.handover, self._choose)
         self.kind = dressed(Choice(label="Sizes as", options=KINDS, value="stacked"))
         self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
-        self.files = {name: Downloads(self.handover, makers) for name, makers in self._makers().items()}
+        self.files = {name: Downloads(self.handover, *makers) for name, makers in self._makers().items()}
         self._model = column(
             text("<h2>Model</h2>"), self.hierarchy, *self._take_away("model", "The model:"), kind="wb-card model", visible=False
         )
@@ -216,34 +216,34 @@ class TopicsPage:
             write_address(self._parts)
             self._show()
 
-    def _makers(self) -> dict[str, dict]:
-        """Card → what its buttons say → what makes the file of what is seen at the click."""
+    def _makers(self) -> dict[str, tuple[dict, ...]]:
+        """Card → what its buttons say → what makes the file of what is seen at the click; figures behind the others."""
 
         def now() -> tuple[Moment | None, dict[int, str]]:
             return self.moment(), self._labels
 
-        def words(form: str):
-            return partial(files.words_file, *now(), self.explorer.view.chosen, self.n_words.value, self.relevance.value, form)
+        def words(*asked):
+            ranked = self.n_words.value, self.relevance.value
+            return partial(files.words_file, *now(), self.explorer.view.chosen, *ranked, *asked)
 
-        def matching(form: str):
+        def matching(*asked):
             moment, labels = now()
-            return partial(files.matching_file, moment, self._moment_of(self.other.value), labels, form)
+            return partial(files.matching_file, moment, self._moment_of(self.other.value), labels, *asked)
 
+        salient = {"Salient words": lambda: partial(files.salient_file, self.moment(), self.n_words.value)}
         return {
-            "map": _forms(lambda form: partial(files.map_file, *now(), form)),
-            "words": _forms(words) | {
-                "Salient words": lambda: partial(files.salient_file, self.moment(), self.n_words.value)
-            },
-            "model": _forms(lambda form: partial(files.model_file, self.moment(), form)),
-            "documents": {"CSV": lambda: partial(files.documents_file, self.moment(), self.explorer.view.chosen)},
-            "sizes": _forms(lambda form: partial(files.sizes_file, *now(), form)),
-            "scores": _forms(lambda form: partial(files.scores_file, *now(), form)),
+            "map": _forms(lambda *asked: partial(files.map_file, *now(), *asked)),
+            "words": _forms(words, salient),
+            "model": _forms(lambda *asked: partial(files.model_file, self.moment(), *asked)),
+            "documents": ({"CSV": lambda: partial(files.documents_file, self.moment(), self.explorer.view.chosen)},),
+            "sizes": _forms(lambda *asked: partial(files.sizes_file, *now(), *asked)),
+            "scores": _forms(lambda *asked: partial(files.scores_file, *now(), *asked)),
             "matching": _forms(matching),
         }
 
     def _take_away(self, card: str, said: str) -> list:
         """The buttons of a card, and what became of the last click."""
-        return [in_row(said, f"download the {card}", *self.files[card].buttons.values()), self.files[card].said]
+        return [in_row(said, f"download the {card}", *self.files[card].parts), self.files[card].said]
 
     # ------------------------------------------------------------------ the link
 
@@ -318,9 +318,9 @@ def page() -> pn.Column:
     return TopicsPage(default_store()).view()
 
 
-def _forms(make) -> dict:
-    """A button for each format of a figure, and one for the numbers behind it."""
-    return {form.upper(): lambda form=form: make(form) for form in (*files.FORMS, "csv")}
+def _forms(make, more=()) -> tuple[dict, dict]:
+    """A button for the numbers behind a figure, and more; and one for each of its formats."""
+    return {"CSV": lambda: make("csv"), **dict(more)}, {form.upper(): partial(make, form) for form in files.FORMS}
 
 
 def _is_number(text: str) -> bool:

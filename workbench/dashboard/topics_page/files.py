@@ -4,46 +4,54 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.dashboard.files import File, FileError
+from workbench.dashboard.files import HEIGHTS, File, FileError, picture_file
 from workbench.dashboard.snapshots import Moment, counts_of, documents_of, topic_colour
 from workbench.dashboard.topics_page.hierarchy import mixture_table_of, network_of_run
 from workbench.dashboard.topics_page.matching import matched_of
 from workbench.dashboard.topics_page.overview import NONE, map_of
 from workbench.dashboard.topics_page.scores import scores_of
 from workbench.measures import representative_documents, salient_words, top_words, topics_by_size
-from workbench.report.drawing import draw, option
+from workbench.report.drawing import option
+from workbench.report.gathering import gather_begun
+from workbench.report.networks import network_told
+from workbench.report.picture import Picture
+from workbench.report.pictures import MOST_TOPICS
+from workbench.report.topic_captions import COHERENCES, flow_told, map_told, scores_told, sizes_told, words_told
 from workbench.runs.run import Run
 from workbench.views.coherence import coherence_view
 from workbench.views.flow import LETTERS, topic_flow_view
 from workbench.views.network import network_view
 from workbench.views.progress import topic_size_curves
 from workbench.views.topic_map import map_height, topic_list_view, topic_map_view
-from workbench.views.topics import names_of_topics, topic_words_view, words_height
+from workbench.views.topics import ACROSS, names_of_topics, topic_words_view, words_height
 
 FORMS = ("svg", "pdf", "png")
-MOST_LETTERS = 2 * LETTERS
 
 
-def map_file(moment: Moment | None, labels: dict[int, str], form: str) -> File:
+def map_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:
     """The map of the topics: a figure, or as CSV topic, label, x, y, n_k and share."""
     _there(moment)
     found = map_of(moment)
     if form == "csv":
         return _csv(moment, "map", _with_labels(found.to_dataframe(), labels))
-    panels = [topic_map_view(found), topic_list_view(counts_of(moment), labels=labels)]
-    return File(f"{moment.path.name}-map.{form}", draw(panels, 2, (form,), False, map_height(found.sizes["topic"]))[form])
+    run = counts_of(moment)
+    panels, height = [topic_map_view(found), topic_list_view(run, labels=labels)], map_height(found.sizes["topic"])
+    return _figure(moment, "map", "Map of the topics", map_told(run, found), panels, height, form, columns)
 
 
-def model_file(moment: Moment | None, form: str) -> File:
+def model_file(moment: Moment | None, form: str, columns: int = 1) -> File:
     """The picture of a run's network, or as CSV the tokens of each row and value of its levels."""
     _there(moment, snapshot=form == "csv")
     if form == "csv":
         return _csv(moment, "levels", mixture_table_of(moment).set_index("level"))
-    panel = network_view(network_of_run(moment))
-    return File(f"{moment.path.name}-model.{form}", draw([panel], 2, (form,), False, option(panel, "fig_inches")[1])[form])
+    network = network_of_run(moment)
+    panel, title = network_view(network), f"The network {network.name}"
+    return _figure(moment, "model", title, network_told(network), [panel], option(panel, "fig_inches")[1], form, columns)
 
 
-def words_file(moment: Moment | None, labels: dict[int, str], topic: int, n: int, relevance: float, form: str) -> File:
+def words_file(
+    moment: Moment | None, labels: dict[int, str], topic: int, n: int, relevance: float, form: str, columns: int = 1
+) -> File:
     """The words of the topic that is chosen, or of all: a figure, or as CSV a row for each word of a topic.
 
     Without a topic the CSV has the salient words of the corpus too, as topic "corpus".
@@ -55,12 +63,11 @@ def words_file(moment: Moment | None, labels: dict[int, str], topic: int, n: int
     if form == "csv":
         found = top_words(run, n, relevance).sel(topic=topics)
         return _csv(moment, name, _with_labels(found.to_dataframe().reset_index("rank"), labels))
-    n_shown = n if topic != NONE else min(n, 10)
-    panel = topic_words_view(run, n_shown, topics, relevance)
-    columns = 2 if len(topics) > 1 else 1
-    return File(
-        f"{moment.path.name}-{name}.{form}",
-        draw([panel], columns, (form,), False, words_height(len(topics), n_shown))[form],
+    n_shown, across, shown = n if topic != NONE else min(n, 10), ACROSS if columns == 2 else 2, topics[:MOST_TOPICS]
+    fewer = f" The {len(shown)} largest of {len(topics)} topics." if shown != topics else ""
+    return _figure(
+        moment, name, "Words of the topics", words_told(run, relevance, None if topic == NONE else topic) + fewer,
+        [topic_words_view(run, n_shown, shown, relevance, across)], words_height(len(shown), n_shown, across), form, columns,
     )
 
 
@@ -79,7 +86,7 @@ def documents_file(moment: Moment | None, topic: int) -> File:
     return _csv(moment, "documents", pd.concat(tables, names=["topic"]))
 
 
-def sizes_file(moment: Moment | None, labels: dict[int, str], form: str) -> File:
+def sizes_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:
     """Sizes over the iterations: a figure, or as CSV n_k of every iteration and topic, nothing thinned."""
     _there(moment, snapshot=False)
     run = Run(moment.path).progress()
@@ -87,21 +94,24 @@ def sizes_file(moment: Moment | None, labels: dict[int, str], form: str) -> File
         raise FileError(f"{moment.path.name} has no iteration yet; wait for its first")
     if form == "csv":
         return _csv(moment, "sizes", _with_labels(run["n_k"].to_dataframe()[["n_k"]].reset_index("iteration"), labels))
-    return File(f"{moment.path.name}-sizes.{form}", draw([topic_size_curves(run)], 1, (form,), False)[form])
+    told = sizes_told(f"one run (seed {Run(moment.path).spec.seed})")
+    return _figure(moment, "sizes", "Topic sizes", told, [topic_size_curves(run)], HEIGHTS[columns], form, columns)
 
 
-def scores_file(moment: Moment | None, labels: dict[int, str], form: str) -> File:
-    """Coherence and diversity of the topics: figures side by side, or a table as CSV."""
+def scores_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:
+    """Coherence and diversity of the topics: figures of coherence, or a table as CSV."""
     _there(moment)
     found = scores_of(moment)
     if form == "csv":
         return _csv(moment, "coherence", _with_labels(found.to_dataframe(), labels))
-    panels = [coherence_view(found, measure) for measure in ("u_mass", "npmi", "c_v")]
+    panels, told = [coherence_view(found, measure) for measure in COHERENCES], scores_told(counts_of(moment))
     height = option(panels[0], "fig_inches")[1]
-    return File(f"{moment.path.name}-coherence.{form}", draw(panels, 2, (form,), False, height)[form])
+    return _figure(moment, "coherence", "Coherence of the topics", told, panels, height, form, columns)
 
 
-def matching_file(moment: Moment | None, other: Moment | None, labels: dict[int, str], form: str) -> File:
+def matching_file(
+    moment: Moment | None, other: Moment | None, labels: dict[int, str], form: str, columns: int = 1
+) -> File:
     """The matching of two runs: the flow as a figure, or as CSV each topic with the one it matches and the tokens shared."""
     _there(moment)
     if other is None:
@@ -117,9 +127,24 @@ def matching_file(moment: Moment | None, other: Moment | None, labels: dict[int,
         return File(f"{name}.csv", _with_labels(table, labels).to_csv(lineterminator="\n").encode())
     if found.flow is None:
         raise FileError("these runs were trained on different tokens, so no flow is drawn; take the CSV of their distances")
-    told = tuple(names_of_topics(counts_of(one), 5, MOST_LETTERS, own) for one, own in ((moment, labels), (other, None)))
-    panel = topic_flow_view(found.flow, found.pairs, (moment.path.name, other.path.name), told, topic_colour, MOST_LETTERS)
-    return File(f"{name}.{form}", draw([panel], 2, (form,), False, option(panel, "fig_inches")[1])[form])
+    runs, letters = (moment.path.name, other.path.name), columns * LETTERS
+    named = tuple(
+        names_of_topics(counts_of(one), 3 if columns == 1 else 5, letters, own)
+        for one, own in ((moment, labels), (other, None))
+    )
+    panel = topic_flow_view(found.flow, found.pairs, runs, named, topic_colour, letters)
+    title, height = f"Topics of {runs[0]} and {runs[1]}", option(panel, "fig_inches")[1]
+    picture = Picture(name, title, flow_told(*runs), [panel], legend=False, height=height)
+    return picture_file(picture, gather_begun([moment.path, other.path]), form, columns)
+
+
+def _figure(
+    moment: Moment, what: str, title: str, told: str, panels: list, height: float, form: str, columns: int
+) -> File:
+    """A figure of one run."""
+    name = moment.path.name
+    picture = Picture(f"{name}-{what}", f"{title}, {name}", told, panels, legend=False, height=height)
+    return picture_file(picture, gather_begun(moment.path), form, columns)
 
 
 def _with_labels(table: pd.DataFrame, labels: dict[int, str]) -> pd.DataFrame:
