@@ -45,6 +45,13 @@ def test_the_rows_are_what_the_measures_say(drawn):
     assert side_by_side(asked(drawn), 1.5, "svb")["n_reached"].tolist() == [0, 0]
 
 
+def test_the_card_says_that_it_works_until_there_is_something(drawn, monkeypatch):
+    monkeypatch.setattr("workbench.dashboard.comparison.in_background", lambda *given: None)
+    card, known = Comparison(Handover(), None), {one.name: one for one in Readings(drawn.runs[0][0].parent).look().readings}
+    card.show(drawn, known, None)
+    assert "being compared" in card.table.object
+
+
 def test_a_run_that_is_removed_meanwhile_is_left_out(drawn):
     rows = asked(drawn)
     shutil.rmtree(drawn.runs[-1][0])

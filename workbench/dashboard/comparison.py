@@ -73,6 +73,9 @@ class Comparison:
             self._take(None, MeasureError("no run is drawn; draw some in the table"))
             return
 
+        if not self.table.object:
+            self.table.object = message("The runs are being compared …")
+
         def then(found, error) -> None:
             self._busy = False
             if self._asked[2] != (self.reference.value or None):
