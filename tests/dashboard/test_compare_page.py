@@ -30,10 +30,11 @@ def desk(tmp_path, reading_of):
 
 def test_the_newest_eight_are_drawn_without_a_click(desk, reading_of):
     page, holds = desk
+    assert "Curves appear here" in page.meaning.object
     readings = [reading_of(f"run-{at}") for at in range(10)]
     holds(*readings)
     assert set(page.curve.colours()) == {f"run-{at}" for at in range(8)}
-    assert len(page.table.rows) == 10
+    assert len(page.table.rows) == 10 and "Curves appear" not in page.meaning.object
     holds(reading_of("newer"), *readings)
     assert "newer" in page.curve.colours() and "run-7" not in page.curve.colours()
 

@@ -280,6 +280,8 @@ class ComparePage:
             said += " No run that is drawn has it."
         if self._beyond:
             said += f" The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report."
+        if not self._known:
+            said = "Curves appear here with the first iteration of the first run."
         if message(said) != self.meaning.object:
             self.meaning.object = message(said)
 
