@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser.conftest import PATIENCE
-from browser.desk import figure, press, until
+from browser.desk import figure, fill, press, until
 from browser.lab import TOKEN, jupyter_lab, write_notebook
 from missing import skip_without
 from playwright.sync_api import expect
@@ -16,6 +16,12 @@ from workbench.runs.run import Run, open_runs
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 POINTS = """() => Bokeh.documents.map(one => one.get_model_by_name('slot-0')).filter(Boolean)
   .map(one => one.data.iteration.length)"""
+AT_ONCE = """([field, value, button]) => {
+  field.value = value
+  field.dispatchEvent(new Event('change'))
+  button.click()
+}"""
+"""A change and a click in one message."""
 BEGIN = """\
 import workbench as wb
 corpus, _ = wb.synthetic.bars(side=5, n_documents=200, seed=1)
@@ -157,10 +163,9 @@ def test_every_slider_and_field_has_a_name_and_says_what_is_run(opened, lab):
         for key in keys:
             slider.press(key)
         expect(slider).to_have_attribute("aria-valuetext", told)
-    for name, value in (("Iterations", "7"), ("Seed", "3")):
-        view.get_by_label(name, exact=True).fill(value)
-        view.get_by_label(name, exact=True).blur()
-    press(page, "Start")
+    fill(page, "Iterations", 7)
+    seed, start = view.get_by_label("Seed", exact=True), view.get_by_role("button", name="Start", exact=True)
+    page.evaluate(AT_ONCE, [seed.element_handle(), "3", start.element_handle()])
     page.get_by_text("1 run started").wait_for()
     run, = (run for run in open_runs(lab[2]) if run.name not in before)
     assert (run.spec.engine, run.spec.options["r"], run.spec.n_iterations, run.spec.seed) == ("cvb-cgs", "inf", 7, 3)

@@ -32,7 +32,8 @@ class Cell(pn.Column):
     """What a cell shows. What the reader does to it is done on the kernel's loop, where its ticks are.
 
     JupyterLab has it handled in threads of their own ("comms over subshells"), which would mix their messages with those
-    of a tick and change Bokeh's models under its hands.
+    of a tick and change Bokeh's models under its hands. What is changed is taken in before what is clicked in the same message:
+    Panel holds the changes of a message until its end, and what a click sends would throw them away.
     """
 
     def __init__(self, *parts, kind: str):
@@ -48,7 +49,9 @@ class Cell(pn.Column):
         return super()._repr_mimebundle_(include, exclude)
 
     def _on_msg(self, ref: str, manager, msg) -> None:
-        self._loop.add_callback(super()._on_msg, ref, manager, msg)
+        for _, events in groupby(msg["content"]["events"], lambda event: event["kind"] == "MessageSent"):
+            part = msg | {"content": msg["content"] | {"events": list(events)}}
+            self._loop.add_callback(super()._on_msg, ref, manager, part)
 
 
 def load_panel() -> None:
