@@ -10,7 +10,7 @@ import param
 
 from workbench.dashboard.background import FILES, in_background, sentence_of
 from workbench.dashboard.files import File
-from workbench.dashboard.shell import button, dressed, message, text
+from workbench.dashboard.shell import Choice, button, dressed, message, text
 
 WIDTHS = {"one column": 1, "two columns": 2}
 
@@ -48,7 +48,7 @@ class Downloads:
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.width = None
         if figures:
-            self.width = dressed(pn.widgets.RadioButtonGroup(label="Width of figures", options=WIDTHS, value=1))
+            self.width = dressed(Choice(label="Width of figures", options=WIDTHS, value=1))
             makers = {name: lambda make=make: make(self.width.value) for name, make in figures.items()} | makers
         self.buttons = {name: button(name) for name in makers}
         for name, maker in makers.items():

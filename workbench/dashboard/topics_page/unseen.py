@@ -30,7 +30,10 @@ class Unseen:
             label="Text of a document that the run has not seen", placeholder="Type or paste a text", rows=5,
             max_length=LARGEST, sizing_mode="stretch_width",
         ))
-        self.file = dressed(pn.widgets.FileInput(accept=",".join(KINDS), multiple=False))
+        self.file = dressed(pn.widgets.FileInput(
+            label="File of documents that the run has not seen", accept=",".join(KINDS), multiple=False,
+            css_classes=["wb-unlabelled"],
+        ))
         self.go = button("Fold in", color="primary")
         self.said = text(sizing_mode="stretch_width")
         self.shelf, self._latest, self._shown = Shelf(HEADINGS, on_topic), Latest(), Latest()
@@ -103,9 +106,8 @@ class Unseen:
     def view(self) -> pn.Column:
         """The card."""
         told = f"or a file, up to {size(LARGEST)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
-        bar = column(
-            self.go, text(message(told), css_classes=["wb-mid"]), self.file, *self.files.buttons.values(), kind="wb-bar"
-        )
+        beside = text(f'<span class="muted">{told}</span>', css_classes=["wb-mid"])
+        bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
         return column(
             text("<h2>Unseen text</h2>"), self.text, bar, self.said, self.files.said, self.shelf, kind="wb-card unseen"
         )
