@@ -9,7 +9,7 @@ import pytest
 
 import workbench as wb
 from workbench.runs import worker
-from workbench.runs.compare import DEFAULT_ENGINES
+from workbench.runs.compare import DEFAULT_ENGINES, work_through
 from workbench.runs.spec import make_spec
 from workbench.runs.store import create_run
 
@@ -116,6 +116,26 @@ def test_jobs_in_compare_are_stopped_by_ctrl_c(store):
         told = process.communicate(timeout=60)[1]
     assert process.returncode == 130 and "interrupted" in told
     assert sorted(run.state for run in wb.open_runs(store)) == ["stopped"] * len(DEFAULT_ENGINES)
+
+
+def test_a_ctrl_c_that_comes_in_a_destructor_is_not_lost(thirty_documents, store):
+    class Dying:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    looks = []
+
+    def look(at_work):
+        looks.append(at_work)
+        assert len(looks) < 300
+        if len(looks) == 1:
+            Dying()
+
+    spec = make_spec(thirty_documents[0], "cgs", n_topics=3, n_iterations=500_000)
+    run = wb.Run(create_run(store, spec, thirty_documents[0], None))
+    with pytest.raises(KeyboardInterrupt):
+        work_through([run], 1, look)
+    assert run.state == "stopped"
 
 
 def test_a_stop_that_comes_while_the_worker_starts_is_obeyed(thirty_documents, store):

@@ -17,6 +17,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, make_options, takes
 from workbench.models import LDA
 from workbench.models.network import Network
+from workbench.runs.control import MemoryPulse, ending_cleanly
 from workbench.runs.fit import fit
 from workbench.runs.lineage import start_from
 from workbench.runs.need import Planned, check_room, unfinished
@@ -193,24 +194,24 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
 def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) -> None:
     """Lets up to ``jobs`` workers at a time take the runs to their ends; one that fails does not hold up the others.
 
-    ``look`` is called ten times a second with the runs at work, and with all of them at the end. Ctrl-C
-    stops the runs cleanly and is raised again when they have stopped.
+    ``look`` is called ten times a second with the runs at work, and with all of them at the end. The first Ctrl-C (or SIGTERM)
+    stops the runs cleanly and is raised when they have stopped; a second one at once.
     """
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
-    try:
-        while waiting or at_work:
+    with ending_cleanly(pulse := MemoryPulse()):  # an exception could come in the middle of a destructor, which swallows it
+        while (waiting or at_work) and not pulse.interrupted:
             while waiting and len(at_work) < jobs:
                 at_work.append(waiting.pop(0))
                 at_work[-1].resume()
             time.sleep(0.1)
             look(at_work)
             at_work = [run for run in at_work if run.state not in ENDED]
-    except KeyboardInterrupt:
-        for run in at_work:
-            run.stop()
-        for run in at_work:
-            run.wait(timeout=30)
-        raise
+        if pulse.interrupted:
+            for run in at_work:
+                run.stop()
+            for run in at_work:
+                run.wait(timeout=30)
+            raise KeyboardInterrupt
     look(runs)
 
 
