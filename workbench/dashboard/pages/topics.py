@@ -88,7 +88,8 @@ class TopicsPage:
         """Brings the page to the latest listing of the store."""
         self._take(self._readings.latest())
         self._show()
-        write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
+        if self._gone:
+            write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
 
     def _take(self, listing) -> None:
         """Takes in which runs there are and what they have reached."""
