@@ -16,7 +16,7 @@ from workbench.dashboard.downloads import Downloads
 from workbench.dashboard.files import File, FileError, differences_file
 from workbench.dashboard.highlight import data_runs
 from workbench.dashboard.readings import ALIVE, Reading
-from workbench.dashboard.shell import STYLE, column, dressed, in_row, labelled, message, text
+from workbench.dashboard.shell import STYLE, column, dressed, labelled, message, text
 from workbench.dashboard.side_by_side import side_by_side, signed, told_range
 from workbench.measures import MeasureError
 
@@ -45,8 +45,7 @@ class Comparison:
         )
         self.card = column(
             column(text("<h2>Comparison</h2>", css_classes=["wb-mid"]), labelled(self.reference), kind="wb-bar"), self.table,
-            in_row("Download", "download the comparison", *self.files.parts),
-            self.files.said, kind="wb-card",
+            *self.files.row("Download", "download the comparison"), kind="wb-card",
         )
 
     def set_against(self, label: str) -> bool:

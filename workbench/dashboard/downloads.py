@@ -10,7 +10,7 @@ import param
 
 from workbench.dashboard.background import FILES, in_background, sentence_of
 from workbench.dashboard.files import File
-from workbench.dashboard.shell import Choice, button, dressed, message, text
+from workbench.dashboard.shell import Choice, button, dressed, in_row, message, text
 
 WIDTHS = {"one column": 1, "two columns": 2}
 
@@ -58,6 +58,10 @@ class Downloads:
     def parts(self) -> list:
         """The choice of a width, where there are figures, and the buttons."""
         return [*([self.width] if self.width else []), *self.buttons.values()]
+
+    def row(self, said: str, name: str) -> list:
+        """All of it after what is said of it, as a group of that name, and what became of the last click."""
+        return [in_row(said, name, *self.parts), self.said]
 
     def _make(self, work: Callable[[], File]) -> None:
         self._rest(True)

@@ -26,7 +26,8 @@ class Moves:
         self.table.stylesheets = [*self.table.stylesheets, CSS]
         self.files, self._path = _files(handover, "Moves", lambda *asked: partial(moves_file, self._path, *asked)), None
         self.card = column(
-            text("<h2>Splits and merges</h2>"), self.said, self.table, *_take_away(self.files), kind="wb-card", visible=False
+            text("<h2>Splits and merges</h2>"), self.said, self.table,
+            *self.files.row("Download", "download splits and merges"), kind="wb-card", visible=False,
         )
         self._shown = None
 
@@ -63,7 +64,8 @@ class Lineage:
         self.files = _files(handover, "Lineage", lambda *asked: partial(lineage_file, self._paths, *asked))
         self._paths: list[Path] = []
         self.card = column(
-            text("<h2>Who began from whom</h2>"), self.picture, *_take_away(self.files), kind="wb-card", visible=False
+            text("<h2>Who began from whom</h2>"), self.picture, *self.files.row("Download", "download who began from whom"),
+            kind="wb-card", visible=False,
         )
 
     def show(self, readings: tuple[Reading, ...], colours: dict[str, str]) -> None:
@@ -125,8 +127,3 @@ def _files(handover: Handover, what: str, make) -> Downloads:
     """The buttons of a card; ``make(form, columns)`` returns what makes the file."""
     figures = {f"{what} as {form.upper()}": partial(make, form) for form in FORMATS}
     return Downloads(handover, {f"{what} as CSV": lambda: make("csv")}, figures)
-
-
-def _take_away(files: Downloads) -> list:
-    """The buttons of a card, and what became of the last click."""
-    return [column(text(message("Download"), css_classes=["wb-mid"]), *files.parts, kind="wb-bar"), files.said]

@@ -22,7 +22,7 @@ from workbench.dashboard.link import Part, follow_address, widget_part, write_ad
 from workbench.dashboard.notes import NotesCard
 from workbench.dashboard.readings import UNREADABLE, Reading, readings_of
 from workbench.dashboard.settings import Settings
-from workbench.dashboard.shell import Choice, begin_session, column, dressed, in_row, labelled, lay_out, message, text
+from workbench.dashboard.shell import Choice, begin_session, column, dressed, labelled, lay_out, message, text
 from workbench.dashboard.starting import start_runs, told
 from workbench.dashboard.steering import Steering
 from workbench.dashboard.table import RunTable
@@ -314,8 +314,7 @@ class ComparePage:
             column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
             column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, kind="wb-bar"),
             Given(self.curve.figure), self.meaning,
-            in_row("Download", "download the figure", *self.view_files.parts),
-            self.view_files.said, kind="wb-card",
+            *self.view_files.row("Download", "download the figure"), kind="wb-card",
         )
         whole = column(*self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None)
         runs = column(

@@ -12,7 +12,7 @@ import panel as pn
 from workbench.dashboard.downloads import Downloads, Handover
 from workbench.dashboard.link import Part, follow_address, widget_part, write_address
 from workbench.dashboard.readings import Reading, readings_of
-from workbench.dashboard.shell import Choice, begin_session, column, dressed, in_row, lay_out, message, text
+from workbench.dashboard.shell import Choice, begin_session, column, dressed, lay_out, message, text
 from workbench.dashboard.snapshots import Moment, moment_of, written
 from workbench.dashboard.topics_page import files
 from workbench.dashboard.topics_page.documents import Documents
@@ -243,8 +243,7 @@ class TopicsPage:
         }
 
     def _take_away(self, card: str, said: str) -> list:
-        """The buttons of a card, and what became of the last click."""
-        return [in_row(said, f"download the {card}", *self.files[card].parts), self.files[card].said]
+        return self.files[card].row(said, f"download the {card}")
 
     # ------------------------------------------------------------------ the link
 
