@@ -7,10 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 from bokeh.document import Document
+from bokeh.events import DocumentReady
 
 from workbench.dashboard.background import in_background
 from workbench.dashboard.pages.compare import ComparePage
 from workbench.dashboard.readings import Listing
+from workbench.dashboard.turns import when_drawn
 from workbench.measures import Move
 from workbench.runs.store import StoreError
 
@@ -295,6 +297,8 @@ def test_only_the_thread_of_the_server_touches_the_document_after_work_in_the_ba
         document = Document()
         document._session_context = lambda: SimpleNamespace(session=None)
         document.add_next_tick_callback = schedule
+        when_drawn(document, lambda: None)
+        document.callbacks.trigger_event(DocumentReady())
         in_background(document, threading.current_thread, lambda worker, error: told.append(worker))
         await asyncio.wait_for(done.wait(), 20)
 

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 from bokeh.document import Document
+from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, Slider
 from bokeh.protocol import Protocol
 
-from workbench.dashboard.turns import in_one_message, with_lock
+from workbench.dashboard.turns import in_one_message, when_drawn, with_lock
 
 
 @pytest.fixture
@@ -73,11 +74,21 @@ def test_what_was_changed_before_an_error_is_sent_and_the_error_told(visited):
 
 
 def test_work_asked_for_meanwhile_comes_at_the_next_turn(visited):
-    done = []
-    asked = []
+    done, asked = [], []
+    when_drawn(visited.document, lambda: None)
+    visited.document.callbacks.trigger_event(DocumentReady())
     visited.document.on_change(lambda event: asked.append(type(event).__name__))
     in_one_message(visited.document, lambda: with_lock(visited.document, lambda: done.append(1)))
     assert not done and len(visited.document.session_callbacks) == 1 and asked == ["SessionCallbackAdded"]
+
+
+def test_before_the_page_is_drawn_work_waits_and_is_done_once(visited):
+    with_lock(visited.document, lambda: visited.slider.update(value=5))
+    with_lock(visited.document, lambda: visited.slider.update(value=6))
+    assert visited.messages() == [] and not visited.document.session_callbacks
+    for _again in range(2):
+        visited.document.callbacks.trigger_event(DocumentReady())
+        assert [[event["new"] for event in events] for events in visited.messages()] == [[5], [6]]
 
 
 def test_without_a_session_work_is_done_at_once():

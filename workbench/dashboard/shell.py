@@ -18,7 +18,7 @@ from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
 from workbench.dashboard.light import Box, Given, Sentence, let_go
-from workbench.dashboard.turns import in_one_message
+from workbench.dashboard.turns import in_one_message, when_drawn
 
 STYLE = Path(__file__).parent / "style"
 TICK = 1000
@@ -176,10 +176,9 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
     turn = partial(in_one_message, document, tick)
 
-    def drawn(event) -> None:
+    def drawn() -> None:
         let_go(document)
         turn()
         document.add_periodic_callback(turn, TICK)  # Bokeh drops it with the session
 
-    # Not earlier: a menu or a text that is changed before the browser has drawn it is an error there.
-    document.on_event(DocumentReady, drawn)
+    when_drawn(document, drawn)

@@ -4,8 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from weakref import WeakSet
 
 from bokeh.document.events import ColumnDataChangedEvent, DocumentPatchedEvent
+from bokeh.events import DocumentReady
+
+DRAWN: WeakSet = WeakSet()
+"""The documents that their browsers have drawn."""
+
+
+def when_drawn(document, work: Callable[[], None]) -> None:
+    """Does the work, with the session's lock, once the browser has drawn the page.
+
+    Not earlier: a menu or a text that is changed before the browser has drawn it is an error there. And what Panel is told
+    to change after the browser has asked for the document and before it says that it has drawn it, never gets there.
+    """
+    once = [work]
+
+    def drawn(event) -> None:
+        DRAWN.add(document)
+        if once:
+            once.pop()()
+
+    document.on_event(DocumentReady, drawn)
 
 
 def with_lock(document, work: Callable[[], None]) -> None:
@@ -16,8 +37,10 @@ def with_lock(document, work: Callable[[], None]) -> None:
     """
     if document is None or document.session_context is None:
         work()
-    else:
+    elif document in DRAWN:
         document.add_next_tick_callback(partial(in_one_message, document, work))
+    else:
+        when_drawn(document, partial(in_one_message, document, work))
 
 
 def in_one_message(document, work: Callable[[], None]) -> None:

@@ -88,8 +88,7 @@ class TopicsPage:
         """Brings the page to the latest listing of the store."""
         self._take(self._readings.latest())
         self._show()
-        if self._gone:
-            write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
+        write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
 
     def _take(self, listing) -> None:
         """Takes in which runs there are and what they have reached."""
