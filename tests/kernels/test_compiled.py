@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -97,3 +98,33 @@ def test_a_plain_processor_computes_the_same_bits(tmp_path):
     told = json.loads(said_by(TELL, PACKAGE.parent, tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES=""))
     for case, found in zip(CASES, told, strict=True):
         assert found == numbers_of(*case), case
+
+
+WIDE = """
+from numba import types
+from workbench.kernels.jit import small
+from workbench.kernels.vectors import at_most_256_bits, load, store
+
+@small
+def wide(a):
+    store(a, 0, load(a, 0) + load(a, 16))
+
+@small
+def narrow(a):
+    at_most_256_bits()
+    store(a, 0, load(a, 0) + load(a, 16))
+
+for function in (wide, narrow):
+    signature = (types.Array(types.float64, 1, "C"),)
+    function.compile(signature)
+    print("zmm" in function.inspect_asm(signature))
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX-512 is a part of x86-64; this machine is none")
+def test_a_sampler_is_compiled_without_avx_512_where_other_kernels_have_it(tmp_path):
+    (tmp_path / "wide.py").write_text(WIDE)
+    program = f"import runpy; runpy.run_path({str(tmp_path / 'wide.py')!r})"
+    wide = {"NUMBA_CPU_NAME": "skylake-avx512", "NUMBA_CPU_FEATURES": "+avx512f,+avx512vl"}
+    said = said_by(program, PACKAGE.parent, tmp_path / "cache", **wide)
+    assert said.split() == ["True", "False"]

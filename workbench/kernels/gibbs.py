@@ -29,6 +29,7 @@ from workbench.kernels.special import fast_exp
 from workbench.kernels.uniforms import uniform
 from workbench.kernels.vectors import (
     STAIR,
+    at_most_256_bits,
     bump,
     counted,
     doubles,
@@ -169,6 +170,7 @@ def draw_topics(
     padded and changed in place; returns how many tokens changed topic. The mean part of a word is within n_wk, which
     is float64 then: a token mostly meets another word, and its row is read once.
     """
+    at_most_256_bits()
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
     same = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))  # of a mere 0 and 1 it would be compiled twice
     more = inverse_sizes(n_k, mean_k, words_beta, np.int64(1))

@@ -80,3 +80,6 @@ kernel = njit(**OPTIONS, cache=True)
 lean = njit(**OPTIONS, cache=True, _nrt=False)
 """The same for a kernel that allocates nothing: it counts no references to its arrays, which costs two atomic steps whenever
 an array is handed to another function."""
+
+small = njit(**OPTIONS, cache=True, _nrt=False, forceinline=True)
+"""The same for what other kernels call for every token: it is compiled into each, for whatever processor that is compiled."""

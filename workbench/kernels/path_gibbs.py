@@ -24,7 +24,7 @@ from workbench.kernels.gibbs import AHEAD, draw_from
 from workbench.kernels.jit import lean
 from workbench.kernels.lanes import LANES
 from workbench.kernels.uniforms import uniform
-from workbench.kernels.vectors import bump, doubles, fetch, inlined, load, put, spread, store
+from workbench.kernels.vectors import at_most_256_bits, bump, doubles, fetch, inlined, load, put, spread, store
 
 
 @inlined
@@ -158,6 +158,7 @@ def draw_paths(
     another place than before. `leaf_stride`: rows of the last level per author, or 0; `shared`: do authors of a document
     share numbers of a path?
     """
+    at_most_256_bits()
     n_lanes, n_leaves, n_runs, n_own_numbers = len(lanes.leaf), len(numbers.n_k), len(lanes.first) - 1, n_own.shape[1]
     n_rows, n_bands, n_columns = leaf_stride if leaf_stride else n_leaves, len(bands.leaf_at), len(bands.of_column)
     rest, word, ends, n_moved = scratch.rest, scratch.word, scratch.ends, 0

@@ -9,7 +9,7 @@ Steele, Lea & Flood (2014), "Fast splittable pseudorandom number generators".
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import lean, small
 from workbench.kernels.vectors import inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -41,7 +41,7 @@ def mix(bits):
     return bits ^ (bits >> np.uint64(31))
 
 
-@lean
+@small
 def uniform(key, index):
     """The uniform in [0, 1) that belongs to an index under a key, with 53 bits."""
     return np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT

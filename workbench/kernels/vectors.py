@@ -22,6 +22,8 @@ instructions for or gets code for: one source, and since additions have one orde
     first_lane(mask)     the first lane in which it held, 16 if in none
     exponent(x)          the power of two nearest to a positive number; numbers as well as vectors
     fetch(array, i)      asks for the cache line of an element that will be wanted soon
+    at_most_256_bits()   compiles the kernel that says it without the 512 bits of AVX-512: what waits for one element after the
+                         other, as a sampler does, is faster so, and the bits are the same
 
 A kernel may hand vectors to another function; `inlined` makes sure that it costs nothing.
 """
@@ -239,6 +241,18 @@ def fetch(typing_context, array, index):
         return context.get_dummy_value()
 
     return types.void(array, types.intp), build
+
+
+@intrinsic
+def at_most_256_bits(typing_context):
+    def build(context, builder, sig, arguments):
+        triple, _processor, features = context.codegen().magic_tuple()
+        if triple.startswith("x86_64"):  # llvmlite takes only the attributes that it knows, and prints any
+            told = ",".join([*filter(None, [features]), "-avx512f"])
+            set.add(builder.function.attributes, f'"target-features"="{told}"')
+        return context.get_dummy_value()
+
+    return types.void(), build
 
 
 # ---------------------------------------------------------------------- making, converting, choosing
