@@ -11,7 +11,7 @@ from workbench.corpus.readers import FORMATS
 from workbench.dashboard.choices import choice_of, choices
 from workbench.dashboard.fields import FILE
 from workbench.dashboard.link import from_query, take, to_query, widget_part, written
-from workbench.dashboard.mistakes import mistake_in
+from workbench.dashboard.mistakes import mistakes_in
 from workbench.dashboard.settings import Settings
 from workbench.dashboard.starting import cells_of, start_runs, told
 from workbench.dashboard.values import Values
@@ -46,7 +46,7 @@ def test_an_option_that_means_another_thing_to_another_engine_is_another_field()
     form.options["learn_alpha"].value, form.options["cv-hdp.learn_alpha"].value = "sampled", False
     told = {engine: own["learn_alpha"] for engine, own in form.values()["options"].items()}
     assert told == {"cgs": "sampled", "cv-hdp": False, "g-hdp": False}
-    assert mistake_in(form.values()) is None
+    assert not mistakes_in(form.values())
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -54,7 +54,7 @@ def test_the_form_as_it_is_can_be_started_with_any_engine_alone(engine):
     form = Settings()
     form.engines.value = [engine]
     values = form.values()
-    assert mistake_in(values) is None
+    assert not mistakes_in(values)
     has = set(model_fields(get_engine(engine)))
     assert {name for name in ("n_topics", "alpha", "beta") if values[name] is not None} == has
     assert form.numbers["alpha"].visible == form.numbers["beta"].visible == (engine not in ("cv-hdp", "g-hdp"))
@@ -70,11 +70,11 @@ def test_a_network_is_chosen_where_an_engine_of_networks_is_ticked(engine):
     form.engines.value = ["cgs", engine]
     assert form.network.visible and not form.supers.visible
     form.network.value, form.supers.value = "hpam2", 3
-    assert form.supers.visible and form.values()["sizes"] == {"super": 3} and mistake_in(form.values()) is None
+    assert form.supers.visible and form.values()["sizes"] == {"super": 3} and not mistakes_in(form.values())
     form.supers.value = 0
-    assert mistake_in(form.values()).field == "super"
+    assert list(mistakes_in(form.values())) == ["super"]
     form.network.value = "author-topic"
-    assert not form.supers.visible and form.values()["sizes"] is None and mistake_in(form.values()) is None
+    assert not form.supers.visible and form.values()["sizes"] is None and not mistakes_in(form.values())
 
 
 @pytest.mark.parametrize("engine", NETWORKS)
@@ -93,7 +93,7 @@ def test_defaults_are_those_of_the_model_and_the_comparison():
     assert (values["n_iterations"], values["seed"], values["seeds"], values["holdout"]) == (300, 0, 1, 0.1)
     assert values["corpus"] == "docstrings"
     assert (values["top_words"], values["singletons"], values["start"]) == (None, "keep", None)
-    assert mistake_in(values) is None
+    assert not mistakes_in(values)
 
 
 def test_only_options_of_the_chosen_engines_are_shown_and_told():
@@ -154,7 +154,7 @@ def test_a_mistake_in_a_folded_option_unfolds_it():
     seen = shown(form)
     assert "give “Learn alpha” no with it" in seen[seen.index("alpha in all") + 1]
     form.options["cv-hdp.learn_alpha"].value = False
-    assert mistake_in(form.values()) is None and not form.form.wrong
+    assert not mistakes_in(form.values()) and not form.form.wrong
 
 
 def shown(form: Settings) -> list[str]:
@@ -162,8 +162,8 @@ def shown(form: Settings) -> list[str]:
     drawn, seen = form.form, []
     for name in drawn.seen:
         seen.append(drawn.told.get(name) or form.fields()[name].label)
-        if drawn.wrong.get("field") == name:
-            seen.append(drawn.wrong["sentence"])
+        if name in drawn.wrong:
+            seen.append(drawn.wrong[name])
     return seen
 
 
@@ -291,10 +291,10 @@ def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_p
     form.busy("Reading the corpus …")
     form.refuse(caught.value)
     seen = shown(form)
-    assert said in seen[seen.index(form.fields()[field].label) + 1] and form.form.wrong["field"] == field
+    assert said in seen[seen.index(form.fields()[field].label) + 1] and list(form.form.wrong) == [field]
     assert form.said.visible and not form.start.disabled and form.ahead.object == ""
     form.numbers["seed"].value = 5
-    assert form.form.wrong["field"] == field and form.ahead.object == ""
+    assert list(form.form.wrong) == [field] and form.ahead.object == ""
     form.path.value = str(tmp_path)
     assert not form.form.wrong and not form.said.visible and form.ahead.object
     form.path.value = str(path)
@@ -330,7 +330,7 @@ def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wro
     assert asked == []
     seen = shown(form)
     below = seen[len(seen) - seen[::-1].index(widget.label)]
-    assert said in below.lower() and form.form.wrong["field"] == field
+    assert said in below.lower() and list(form.form.wrong) == [field]
     assert 'class="bad"' in form.said.object and form.said.visible
     widget.value = right
     assert below not in shown(form) and not form.form.wrong and not form.said.visible
@@ -345,9 +345,22 @@ def test_what_is_wrong_is_told_at_the_change_and_stays_until_it_is_mended():
     alpha.value = "-1"
     assert "Alpha must be" in shown(form)[shown(form).index("alpha") + 1]
     seed.value = 3
-    assert form.form.wrong["field"] == "alpha"
+    assert list(form.form.wrong) == ["alpha"]
     alpha.value = "0.5"
     assert not form.form.wrong and shown(form) == shown(Settings())
+
+
+def test_all_that_is_wrong_is_told_and_each_goes_as_it_is_mended():
+    form = Settings(on_start=pytest.fail)
+    form.numbers["n_topics"].value, form.numbers["alpha"].value, form.numbers["jobs"].value = "0", "-1", None
+    assert list(form.form.wrong) == ["n_topics", "alpha", "jobs"]
+    form.options["r"].value = "often"
+    assert len(form.form.wrong) == 4 and form.ahead.object == ""
+    form.numbers["n_topics"].value = "10"
+    assert list(form.form.wrong) == ["alpha", "jobs", "r"]
+    form.form.wrong = {}
+    form.start.clicks += 1
+    assert list(form.form.wrong) == ["alpha", "jobs", "r"] and "mend what is marked" in form.said.object
 
 
 def test_a_sentence_is_text_whatever_is_in_it():

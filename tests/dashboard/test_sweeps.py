@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from workbench.dashboard.mistakes import mistake_in
+from workbench.dashboard.mistakes import mistakes_in
 from workbench.dashboard.settings import Settings
 from workbench.dashboard.starting import start_runs, told
 from workbench.dashboard.sweeps import MOST, n_runs, paces, told_ahead
@@ -33,7 +33,7 @@ def test_a_field_holds_a_number_several_or_none(text, value):
 
 def test_values_that_differ_for_an_engine_are_its_runs_and_are_told_before_the_start(form):
     values = form.values()
-    assert mistake_in(values) is None
+    assert not mistakes_in(values)
     assert n_runs(values) == 2 * 2 + 2 * 2 * 3 + 2  # alpha is of LDA, r of the hybrid
     assert "18 runs, 2 at a time and the others in line." in form.ahead.object
     form.numbers["seeds"].value = 2
@@ -75,14 +75,14 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
 ])
 def test_one_wrong_value_among_several_is_told_under_its_field(field, wrong, said, form):
     form.fields()[field].value = wrong
-    found = mistake_in(form.values())
-    assert found.field == field and said in found.sentence.lower()
+    found = mistakes_in(form.values())
+    assert list(found) == [field] and said in found[field].lower()
 
 
 def test_more_runs_than_a_click_may_start_are_refused_under_the_field_with_most_values(form):
     form.options["r"].value = ",".join(map(str, range(MOST)))
-    found = mistake_in(form.values())
-    assert found.field == "r" and f"where {MOST} may be started at once" in found.sentence
+    found = mistakes_in(form.values())
+    assert list(found) == ["r"] and f"where {MOST} may be started at once" in found["r"]
 
 
 def test_the_time_is_told_at_the_pace_of_runs_on_the_same_corpus(form, reading_of):

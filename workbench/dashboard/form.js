@@ -2,8 +2,7 @@
 // What a field means is told at the pointer, and at the keyboard when the field is reached; Escape puts it away.
 export function render({ model }) {
   const tip = element("div", { className: "tip", popover: "manual" })
-  const wrong = element("p", { className: "bad", id: "wrong", role: "status" })
-  const root = element("div", { className: "fields" }), places = {}, made = {}
+  const root = element("div", { className: "fields" }), places = {}, made = {}, wrongs = {}
 
   const send = (name, value) => model.send_msg({ field: name, value })
 
@@ -102,15 +101,19 @@ export function render({ model }) {
   }
 
   function tellWrong() {
-    const { field, sentence = "" } = model.wrong
+    const wrong = Object.keys(made).filter((name) => name in model.wrong)
     for (const [name, { input }] of Object.entries(made)) {
-      if (name === field) { input.setAttribute("aria-invalid", "true"); input.setAttribute("aria-errormessage", "wrong") }
-      else if (input.hasAttribute("aria-invalid")) { input.removeAttribute("aria-invalid"); input.removeAttribute("aria-errormessage") }
+      if (wrong.includes(name)) {
+        wrongs[name] ??= element("p", { className: "bad", id: `${name}-wrong`, role: "status" })
+        put(wrongs[name], model.wrong[name])
+        if (places[name].nextElementSibling !== wrongs[name]) places[name].after(wrongs[name])
+        input.setAttribute("aria-invalid", "true"); input.setAttribute("aria-errormessage", wrongs[name].id)
+      } else if (wrongs[name]) {
+        wrongs[name].remove()
+        input.removeAttribute("aria-invalid"); input.removeAttribute("aria-errormessage")
+      }
     }
-    put(wrong, sentence)
-    if (!field) wrong.remove()
-    else if (places[field].nextElementSibling !== wrong) places[field].after(wrong)
-    for (const node of field ? [wrong, places[field]] : []) node.scrollIntoView({ block: "nearest" })
+    for (const node of wrong.length ? [wrongs[wrong[0]], places[wrong[0]]] : []) node.scrollIntoView({ block: "nearest" })
   }
 
   for (const one of model.parts) root.append(places[one.name] = MAKERS[one.kind](one))

@@ -29,7 +29,7 @@ class Form(Drawn):
     seen = param.List(doc="Names of the parts that are seen.")
     told = param.Dict(default={}, doc="Heading or fold → its text.")
     unfolded = param.List(doc="Names of the folds that are open.")
-    wrong = param.Dict(default={}, doc="field and sentence of a mistake; empty where all is well.")
+    wrong = param.Dict(default={}, doc="Field → what is wrong with it, told under it.")
 
     _esm = code("form")
     _stylesheets = style("form")
@@ -54,10 +54,6 @@ class Form(Drawn):
         """Shows these parts, with these texts of headings and folds, these of them open."""
         if (seen, told, unfolded) != (self.seen, self.told, self.unfolded):
             self.param.update(seen=seen, told=told, unfolded=unfolded)
-
-    def mark(self, name: str = "", sentence: str = "") -> None:
-        """Tells a mistake under its field; nothing takes it away."""
-        self.wrong = {"field": name, "sentence": sentence} if name else {}
 
     def _fill(self) -> None:
         held = {name: field.shown() for name, field in self._fields.items()}

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from workbench.corpus import CorpusError, find_data_set, is_named, load_corpus
 from workbench.dashboard.choices import choice_of
@@ -29,34 +28,41 @@ READING = re.compile(
 """Settings of the readers in a sentence that is about them."""
 
 
-class Mistake(NamedTuple):
-    """What was wanted, what came, what to do, and the field beside which it is told."""
+def mistakes_in(values: dict) -> dict[str, str]:
+    """Field → what is wrong with it, of all that can be known without the corpus; nothing is told twice."""
+    found = {}
 
-    field: str
-    sentence: str
+    def tell(field: str, error: ValueError) -> None:
+        if worded(error) not in found.values():
+            found.setdefault(field, worded(error))
 
-
-def mistake_in(values: dict) -> Mistake | None:
-    """The first mistake that can be known without the corpus; None where there is none."""
     for field, look in _looks(values):
         try:
             look()
         except ValueError as error:
-            return Mistake(field, worded(error))
-    return _mistake_in_options(values["options"])
+            tell(field, error)
+    for engine, own in ((engine, own) for engine, given in values["options"].items() for own in combinations(given)):
+        try:
+            make_options(get_engine(engine), own)
+        except OptionError as error:
+            tell(_option_in(engine, str(error)), error)
+    if not found and n_runs(values) > MOST:
+        said = f"these are {n_runs(values):,} runs where {MOST} may be started at once; take values out"
+        tell(_longest(values), SpecError(said))
+    return found
 
 
-def mistake_of(error: CorpusError, corpus: str) -> Mistake:
-    """What was found wrong with the corpus when it was read or split, and the field that its sentence tells of.
+def mistake_of(error: CorpusError, corpus: str) -> dict[str, str]:
+    """What was found wrong with the corpus when it was read or split, by the field that its sentence tells of.
 
     The path, which stands in the form, is left out of the sentence.
     """
     path = Path(corpus).expanduser()
     said = re.sub(rf"^{re.escape(str(path))}(?!/| is a f)", "the folder" if path.is_dir() else "the file", str(error))
     if said.startswith("fraction "):
-        return Mistake("holdout", worded(CorpusError(said.replace("fraction", "test share"))))
+        return {"holdout": worded(CorpusError(said.replace("fraction", "test share")))}
     named = READING.search(said)
-    return Mistake(named[1] or named[2] if named else "corpus", worded(CorpusError(said)))
+    return {(named[1] or named[2]) if named else "corpus": worded(CorpusError(said))}
 
 
 def _looks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -80,19 +86,13 @@ def _looks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "seed", partial(whole, "seed", values["seed"], 0, LARGEST_SEED)
     yield "seeds", partial(whole, "number of seeds", values["seeds"], 1, 100)
     yield "jobs", partial(whole, "runs at a time", values["jobs"], 1, SLOTS)
-    yield _longest(values), partial(_few_enough, values)
 
 
-def _mistake_in_options(options: dict[str, dict]) -> Mistake | None:
-    """The first mistake in the options of an engine, beside the one that its sentence begins with."""
-    for engine, own in ((engine, own) for engine, given in options.items() for own in combinations(given)):
-        try:
-            make_options(get_engine(engine), own)
-        except OptionError as error:
-            named = re.match(r"(?:option ')?(\w+)", str(error))
-            choice = choice_of(engine, named[1]) if named else None
-            return Mistake(choice.key if choice else "engines", worded(error))
-    return None
+def _option_in(engine: str, sentence: str) -> str:
+    """The field of the option that a sentence begins with."""
+    named = re.match(r"(?:option ')?(\w+)", sentence)
+    choice = choice_of(engine, named[1]) if named else None
+    return choice.key if choice else "engines"
 
 
 def _there(corpus: str) -> None:
@@ -116,11 +116,6 @@ def _longest(values: dict) -> str:
     named = max(lengths, key=lengths.get, default="seeds")
     choices = [choice_of(engine, named) for engine in values["engines"]]
     return next((choice.key for choice in choices if choice), named)
-
-
-def _few_enough(values: dict) -> None:
-    if n_runs(values) > MOST:
-        raise SpecError(f"these are {n_runs(values):,} runs where {MOST} may be started at once; take values out")
 
 
 def _some(engines: list[str]) -> None:

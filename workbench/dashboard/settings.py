@@ -31,7 +31,7 @@ from workbench.dashboard.fields import (
     vocabulary_field,
 )
 from workbench.dashboard.form import FOLD, HEADING, Form
-from workbench.dashboard.mistakes import Mistake, mistake_in, mistake_of
+from workbench.dashboard.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.readings import Reading
 from workbench.dashboard.shell import button, column, message, text
 from workbench.dashboard.sweeps import paces, told_ahead
@@ -47,7 +47,7 @@ from workbench.runs.spec import model_fields
 MODEL = [field.name for field in fields(LDA)]
 PRIORS = ("alpha", "beta")
 """What only some models have."""
-NOT_STARTED = "Nothing is started; mend the field that is marked."
+NOT_STARTED = "Nothing is started; mend what is marked."
 ALWAYS = ("format", "text")
 """How a file is read, unfolded."""
 FOLDS = {"fold:corpus": "Preparation", "fold:options": "Options", "fold:priors": "Priors"}
@@ -82,7 +82,7 @@ class Settings:
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.ahead = text(sizing_mode="stretch_width")
-        self._mistake, self._asked, self._refused, self._pace = None, {}, None, {}
+        self._asked, self._refused, self._pace = {}, None, {}
         document = pn.state.curdoc
         self.start.on_click(lambda event: with_lock(document, self._start))  # or it may be told after what came of it
         for name, field in self.fields().items():
@@ -152,7 +152,7 @@ class Settings:
     def refuse(self, error: Exception) -> None:
         """Start can be pressed again; what is wrong with the corpus is told under its field, all else under the button."""
         if isinstance(error, CorpusError):
-            self._refused = _about_corpus(self._asked), mistake_of(error, self._asked["corpus"])
+            self._refused = _about_corpus(self._asked), self._placed(mistake_of(error, self._asked["corpus"]))
             self._tell(self._refused[1])
             self._look_ahead()
             self.ready(NOT_STARTED, "bad")
@@ -161,56 +161,48 @@ class Settings:
 
     def _start(self) -> None:
         self._asked, self._refused = self.values(), None
-        found = mistake_in(self._asked)
+        found = self._placed(mistakes_in(self._asked))
         self._tell(found)
-        if found is None:
-            self._on_start(self._asked)
-        else:
+        if found:
             self.say(NOT_STARTED, "bad")
+        else:
+            self._on_start(self._asked)
 
     # ------------------------------------------------------------------ mistakes
 
     def _look_over(self, name: str) -> None:
-        """After a change: tells what is wrong with that field, and forgets what was wrong before."""
-        found, told = self._look_ahead(), self._mistake
-        if found is not None and self._place(found) in (name, told and self._place(told)):
-            self._tell(found)
-        elif told is not None:
-            self._tell(None)
+        """After a change: tells what is wrong with that field, and of what was told before what is wrong still."""
+        found = self._look_ahead()
+        self._tell({field: found[field] for field in found if field == name or field in self.form.wrong})
 
-    def _look_ahead(self) -> Mistake | None:
-        """Says how many runs will be started; nothing while something is wrong, which is returned.
+    def _look_ahead(self) -> dict[str, str]:
+        """Says how many runs will be started; nothing while something is wrong, which is returned, by field.
 
         A corpus that was refused stays so until something about it is changed.
         """
         values = self.values()
-        mistake = mistake_in(values)
-        if mistake is None and self._refused is not None and self._refused[0] == _about_corpus(values):
-            mistake = self._refused[1]
-        said = "" if mistake else message(told_ahead(values, self._pace))
+        found = self._placed(mistakes_in(values))
+        if not found and self._refused is not None and self._refused[0] == _about_corpus(values):
+            found = self._refused[1]
+        said = "" if found else message(told_ahead(values, self._pace))
         if said != self.ahead.object:
             self.ahead.object = said
-        return mistake
+        return found
 
-    def _place(self, mistake: Mistake) -> str:
-        """The field beside which it is told: the corpus may be the path."""
-        return "path" if mistake.field == "corpus" and self.corpus.value == FILE else mistake.field
+    def _placed(self, found: dict[str, str]) -> dict[str, str]:
+        """By the field beside which it is told: the corpus may be the path."""
+        return {"path" if field == "corpus" and self.corpus.value == FILE else field: said for field, said in found.items()}
 
-    def _tell(self, mistake: Mistake | None) -> None:
-        """Shows the sentence under its field and marks the field; None takes both away."""
-        if mistake == self._mistake:
+    def _tell(self, found: dict[str, str]) -> None:
+        """Shows each sentence under its field and marks the field; takes those away that are mended."""
+        if found == self.form.wrong:
             return
-        if self._mistake is not None:
+        if self.form.wrong:
             self.say("")
-        self._mistake = mistake
-        if mistake is None:
-            self.form.mark()
-            return
-        name = self._place(mistake)
         for fold, names in self._folded.items():
-            if name in names:
+            if not found.keys().isdisjoint(names):
                 self.unfold(fold, True)
-        self.form.mark(name, mistake.sentence)
+        self.form.wrong = found
 
     # ------------------------------------------------------------------ the form
 
