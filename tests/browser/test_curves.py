@@ -156,6 +156,30 @@ def test_the_run_that_is_pointed_at_is_lifted_everywhere_and_escape_lets_go(page
     until(lambda: opacities(page) == [1, 1, 1, 1], "a second click lets go")
 
 
+RANGES = """() => {
+  const { x_range, y_range } = Bokeh.documents[0].get_model_by_name('curve')
+  return [x_range.start, x_range.end, y_range.start, y_range.end]
+}"""
+
+
+def test_ranges_that_were_moved_are_in_the_link_and_reset_forgets_them(page, new_page):
+    whole = page.evaluate(RANGES)
+    at = page.evaluate(PLACE, 0)
+    page.mouse.move(at["x"], at["y"])
+    page.mouse.down()
+    page.mouse.move(at["x"] + 60, at["y"] + 40, steps=5)
+    page.mouse.up()
+    moved = until(lambda: page.evaluate(RANGES) != whole and page.evaluate(RANGES), "the figure is moved")
+    told = ",".join(f"{number:.6g}" for number in moved).replace("+", "%2B")
+    until(lambda: f"zoom={told}" in page.evaluate("location.href"), "the link tells of it")
+    other = new_page(page.evaluate("location.href"))
+    until(lambda: np.allclose(other.evaluate(RANGES), moved, rtol=1e-5), "the other page shows the same part")
+    page.mouse.move(at["x"], at["y"])
+    page.locator(".bk-tool-icon-reset").click()
+    until(lambda: "zoom" not in page.evaluate("location.href"), "the link forgets it")
+    assert np.allclose(page.evaluate(RANGES), whole)
+
+
 def test_the_tab_key_goes_through_the_legend_and_on(page, names):
     def tabs_until(last: str, key: str = "Tab") -> list[str]:
         passed = []

@@ -261,6 +261,17 @@ class Curve:
         self._moved_by_hand = False
         self.draw()
 
+    def zoomed(self) -> tuple[float, float, float, float] | None:
+        """Left, right, bottom and top where they were moved by hand, else None."""
+        across, up = self.figure.x_range, self.figure.y_range
+        return (across.start, across.end, up.start, up.end) if self._moved_by_hand else None
+
+    def zoom(self, left: float, right: float, bottom: float, top: float) -> None:
+        """Moves the ranges as if by hand: there they stay until they are reset."""
+        self._moved_by_hand = True
+        _set(self.figure.x_range, start=left, end=right)
+        _set(self.figure.y_range, start=bottom, end=top)
+
 
 def _set(model, **values) -> None:
     """Changes properties that differ, so that nothing is sent for the others."""
