@@ -3,7 +3,8 @@
 Measuring: the perplexity of the test tokens after an iteration (`scoring.score`), and all that is recorded of one
 (`loop.measure`: clocks, bound or log joint, topic sizes, training perplexity), beside the step of the same engine, in turns.
 Storing: the same run of `cgs` on KOS, K = 10, once in memory and once in a store with every iteration recorded, in turns; wall
-and CPU time of the whole `fit`, the making of the store, the copy of the corpus and the last checkpoint included.
+and CPU time of the whole `fit`, the making of the store, the copy of the corpus and the last checkpoint included. What of that
+a run costs whatever its length, the same pair with one iteration tells; the rest is what storing each iteration adds.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ TITLE = "Measuring and storing"
 ENGINES, PARTS = ("cgs", "svb", "cvb0", "svb-cgs"), ("test perplexity", "record")
 TOPICS, WARM_UP = (10, 40, 100, 500), 10
 N_ITERATIONS, N_RUNS, STORED_TOPICS = 300, 5, 10
+ONCE = "one iteration, "
+PAIRS = [(part, where, n) for part, n in (("", None), (ONCE, 1)) for where in ("in memory", "in a store")]
+"""What is timed of storing: part, where, and the iterations if they are not those of the plan."""
 
 
 def kos() -> str:
@@ -97,19 +101,18 @@ def storing(plan) -> list[dict]:
     train, test = hold_out_tokens(corpus_called(kos()), 0.1, 0)
     n_iterations = 30 if plan.quick else N_ITERATIONS
 
-    def run(store):
-        fitting.fit(
-            train, "cgs", STORED_TOPICS, n_iterations=n_iterations, test=test, store=store, record_every=1, progress=False
-        )
+    def run(n: int, store: Path | None) -> None:
+        fitting.fit(train, "cgs", STORED_TOPICS, n_iterations=n, test=test, store=store, record_every=1, progress=False)
 
-    run(None)  # compiles
+    run(1, None)  # compiles
     rows = []
     for round_ in range(2 if plan.quick else N_RUNS):
-        for part in ("in memory", "in a store"):
+        for part, where, n in PAIRS:
+            sweeps = n or n_iterations
             with tempfile.TemporaryDirectory() as folder:
-                cpu, wall = timed(lambda folder=folder, part=part: run(None if part == "in memory" else Path(folder)))
-            rows.append({"part": part, "round": round_, "cpu": cpu, "wall": wall})
-    about = {"what": "storing", "corpus": train.name, "n_topics": STORED_TOPICS, "engine": "cgs", "sweeps": n_iterations}
+                cpu, wall = timed(partial(run, sweeps, Path(folder) if where == "in a store" else None))
+            rows.append({"part": f"{part}{where}", "round": round_, "cpu": cpu, "wall": wall, "sweeps": sweeps})
+    about = {"what": "storing", "corpus": train.name, "n_topics": STORED_TOPICS, "engine": "cgs"}
     return [about | row for row in rows]
 
 
@@ -127,11 +130,14 @@ def shares(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def cost_of_storing(rows: pd.DataFrame, what: str = "wall") -> float:
-    """What a store adds to a run, as a share of it; median over rounds."""
+def cost_of_storing(rows: pd.DataFrame, what: str = "wall") -> tuple[float, float]:
+    """What a store adds to a run, as shares of it: by each iteration, and once; medians over rounds."""
     rows = rows[(rows["what"] == "storing") & rows["cpu"].notna()]
     by_round = rows.pivot_table(index="round", columns="part", values=what)
-    return float((by_round["in a store"] / by_round["in memory"] - 1).median()) if len(rows) else float("nan")
+    if not {f"{part}{where}" for part, where, _ in PAIRS} <= set(by_round.columns):
+        return float("nan"), float("nan")
+    added, once = (by_round[f"{part}in a store"] - by_round[f"{part}in memory"] for part in ("", ONCE))
+    return float(((added - once) / by_round["in memory"]).median()), float((once / by_round["in memory"]).median())
 
 
 def told(rows: pd.DataFrame) -> str:
@@ -147,11 +153,13 @@ def told(rows: pd.DataFrame) -> str:
     stored = rows[rows["what"] == "storing"]
     if len(stored):
         median = stored.groupby("part")[["cpu", "wall"]].median()
-        memory, store = median.loc["in memory"], median.loc["in a store"]
+        table = []
+        for said, what in (("wall", "wall"), ("CPU", "cpu")):
+            memory, store = (median.loc[where, what] for where in ("in memory", "in a store"))
+            each, once = cost_of_storing(rows, what)
+            table.append([said, f"{memory:.2f}", f"{store:.2f}", f"{each:+.1%}", f"{once:+.1%}"])
         parts.append(markdown(
-            [f"{stored['corpus'].iloc[0]}, K={STORED_TOPICS}, {stored['sweeps'].iloc[0]:.0f} iterations; seconds", "in memory",
-             "in a store", "added"],
-            [["wall", f"{memory['wall']:.2f}", f"{store['wall']:.2f}", f"{cost_of_storing(rows):+.1%}"],
-             ["CPU", f"{memory['cpu']:.2f}", f"{store['cpu']:.2f}", f"{cost_of_storing(rows, 'cpu'):+.1%}"]],
+            [f"{stored['corpus'].iloc[0]}, K={STORED_TOPICS}, {stored['sweeps'].max():.0f} iterations; seconds", "in memory",
+             "in a store", "added by each iteration", "added once"], table,
         ))
     return "\n\n".join(parts)

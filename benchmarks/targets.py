@@ -70,7 +70,7 @@ def table(found: dict[str, pd.DataFrame]) -> str:
         shares = shares[(shares["engine"] == "cgs") & (shares["n_topics"] <= 100)]
         values = {f"K={row['n_topics']}": row["test perplexity"] for _, row in shares.iterrows()}
         say("test perplexity each iteration / CGS sweep, K ≤ 100", 0.03, 0.02, values, "{:.1%}", low=True)
-        values = {"": recording.cost_of_storing(rows)}
+        values = {"": recording.cost_of_storing(rows)[0]}
         say("storing each iteration, wall, of a KOS K=10 run", 0.03, 0.01, values, "{:.1%}", low=True)
     if (rows := found.get(first_use.NAME)) is not None:
         seconds = first_use.medians(rows)["cpu"]
