@@ -28,7 +28,7 @@ TITLE = "Measuring and storing"
 ENGINES, PARTS = ("cgs", "svb", "cvb0", "svb-cgs"), ("test perplexity", "record")
 TOPICS, WARM_UP = (10, 40, 100, 500), 10
 N_ITERATIONS, N_RUNS, STORED_TOPICS = 300, 5, 10
-ONCE = "one iteration, "
+ONCE = "one iteration "
 PAIRS = [(part, where, n) for part, n in (("", None), (ONCE, 1)) for where in ("in memory", "in a store")]
 """What is timed of storing: part, where, and the iterations if they are not those of the plan."""
 

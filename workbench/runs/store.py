@@ -34,9 +34,9 @@ import numpy as np
 import xarray as xr
 import zarr
 from filelock import FileLock, Timeout
-from zarr.codecs import BloscCodec
 
 from workbench.runs.archive import get_corpus, put_corpus, put_start
+from workbench.runs.chunks import COUNTS
 from workbench.runs.control import LOST_AFTER, PAUSED, RUNNING, START_PATIENCE, STOPPED, partial_of, read_json, replace_json
 from workbench.runs.counts import read_counts
 from workbench.runs.dataset import attributes, label_counts, label_rows, versions, width
@@ -53,8 +53,6 @@ CAPACITY = 2**20
 ROWS_PER_CHUNK = 256
 ROOM = 128
 """Topics that there is room for at first, at least, where their number may grow: so they lie in few chunks."""
-COUNTS = BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle")
-"""How snapshots are packed: fastest, as most bits of counts and of numbers of topics are zero."""
 SNAPSHOT_BUDGET = 2 * 2**30
 """Bytes of counts, before compression, above which every other old snapshot is thinned out."""
 
@@ -139,12 +137,6 @@ def open_group(path: Path, mode: str = "r"):
         group = zarr.open_group(str(path / DATA), mode=mode, use_consolidated=False)
         _check_schema(path, group.attrs["schema"])
     return group
-
-
-def open_arrays(group, names) -> list:
-    """Arrays of a group, to write to: chunks go as they come, without a look whether they are empty."""
-    with zarr.config.set({"array.write_empty_chunks": True}):
-        return [group[name] for name in names]
 
 
 def about_run(path: Path) -> dict:

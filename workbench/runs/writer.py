@@ -16,12 +16,13 @@ from filelock import FileLock, Timeout
 
 from workbench.runs.archive import get_start
 from workbench.runs.checkpoint import read_checkpoint, write_checkpoint
+from workbench.runs.chunks import open_arrays, put_rows
 from workbench.runs.control import PAUSED, RUNNING, partial_of, replace_json
 from workbench.runs.dataset import row_of
 from workbench.runs.loop import Position, Row, start
 from workbench.runs.made_by import take_on
 from workbench.runs.recorded import recorded
-from workbench.runs.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_arrays, open_group, read_spec, settle
+from workbench.runs.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group, read_spec, settle
 
 FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
 CHECKPOINT_EVERY = 5.0
@@ -155,7 +156,10 @@ class RunWriter:
         for name, array in self._counts.items():
             array[(self._n_snapshots, *map(slice, counts[name].shape))] = counts[name]
         self._iterations.append(iteration)
-        self._snapshot_iteration[self._n_snapshots] = iteration
+        (n_rows,) = self._snapshot_iteration.chunks
+        first = self._n_snapshots // n_rows * n_rows
+        known = np.array(self._iterations[first:])
+        put_rows(self._snapshot_iteration, first, np.pad(known, (0, n_rows - len(known))))
         self._n_snapshots += 1
         self._thin()
         self.flush()
@@ -196,8 +200,8 @@ class RunWriter:
         """Writes what is buffered, the commit counter last."""
         began, used = time.monotonic(), self.n_rows - self._chunk_start
         if used:
-            self._numbers[self._chunk_start : self._chunk_start + ROWS_PER_CHUNK] = self._chunk
-        self._committed[:] = np.array([self.n_rows, self._n_snapshots, self._n_topics][: self._committed.shape[0]])
+            put_rows(self._numbers, self._chunk_start, self._chunk)
+        put_rows(self._committed, 0, np.array([self.n_rows, self._n_snapshots, self._n_topics][: self._committed.shape[0]]))
         ended = time.monotonic()
         self._flush_due = ended + min(max(FLUSH_EVERY, (ended - began) / FLUSH_SHARE), FLUSH_WITHIN)
         if used == ROWS_PER_CHUNK:
