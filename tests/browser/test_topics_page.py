@@ -248,6 +248,10 @@ def test_up_to_twenty_rows_are_all_seen(width, new_page, topics_url):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def within(inner: dict, outer: dict) -> bool:
+    return outer["y"] - 1 <= inner["y"] and inner["y"] + inner["height"] <= outer["y"] + outer["height"] + 1
+
+
 def test_what_is_longer_is_cut_within_a_row_and_says_so(new_page, topics_url, store, corpus):
     fit(corpus, "cgs", 30, n_iterations=5, store=store, name="many", progress=False)
     try:
@@ -260,6 +264,12 @@ def test_what_is_longer_is_cut_within_a_row_and_says_so(new_page, topics_url, st
             end = box["y"] + box["height"] - (foot.bounding_box()["height"] if foot.count() else 0)
             row = part.locator("tbody tr").nth(20).bounding_box()
             assert row["y"] + 5 < end < row["y"] + row["height"] - 5, "the row is cut"
+        at, last = page.evaluate("scrollY"), topics_by_size(open_run(store / "many"))[-1]
+        page.locator(f"g[data-topic='{last}']").dispatch_event("click")
+        for part, mark in ((card(page, "listed"), "topic"), (scores, "key")):
+            box, row = part.locator(".scroll"), part.locator(f"tr[data-{mark}='{last}']")
+            until(lambda box=box, row=row: within(row.bounding_box(), box.bounding_box()), "the row of the topic is seen")
+        assert page.evaluate("scrollY") == at, "the page itself stays"
     finally:
         Run(store / "many").remove()
 

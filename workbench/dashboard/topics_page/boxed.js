@@ -10,3 +10,13 @@ export function boxed(content, what, most = 20) {
   new ResizeObserver(() => requestAnimationFrame(fit)).observe(content)
   return element("div", {}, box, more)
 }
+
+// Scrolls the box of a row, and nothing else, so far that the row is seen between the head and the foot of its table.
+export function reveal(row) {
+  const box = row?.closest(".scroll")
+  if (!box) return
+  const { top, bottom } = row.getBoundingClientRect(), around = box.getBoundingClientRect(), table = row.closest("table")
+  const above = around.top + (table.tHead?.offsetHeight ?? 0) - top, below = bottom - around.bottom + (table.tFoot?.offsetHeight ?? 0)
+  if (above > 0) box.scrollTop -= above
+  else if (below > 0) box.scrollTop += below
+}

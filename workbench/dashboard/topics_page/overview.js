@@ -215,7 +215,7 @@ export function render({ model }) {
 
   function show() { root.hidden = !model.topics.length; if (model.topics.length) { drawMap(); drawList(); mark() } if (!editing) drawWords() }
   model.on("topics", show); model.on("said", () => say()); model.on("words", () => { if (!editing) drawWords() })
-  model.on("chosen", () => { mark(); if (model.topics.length) drawMap() })
+  model.on("chosen", () => { mark(); reveal(lines.get(model.chosen)?.row); if (model.topics.length) drawMap() })
   model.on("wrong", () => put(wrong, model.wrong))
   show()
   return root

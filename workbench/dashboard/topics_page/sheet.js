@@ -51,7 +51,7 @@ export function render({ model }) {
     }
   }
 
-  model.on("content", show); model.on("sort", show); model.on("said", () => put(said, model.said)); model.on("chosen", mark)
+  model.on("content", show); model.on("sort", show); model.on("said", () => put(said, model.said)); model.on("chosen", () => { mark(); reveal(body.querySelector(".chosen")) })
   show()
   return root
 }
