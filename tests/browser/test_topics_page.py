@@ -270,6 +270,9 @@ def test_what_is_longer_is_cut_within_a_row_and_says_so(new_page, topics_url, st
             box, row = part.locator(".scroll"), part.locator(f"tr[data-{mark}='{last}']")
             until(lambda box=box, row=row: within(row.bounding_box(), box.bounding_box()), "the row of the topic is seen")
         assert page.evaluate("scrollY") == at, "the page itself stays"
+        other = ready(new_page(f"{topics_url}?run=many&topic={last}", width=800), 30)
+        box, row = card(other, "listed").locator(".scroll"), card(other, "listed").locator(f"tr[data-topic='{last}']")
+        until(lambda: within(row.bounding_box(), box.bounding_box()), "a link opens the list at its topic")
     finally:
         Run(store / "many").remove()
 
