@@ -83,6 +83,7 @@ class Settings:
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.ahead = text(sizing_mode="stretch_width")
         self._asked, self._refused, self._pace = {}, None, {}
+        self._ready: dict | None = None               # the values, while nothing is wrong with them
         document = pn.state.curdoc
         self.start.on_click(lambda event: with_lock(document, self._start))  # or it may be told after what came of it
         for name, field in self.fields().items():
@@ -124,7 +125,7 @@ class Settings:
         pace = paces(readings)
         if pace != self._pace:
             self._pace = pace
-            self._look_ahead()
+            self._say_ahead()
 
     def offer(self, runs: list[str]) -> None:
         """The runs of the store that another one can start from."""
@@ -184,10 +185,15 @@ class Settings:
         found = self._placed(mistakes_in(values))
         if not found and self._refused is not None and self._refused[0] == _about_corpus(values):
             found = self._refused[1]
-        said = "" if found else message(told_ahead(values, self._pace))
+        self._ready = None if found else values
+        self._say_ahead()
+        return found
+
+    def _say_ahead(self) -> None:
+        """At the pace of the runs that are there, which changes every second; the values are looked over when they change."""
+        said = "" if self._ready is None else message(told_ahead(self._ready, self._pace))
         if said != self.ahead.object:
             self.ahead.object = said
-        return found
 
     def _placed(self, found: dict[str, str]) -> dict[str, str]:
         """By the field beside which it is told: the corpus may be the path."""
