@@ -1,5 +1,6 @@
 """The live view of a notebook cell, and what stands for it in a terminal; tests/browser/test_lab.py sees it stream."""
 
+import json
 import shutil
 
 import pytest
@@ -49,7 +50,7 @@ def test_a_tick_takes_in_new_rows_of_every_run_and_only_those(new_run):
     resume(paths[1], n_iterations=9, progress=False)
     view.tick()
     assert [len(source.data["iteration"]) for source in sources] == [6, 9] and sources[0].data is data[0]
-    assert [(row["name"], row["progress"]) for row in view.table.news["rows"]] == [("two", "9 / 9")]
+    assert [(row["name"], row["progress"]) for row in json.loads(view.table.news)["rows"]] == [("two", "9 / 9")]
     assert view.table.chosen == ["one", "two"]
 
 
@@ -64,7 +65,7 @@ def test_a_run_that_is_removed_meanwhile_leaves_the_others_to_be_seen(new_run):
     view = Watch(paths)
     shutil.rmtree(paths[0])
     view.tick()
-    assert [(row["name"], row["state"]) for row in view.table.news["rows"]] == [("one", "unreadable")]
+    assert [(row["name"], row["state"]) for row in json.loads(view.table.news)["rows"]] == [("one", "unreadable")]
     assert list(view.curve.colours()) == ["two"]
 
 

@@ -178,7 +178,7 @@ export function render({ model }) {
   search.addEventListener("keydown", (event) => { if (event.key === "Escape") ask("") })
   group.addEventListener("change", () => { model.group = group.value })
   scroller.addEventListener("scroll", () => { if (root.classList.contains("lazy")) { draw(); mark() } })
-  model.on("rows", renew); model.on("news", () => { take(model.news.rows || []); arrange() }); model.on("empty", arrange)
+  model.on("rows", renew); model.on("news", () => { take(JSON.parse(model.news).rows); arrange() }); model.on("empty", arrange)
   model.on("query", () => { if (model.query !== asked) refind() }); model.on("sort", refind); model.on("group", refind)
   model.on("chosen", mark); model.on("colours", mark)
   renew(); refind()

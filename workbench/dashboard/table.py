@@ -6,6 +6,7 @@ The browser finds, sorts and groups them (`finding.js`), updates the cells in pl
 
 from __future__ import annotations
 
+import json
 import math
 from functools import partial
 
@@ -35,7 +36,8 @@ class RunTable(Drawn):
     """The table. ``chosen`` are the runs that the buttons act on; a click on a swatch comes out at `on_draw`."""
 
     rows = param.List(doc="What `row` makes of each run, newest first; sent when runs come or go.")
-    news = param.Dict(default={}, doc="number: of the message; rows: those that have changed since the last one.")
+    news = param.String(doc="As JSON, number: of the message; rows: those that have changed since the last one.")
+    # (in a dict Bokeh would look for models, row by row, three times a second and session)
     chosen = param.List(doc="Names of the runs that are ticked.")
     colours = param.Dict(default={}, doc="Name → colour of the runs that are drawn.")
     empty = param.String(doc="What to do next, when there is no run.")
@@ -51,6 +53,7 @@ class RunTable(Drawn):
         super().__init__(**settings)
         self._on_draw = on_draw
         self._known: dict[str, tuple[Reading, dict]] = {}   # every run: as read last, and its row
+        self._n_news = 0
 
     def _handle_msg(self, said) -> None:
         name = said.get("draw") if isinstance(said, dict) else None
@@ -64,7 +67,8 @@ class RunTable(Drawn):
         if list(before) != list(self._known):
             self.rows = [row for _, row in self._known.values()]
         elif changed := [row for name, (_, row) in self._known.items() if row != before[name][1]]:
-            self.news = {"number": self.news.get("number", 0) + 1, "rows": changed}
+            self._n_news += 1
+            self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
         names = {reading.name for reading in readings}
         if not names.issuperset(self.chosen):
             self.chosen = [name for name in self.chosen if name in names]
