@@ -221,14 +221,14 @@ def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(
     page, holds = desk
     holds(reading_of("one"))
     assert page._parts["zoom"].now() == ""
-    page.curve.zoom(1.0, 2.5, 0.1, 1e7)
+    assert page._parts["zoom"].take("1,2.5,0.1,1e7")
     holds(reading_of("one"), reading_of("two"))
     assert page._parts["zoom"].now() == "1,2.5,0.1,1e+07"
     page.axis.value = "seconds"
     assert page._parts["zoom"].now() == ""
     for text in ("", "1,2,3", "2,1,0,1", "0,1,nan,2", "0,inf,0,1", "a,b,c,d"):
         assert not page._parts["zoom"].take(text), text
-    assert page._parts["zoom"].take("0,3,1,2") and page._zoom == (0, 3, 1, 2)
+    assert page._parts["zoom"].take("0,3,1,2") and page.curve.seen()[3:5] == ((0, 3), (1, 2))
 
 
 def test_moves_of_the_run_whose_topics_are_shown_are_listed_and_what_marks_mean_is_said(desk, reading_of, monkeypatch):

@@ -7,6 +7,7 @@ nothing but the new rows.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from bokeh.models import ColumnDataSource, LegendItem, Scatter, Span
 from workbench.dashboard.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES, RANK
 from workbench.dashboard.grouping import Line, Mean
 from workbench.dashboard.labels import telling_labels
+from workbench.dashboard.link import Part
 from workbench.dashboard.marks import crossings, marks, profiles
 from workbench.dashboard.numbers import COLUMNS
 from workbench.dashboard.plot import add, entitle, plot
@@ -258,19 +260,34 @@ class Curve:
 
     def follow(self) -> None:
         """Lets the ranges follow the curves again."""
-        self._moved_by_hand = False
+        self.release()
         self.draw()
 
-    def zoomed(self) -> tuple[float, float, float, float] | None:
-        """Left, right, bottom and top where they were moved by hand, else None."""
-        across, up = self.figure.x_range, self.figure.y_range
-        return (across.start, across.end, up.start, up.end) if self._moved_by_hand else None
+    def release(self) -> None:
+        """The same from the next `draw` on."""
+        self._moved_by_hand = False
 
-    def zoom(self, left: float, right: float, bottom: float, top: float) -> None:
-        """Moves the ranges as if by hand: there they stay until they are reset."""
-        self._moved_by_hand = True
-        _set(self.figure.x_range, start=left, end=right)
-        _set(self.figure.y_range, start=bottom, end=top)
+    def part(self) -> Part:
+        """Left, right, bottom and top as a part of the link, where they were moved by hand; there they stay until reset."""
+
+        def told() -> str:
+            across, up = self.figure.x_range, self.figure.y_range
+            ranges = (across.start, across.end, up.start, up.end) if self._moved_by_hand else ()
+            return ",".join(f"{number:.6g}" for number in ranges)
+
+        def take(text: str) -> bool:
+            try:
+                left, right, bottom, top = map(float, text.split(","))
+            except ValueError:
+                return False
+            fits = -math.inf < left < right < math.inf and -math.inf < bottom < top < math.inf
+            if fits:
+                self._moved_by_hand = True
+                _set(self.figure.x_range, start=left, end=right)
+                _set(self.figure.y_range, start=bottom, end=top)
+            return fits
+
+        return Part(told, "", take)
 
 
 def _set(model, **values) -> None:

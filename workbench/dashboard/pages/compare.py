@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -76,7 +75,6 @@ class ComparePage:
         self.comparison = Comparison(self.handover, pn.state.curdoc)
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self._picked: list[str] | None = None     # drawn by hand; None: the newest eight
-        self._zoom: tuple[float, ...] = ()        # ranges of the figure that the link asks for
         self._beyond: list[str] = []              # runs that are wanted and have no room in the figure
         self._version, self._document = -1, pn.state.curdoc
         self._known: dict[str, Reading] = {}      # every run of the store, newest first
@@ -90,7 +88,7 @@ class ComparePage:
         self._parts |= self.table.parts()
         self._parts["against"] = Part(lambda: self.comparison.reference.value, "", self.comparison.set_against)
         self._parts["runs"] = Part(lambda: ",".join(self._picked or ()), "", self._take_runs)
-        self._parts["zoom"] = Part(self._zoom_told, "", self._take_zoom)
+        self._parts["zoom"] = self.curve.part()
         self._parts["topics_of"] = Part(lambda: self.topics.picked, "", self._take_topics)
         listing = self._readings.latest(FIRST_LOOK)
         self._offer(listing)
@@ -98,8 +96,6 @@ class ComparePage:
             self.settings.say(refused)
         self._look()
         self._take(listing)
-        if self._zoom:
-            self.curve.zoom(*self._zoom)
         self._tell_progress()
         self.chart.param.watch(self._chart_changed, "value")
         self.topics.run.param.watch(self._show_moves, "value")
@@ -261,7 +257,12 @@ class ComparePage:
             self.measure.param.update(options=list(measures), value=measures[0])
 
     def _look_changed(self, event=None) -> None:
-        self._redraw(self._look)
+        self._redraw(self._look_anew)
+
+    def _look_anew(self) -> None:
+        """Another look is seen whole, whatever part of the last one was."""
+        self.curve.release()
+        self._look()
 
     def _look(self) -> None:
         """Shows the chosen axis, measure and range, and says what the measure means."""
@@ -269,7 +270,7 @@ class ComparePage:
         self.curve.smoothing, self.curve.until = self.smoothing.value, self.until.value
         self.axis.disabled = self.measure.value == BY_TOPIC
         self.measure.visible = len(self.measure.options) > 1
-        self.curve.follow()
+        self.curve.draw()
         self._say_meaning()
 
     def _say_meaning(self) -> None:
@@ -307,18 +308,6 @@ class ComparePage:
     def _take_topics(self, name: str) -> bool:
         self.topics.pick(name)
         return True
-
-    def _zoom_told(self) -> str:
-        return ",".join(f"{number:.6g}" for number in self.curve.zoomed() or ())
-
-    def _take_zoom(self, text: str) -> bool:
-        try:
-            left, right, bottom, top = map(float, text.split(","))
-        except ValueError:
-            return False
-        fits = -math.inf < left < right < math.inf and -math.inf < bottom < top < math.inf
-        self._zoom = (left, right, bottom, top) if fits else ()
-        return fits
 
     def _write_link(self, event=None) -> None:
         write_address(self._parts)
