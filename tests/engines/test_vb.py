@@ -8,8 +8,7 @@ from toys import CORPORA, corpus_of, random_gamma, simulated, toy_a
 
 from workbench.engines import get_engine, svb, vb
 from workbench.engines.engine import Turn
-from workbench.kernels import document_vb, standard_vb
-from workbench.kernels.lanes import aligned_zeros, pad_topics
+from workbench.kernels.lanes import pad_topics
 from workbench.kernels.standard_vb import NOTHING_SAMPLED
 from workbench.models import LDA
 
@@ -71,17 +70,11 @@ def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
     a, b = np.array(printed["alpha_tilde"]), np.array(printed["beta_tilde_kw"])
     alpha, beta, n_topics = np.full(a.shape[1], printed["alpha"]), printed["beta"], a.shape[1]
 
-    logs, weights = (aligned_zeros((corpus.n_words, 16), float) for _ in range(2))
-    n_wk, n_k = padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
-    sizes = standard_vb.log_sizes(corpus.n_words * beta, n_k, NOTHING_SAMPLED[2], False, n_topics)
-    standard_vb.weigh_rows(0, corpus.n_words, np.full(16, beta), n_wk, NOTHING_SAMPLED[1], sizes, False, logs, weights)
-    fitted, document_logs, document_weights = (padded_rows(a - alpha, float) for _ in range(3))
-    ratios = np.empty(corpus.n_pairs)
-    document_vb.fit_documents(
-        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, pad_topics(alpha, 1.0),
-        NOTHING_SAMPLED[0], logs, weights, n_topics, 1, 0.0, fitted, document_logs, document_weights, ratios,
-    )
-    log_normalisers = np.sum(corpus.counts * np.log(corpus.counts / ratios))
+    mean = padded_rows(a - alpha, float), padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
+    fitted = svb.update_in_parallel(corpus, LDA(n_topics, tuple(alpha), beta), mean, np.nan, NOTHING_SAMPLED, Turn(0, 1))
+    n = twins.Counts(*(counts[..., :n_topics] for counts in mean))
+    log_weights = np.sum(n.n_dk * twins.psi(a)) + np.sum(n.n_wk * (twins.psi(b) - twins.psi(b.sum(axis=1, keepdims=True))).T)
+    log_normalisers = float(fitted.entropy) + log_weights
     log_sizes = twins.psi(a.sum(axis=1)) @ corpus.document_tokens  # which gamma does not depend on
     gamma = np.full((corpus.n_pairs, n_topics), 1 / n_topics)
     without_words = twins.uncollapsed_bound(corpus, gamma, a, b, alpha, beta) - twins.entropy(corpus, gamma)
@@ -183,3 +176,16 @@ def test_restarted_documents_do_not_depend_on_where_they_were():
     options = vb.Options(restart_documents=True)
     (one, _), (other, _) = step(corpus, model, options, one), step(corpus, model, options, other)
     assert np.array_equal(one.mean_dk, other.mean_dk)
+
+
+def test_one_pass_and_many_may_take_turns():
+    """They visit the pairs in other orders, and what one leaves for its next iteration is not for the other."""
+    corpus, model = simulated(), LDA(3, 0.3, 0.2)
+    turns = [vb.Options(n_inner=n) for n in (1, 5, 1, 1, 5, 5)]
+    state, other = (vb_state(corpus, random_gamma(corpus, 3)) for _ in range(2))
+    for options in turns:
+        state, _ = step(corpus, model, options, state)
+        fresh = vb.State(*(array.copy() for array in other[:3]), np.nan)
+        other, _ = step(corpus, model, options, fresh)
+        for a, b in zip(state[:3], other[:3], strict=True):
+            np.testing.assert_array_equal(a, b)

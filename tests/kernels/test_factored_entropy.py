@@ -11,10 +11,6 @@ from workbench.kernels.factored_entropy import entropy, log_normalisers
 from workbench.kernels.lanes import aligned_zeros, padded
 
 
-def one_pair_a_document(counts) -> Corpus:
-    return Corpus.from_pairs(np.arange(len(counts)), np.zeros(len(counts), int), counts)
-
-
 def rows(array):
     out = aligned_zeros((len(array), padded(array.shape[1])), np.float64)
     out[:, : array.shape[1]] = array
@@ -27,13 +23,9 @@ def rows(array):
 def test_the_logs_of_normalisers_are_those_taken_one_by_one(counts, least, most, n):
     """Of products that would leave the range of doubles; right to the roundings of 2000 terms, of which none is cancelled."""
     random = np.random.default_rng(3)
-    corpus, nothing = one_pair_a_document(random.choice(counts, n)), np.zeros((n, 16))
-    normalisers = 10.0 ** random.uniform(least, most, n)
-    terms = [c * math.log(z) for c, z in zip(corpus.counts, normalisers, strict=True)]
-    found = log_normalisers(
-        corpus.indptr, corpus.words, corpus.counts, nothing, nothing, nothing, nothing, corpus.counts / normalisers, 3,
-        np.empty(3),
-    )
+    pair_counts, normalisers = random.choice(counts, n).astype(np.int32), 10.0 ** random.uniform(least, most, n)
+    terms = [c * math.log(z) for c, z in zip(pair_counts, normalisers, strict=True)]
+    found = log_normalisers(pair_counts, pair_counts / normalisers)
     assert found == pytest.approx(math.fsum(terms), rel=0, abs=1e-14 * math.fsum(map(abs, terms)))
 
 
@@ -53,7 +45,7 @@ def test_the_entropy_is_that_of_the_responsibilities(n_topics, scale):
     ratios = np.where(by_logs, 0.0, corpus.counts * np.exp(-np.where(by_logs, 0.0, log_z)))
     assert by_logs.any() == (scale == 200.0)
     found = entropy(
-        rows(n.n_dk), rows(n.n_wk), corpus.indptr, corpus.words, corpus.counts, rows(logs_dk), rows(np.exp(logs_dk)),
+        rows(n.n_dk), rows(n.n_wk), corpus.documents, corpus.words, corpus.counts, rows(logs_dk), rows(np.exp(logs_dk)),
         rows(logs_wk), rows(np.exp(logs_wk)), ratios, n_topics,
     )
     expected = twins.entropy(corpus, gamma)

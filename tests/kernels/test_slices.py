@@ -185,3 +185,45 @@ def test_tasks_within_tasks_end_with_any_number_of_threads():
         return sum(slices.each_slice(lambda first, last: last - first, [(i, i + 1) for i in range(30)], 3, pulse))
 
     assert slices.each_task([partial(outer, number) for number in range(10)], 3, lambda: None) == [30] * 10
+
+
+# ---------------------------------------------------------------------- waves
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_a_row_takes_a_step_only_after_the_row_before(n_threads):
+    """With rows that are quick and slow in turn, every step sees the rows in order, and a row its steps."""
+    seen, moved = [], threading.Lock()
+
+    def work(row, step):
+        time.sleep(0.0005 if row % 2 else 0.0)
+        with moved:
+            seen.append((row, step))
+        return 10 * row + step
+
+    assert slices.each_wave(work, 7, 4, n_threads, lambda: None) == [[10 * row + step for step in range(4)] for row in range(7)]
+    assert all([row for row, s in seen if s == step] == list(range(7)) for step in range(4))
+    assert all([s for r, s in seen if r == row] == list(range(4)) for row in range(7))
+
+
+def test_rows_are_under_way_at_once():
+    """The last step of a row and the first of the next wait for each other."""
+    meeting = threading.Barrier(2, timeout=10)
+
+    def work(row, step):
+        return meeting.wait() >= 0 if row + step == 1 else True
+
+    assert slices.each_wave(work, 2, 2, 2, lambda: None) == [[True, True], [True, True]]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_an_error_in_a_step_ends_the_rows_that_wait_for_it(n_threads):
+    def work(row, step):
+        if (row, step) == (1, 2):
+            raise ZeroDivisionError
+        done.append((row, step))
+
+    done = []
+    with pytest.raises(ZeroDivisionError):
+        slices.each_wave(work, 50, 4, n_threads, lambda: None)
+    assert (1, 2) not in done and len(done) < 50

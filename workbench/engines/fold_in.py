@@ -35,7 +35,7 @@ def by_variational_bayes(priors, n_kw, documents, turn) -> np.ndarray:
 
     def work(first, last):
         fit_documents(
-            first, last, documents.indptr, documents.words, documents.counts, alpha, NOTHING_SAMPLED[0], logs, weights,
+            first, last, documents.indptr, documents.words, documents.counts, alpha, logs, weights,
             priors.n_topics, MOST_PASSES, TOLERANCE, mean_dk, document_logs, own, ratios,
         )
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from workbench.engines import cgs, cvb, cvb0, svb
 from workbench.engines.engine import Engine, OptionError, option
+from workbench.engines.factored import Entropy
 from workbench.engines.fold_in import by_gibbs
 from workbench.engines.hyperparameters import Evidence, Learning, learner, polya_of
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, row_bytes
@@ -46,7 +47,7 @@ class SvbState(NamedTuple):
     mean_wk: np.ndarray  # (word, topic) float64, padded
     mean_k: np.ndarray   # (topic,) float64, padded
     gamma: np.ndarray    # (variational pair, topic) float64, padded; no rows in the parallel schedule
-    entropy: float | svb.Entropy   # of the responsibilities, nats
+    entropy: float | Entropy   # of the responsibilities, nats
     topics: np.ndarray   # (chain, token) uint16; tokens of variational pairs are not used
     n_dk: np.ndarray     # (chain, document, topic) int32, padded: sampled counts
     n_wk: np.ndarray     # (chain, word, topic) int32, padded

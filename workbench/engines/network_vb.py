@@ -27,6 +27,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from workbench.engines.engine import Engine, option
+from workbench.engines.factored import room_in_slices
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.network_field import Bound, bound_to, check, owners_for
 from workbench.engines.network_fold_in import by_variational_bayes
@@ -36,13 +37,12 @@ from workbench.engines.network_state import leaf_counts, leaf_places, level_coun
 from workbench.engines.network_weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
 from workbench.engines.paths import paths_of
 from workbench.engines.starting import begin, start_option
-from workbench.engines.svb import new_room
 from workbench.kernels.factored_entropy import log_weights
 from workbench.kernels.lanes import aligned_zeros
 from workbench.kernels.path_vb import fit_documents, random_cells, share_start, signed_rises, sum_rows
 from workbench.kernels.slices import each_slice, each_task
-from workbench.kernels.standard_vb import count_words
 from workbench.kernels.uniforms import PATHS
+from workbench.kernels.word_counts import count_words
 from workbench.models.network import Network
 
 
@@ -149,7 +149,7 @@ def sweep(corpus, bound: Bound, options, state, turn, sampled: Sampled = NO_CHAI
     paths, lanes, by_word = bound.paths, bound.paths.n_leaves, corpus.by_word
     owners, room = owners_for(paths.network, corpus), ROOMS.pop(corpus, None)
     if room is None or len(room.word_factors[0][0]) != lanes:
-        room = new_room(corpus, lanes)
+        room = room_in_slices(corpus, lanes)
     x, logs = corpus_numbers(bound, state.n_rest, sampled)
     words, ends = (*room.word_factors, bound.n_rows), room.document_factors
 
@@ -164,13 +164,13 @@ def sweep(corpus, bound: Bound, options, state, turn, sampled: Sampled = NO_CHAI
             ))
         return found, expected[paths.rest_at :]
 
-    word_numbers(bound, state.n_wk, state.n_k, room.words, *room.word_factors, turn, sampled)
-    fitted = each_task([partial(fit, slices) for slices in chunks(room.documents, state.n_rest)], turn.n_threads, turn.pulse)
+    word_numbers(bound, state.n_wk, state.n_k, room.order[1], *room.word_factors, turn, sampled)
+    fitted = each_task([partial(fit, slices) for slices in chunks(room.order[0], state.n_rest)], turn.n_threads, turn.pulse)
     counted = each_slice(
         lambda a, b: count_words(
             a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *ends, *words, room.ratios, state.n_wk
         ),
-        room.words, turn.n_threads, turn.pulse,
+        room.order[1], turn.n_threads, turn.pulse,
     )
     state.n_k[:] = sum(counted)
     state.n_rest[:] = sum(expected for _, expected in fitted)

@@ -13,7 +13,6 @@ iteration of variational EM (`vb`) with one inner pass.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -21,24 +20,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.engines.blocks import Blocks, block_bytes
 from workbench.engines.engine import Engine, option
+from workbench.engines.factored import Entropy, Fitted, room_for, room_in_blocks, weigh_topics
 from workbench.engines.fold_in import by_variational_bayes
 from workbench.engines.hyperparameters import Counts, Evidence, Learning, learner, polya_of
 from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes
 from workbench.engines.starting import begin, start_option
-from workbench.kernels.document_vb import fit_documents
 from workbench.kernels.evidence import log_joint, predictive
-from workbench.kernels.factored_entropy import entropy as factored_entropy
-from workbench.kernels.lanes import aligned_empty, aligned_zeros, pad_topics, padded
-from workbench.kernels.slices import each_slice, slice_bounds
-from workbench.kernels.standard_vb import (
-    NOTHING_SAMPLED,
-    count_words,
-    log_sizes,
-    update_in_order,
-    weigh_rows,
-    weighted_entropy,
-)
+from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.parallel_vb import add_words, count_by_logs, visit_runs
+from workbench.kernels.slices import each_slice, each_wave, slice_bounds
+from workbench.kernels.standard_vb import NOTHING_SAMPLED, update_in_order, weigh_rows, weighted_entropy
 from workbench.models import LDA
 
 
@@ -117,92 +110,35 @@ def pairs_above(corpus, threshold) -> Corpus:
     return parts[threshold]
 
 
-class Fitted(NamedTuple):
-    entropy: Entropy   # of the responsibilities behind the new counts
-    n_visited: int     # pairs, each as often as it was visited
+def update_in_parallel(corpus, model, mean, before, sampled, turn, point=False) -> Fitted:
+    """Documents and topics counted anew from the same weights; the counts `mean` change in place.
 
-
-class Room(NamedTuple):
-    """What a parallel update of a corpus leaves behind and needs again in the next: slices, and factors of responsibilities."""
-
-    documents: list          # ranges of them
-    words: list
-    document_factors: tuple  # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
-    word_factors: tuple      # (word, topic) likewise
-    ratios: np.ndarray       # (pair,) float64: n_dw / normaliser
-
-
-class Entropy:
-    """That of the responsibilities behind expected counts, nats: ``float`` of it computes it, and numpy takes it for a number.
-
-    A sweep does not need it, so it is computed where a bound is asked for; NaN after the next update, which changes the counts.
-    """
-
-    def __init__(self, corpus, mean, room: Room, n_topics: int):
-        self._corpus, self._mean, self._room, self._n_topics = corpus, mean, room, n_topics
-
-    def __float__(self) -> float:
-        corpus, room = self._corpus, self._room
-        if room is None:
-            return math.nan
-        factors = *room.document_factors, *room.word_factors
-        return factored_entropy(*self._mean, corpus.indptr, corpus.words, corpus.counts, *factors, room.ratios, self._n_topics)
-
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
-        return np.array(float(self), dtype)
-
-    def give_room(self) -> Room | None:
-        """The room, for the next update; given once, so that copies of a state do not share it."""
-        room, self._room = self._room, None
-        return room
-
-
-def room_for(corpus, lanes, before: float | Entropy) -> Room:
-    """That of the update before, or a new one: new arrays cost more than many a small sweep."""
-    room = before.give_room() if isinstance(before, Entropy) else None
-    return room or new_room(corpus, lanes)
-
-
-def new_room(corpus, lanes) -> Room:
-    """Room that holds nothing yet."""
-    slices = [slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr)]
-    rows = [aligned_empty((n, lanes), np.float64) for n in (corpus.n_documents, corpus.n_words) for _ in range(2)]
-    return Room(*slices, tuple(rows[:2]), tuple(rows[2:]), np.empty(corpus.n_pairs))
-
-
-def update_in_parallel(corpus, model, mean, before, sampled, turn, point=False, n_inner=1, inner_tolerance=0.0) -> Fitted:
-    """Documents fitted to the topics, then topics counted, both from the same weights; the counts `mean` change in place.
-
-    The same bits for any number of threads. ``before`` is the entropy behind those counts. With `point` the topics are
-    their mode, see `vb`.
+    The same bits for any number of threads. ``before`` is the entropy behind the counts. With `point` the topics are their
+    mode, see `vb`.
     """
     mean_dk, mean_wk, mean_k = mean
-    sampled_dk, sampled_wk, sampled_k = sampled
-    lanes, by_word, n_topics = len(mean_k), corpus.by_word, model.n_topics
-    room = room_for(corpus, lanes, before)
-    documents, topics = room.document_factors, room.word_factors
+    lanes, alpha = len(mean_k), pad_topics(model.alphas, 1.0)
+    room = room_for(before, Blocks, lambda: room_in_blocks(corpus, lanes, turn.n_threads))
+    blocks, documents, topics = room.order, room.document_factors, room.word_factors
 
-    def by_slices(work, slices):
-        return each_slice(work, slices, turn.n_threads, turn.pulse)
+    def visit(block, step):
+        first, last = blocks.documents[block]
+        if step == 0:
+            weigh_rows(first, last, alpha, mean_dk, sampled[0], np.zeros(lanes), False, *documents)
+            mean_dk[first:last] = 0.0
+        return visit_runs(
+            *blocks.cuts[block, step : step + 2], *blocks.pairs, documents[1], topics[1], mean_dk, mean_wk, room.ratios
+        )
 
-    sizes, betas = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, n_topics), np.full(lanes, model.beta)
-    by_slices(lambda a, b: weigh_rows(a, b, betas, mean_wk, sampled_wk, sizes, point, *topics), room.words)
-    alpha = pad_topics(model.alphas, 1.0)
-    n_visited = by_slices(
-        lambda a, b: fit_documents(
-            a, b, corpus.indptr, corpus.words, corpus.counts, alpha, sampled_dk, *topics, n_topics,
-            n_inner, inner_tolerance, mean_dk, *documents, room.ratios,
-        ),
-        room.documents,
-    )
-    mean_k[:] = sum(by_slices(
-        lambda a, b: count_words(
-            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *documents, *topics, n_topics, room.ratios,
-            mean_wk,
-        ),
-        room.words,
-    ))
-    return Fitted(Entropy(corpus, (mean_dk, mean_wk), room, n_topics), sum(n_visited))
+    weigh_topics(corpus, model, mean, sampled, point, room, turn)
+    mean_wk[:] = 0.0
+    n_tiny = sum(map(sum, each_wave(visit, len(blocks.documents), blocks.n_steps, turn.n_threads, turn.pulse)))
+    add_words(mean_wk, mean_k)
+    if n_tiny:
+        tiny = np.flatnonzero(room.canonical_ratios() == 0.0)
+        pairs = corpus.documents[tiny], corpus.words[tiny], corpus.counts[tiny]
+        count_by_logs(*pairs, *documents, *topics, model.n_topics, *mean)
+    return Fitted(Entropy(corpus, mean, room, model.n_topics), corpus.n_pairs)
 
 
 def update_sequentially(corpus, model, threshold, state, sampled, turn) -> None:
@@ -267,10 +203,9 @@ def memory(corpus, model, options, threshold=0) -> Memory:
 
 
 def in_parallel(corpus, rows: int, n_pairs: int) -> Memory:
-    """What `update_in_parallel` takes: its room, at the most logs of weights, and orders of the pairs, copied unless all."""
+    """What `update_in_parallel` takes: its room, at the most logs of weights, and the pairs, copied unless all, in blocks."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
-    orders = n_pairs * (8 + 4) + (corpus.n_words + 1) * 8
-    return Memory(rows, copied + orders + rows + n_pairs * DOUBLE, step=rows)
+    return Memory(rows, copied + block_bytes(n_pairs) + rows + n_pairs * DOUBLE, step=rows)
 
 
 def idle(options) -> str | None:

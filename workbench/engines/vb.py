@@ -23,15 +23,19 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine, option
+from workbench.engines.factored import Entropy, Fitted, room_for, room_in_slices, weigh_topics
 from workbench.engines.fold_in import by_variational_bayes
 from workbench.engines.hyperparameters import Learning, dirichlet, learner
 from workbench.engines.likelihoods import Dirichlet
-from workbench.engines.memory import Memory, row_bytes
+from workbench.engines.memory import DOUBLE, Memory, row_bytes, word_major_bytes
 from workbench.engines.starting import begin, start_option
-from workbench.engines.svb import Entropy, evidence, in_parallel, samples, update_in_parallel
+from workbench.engines.svb import evidence, in_parallel, samples, update_in_parallel
+from workbench.kernels.document_vb import fit_documents
 from workbench.kernels.evidence import log_documents, log_joint, predictive
 from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.slices import each_slice
 from workbench.kernels.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.word_counts import count_words
 from workbench.models import LDA
 
 
@@ -80,11 +84,34 @@ def step(corpus, model, options, state, turn):
     """Fit the documents to the topics, then the topics to the documents; the same bits for any number of threads."""
     if options.restart_documents:
         spread_evenly(corpus, model, state.mean_dk)
-    fitted = update_in_parallel(
-        corpus, model, state[:3], state.entropy, NOTHING_SAMPLED, turn, options.topics == "point",
-        options.n_inner, options.inner_tolerance,
-    )
+    if options.n_inner == 1:  # documents and topics in one visit
+        fitted = update_in_parallel(
+            corpus, model, state[:3], state.entropy, NOTHING_SAMPLED, turn, options.topics == "point"
+        )
+    else:
+        fitted = fit(corpus, model, options, state, turn)
     return State(*state[:3], fitted.entropy), {"updates": fitted.n_visited}
+
+
+def fit(corpus, model, options, state, turn) -> Fitted:
+    """Each document by itself until it rests, then the topics from its last responsibilities; counts change in place."""
+    mean_dk, mean_wk, mean_k = mean = state[:3]
+    room, n_topics = room_for(state.entropy, tuple, lambda: room_in_slices(corpus, len(mean_k))), model.n_topics
+    documents, topics, alpha = room.document_factors, room.word_factors, pad_topics(model.alphas, 1.0)
+
+    def fit_some(first, last):
+        return fit_documents(
+            first, last, corpus.indptr, corpus.words, corpus.counts, alpha, *topics, n_topics, options.n_inner,
+            options.inner_tolerance, mean_dk, *documents, room.ratios,
+        )
+
+    def count_some(first, last):
+        return count_words(first, last, *corpus.by_word, corpus.counts, *documents, *topics, n_topics, room.ratios, mean_wk)
+
+    weigh_topics(corpus, model, mean, NOTHING_SAMPLED, options.topics == "point", room, turn)
+    n_visited = each_slice(fit_some, room.order[0], turn.n_threads, turn.pulse)
+    mean_k[:] = sum(each_slice(count_some, room.order[1], turn.n_threads, turn.pulse))
+    return Fitted(Entropy(corpus, mean, room, n_topics), sum(n_visited))
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -127,10 +154,13 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 
 def memory(corpus, model, options) -> Memory:
-    """That of a sweep of the collapsed view; the bound at a point takes three further arrays by word."""
+    """Counts and their weights, and ratios of pairs; the bound at a point takes three further arrays by word."""
     rows = row_bytes(corpus, model.n_topics)
     of_words = rows * corpus.n_words // (corpus.n_documents + corpus.n_words)
-    return in_parallel(corpus, rows, corpus.n_pairs)._replace(look=0 if options.topics == "full" else 3 * of_words)
+    found = in_parallel(corpus, rows, corpus.n_pairs)
+    if options.n_inner > 1:
+        found = Memory(rows, word_major_bytes(corpus) + rows + corpus.n_pairs * DOUBLE, step=rows)
+    return found._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
 def engine(name: str = "vb") -> Engine:

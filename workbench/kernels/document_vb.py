@@ -1,12 +1,11 @@
-"""Documents fitted one by one to topics that stand still: the E-step of variational EM, a sweep, and folding in.
+"""Documents fitted one by one to topics that stand still: the E-step of variational EM, and folding in.
 
-    gamma_dwk  ~  exp{ <psi(alpha_k + n_dk)> + l_wk },   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
+    gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + l_wk }  ,   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
 
 l_wk is E[log phi_kw] of a Dirichlet posterior, or log phi_kw of a point. gamma factorises into a
 document weight and a word weight and is not stored: from the weights behind the last gamma of each
-document `standard_vb.count_words` computes it again. One pass over every document is a sweep of the
-parallel schedule, with the sampled counts of a hybrid added to n_dk. Where exp(psi) leaves the range of
-doubles, a pair is normalised in the log domain.
+document `word_counts` computes it again. Where exp(psi) leaves the range of doubles, a pair is
+normalised in the log domain.
 """
 
 import numpy as np
@@ -16,6 +15,7 @@ from workbench.kernels.lanes import LANES, LINE
 from workbench.kernels.standard_vb import (
     BLOCK,
     GROUP,
+    NOTHING_SAMPLED,
     TINY,
     blend,
     four_from,
@@ -149,7 +149,7 @@ def fit_each(
 
 
 def fit_documents(
-    first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
+    first, last, indptr, words, counts, alpha, word_logs, word_weights, n_topics, most_passes, tolerance,
     mean_dk, document_logs, document_weights, kept_ratios,
 ):
     """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
@@ -160,6 +160,7 @@ def fit_documents(
     n_padded, most = len(alpha), longest(first, last, indptr) + LANES
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
+    sampled_dk = NOTHING_SAMPLED[0]
     weigh_rows(first, last, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
     return fit_each(
         first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,

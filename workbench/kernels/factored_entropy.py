@@ -3,12 +3,12 @@
     gamma_dwk = a_dk b_wk / Z_dw:   - sum n_dw gamma log gamma  =  sum n_dw log Z_dw - sum n_dk log a_dk - sum n_wk log b_wk
 
 with n_dk and n_wk the expected counts that these responsibilities make (spec A4). The factors are the weights of
-`standard_vb.weigh_rows`, and `ratios` hold n_dw / Z_dw; 0 says that a pair was normalised in the log domain.
+`standard_vb.weigh_rows`, and `ratios` hold n_dw / Z_dw; 0 says that a pair went by its logs.
 """
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import kernel, lean
 from workbench.kernels.lanes import LANES
 from workbench.kernels.special import fast_log
 from workbench.kernels.standard_vb import FAINT, log_domain_gamma
@@ -21,12 +21,14 @@ SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
 
 
 def entropy(
-    mean_dk, mean_wk, indptr, words, counts, document_logs, document_weights, word_logs, word_weights, ratios, n_topics
+    mean_dk, mean_wk, documents, words, counts, document_logs, document_weights, word_logs, word_weights, ratios, n_topics
 ) -> float:
-    """Of all pairs of a corpus, nats; rows (document, topic) and (word, topic) padded."""
-    of_pairs = log_normalisers(
-        indptr, words, counts, document_logs, document_weights, word_logs, word_weights, ratios, n_topics, np.empty(n_topics)
-    )
+    """Of all pairs, nats; rows (document, topic) and (word, topic) padded, documents, words, counts and ratios (pair,)."""
+    of_pairs, tiny = log_normalisers(counts, ratios), np.flatnonzero(ratios == 0.0)
+    if len(tiny):
+        of_pairs += log_normalisers_by_logs(
+            documents[tiny], words[tiny], counts[tiny], document_logs, document_weights, word_logs, word_weights, n_topics
+        )
     return of_pairs - log_weights(mean_dk, document_logs, document_weights) - log_weights(mean_wk, word_logs, word_weights)
 
 
@@ -59,27 +61,26 @@ def times_power(product, logs, c, z):
 
 
 @lean
-def log_normalisers(
-    indptr, words, counts, document_logs, document_weights, word_logs, word_weights, ratios, n_topics, gamma
-):
-    """sum_dw n_dw log Z_dw; gamma (topic,) is scratch."""
-    product, logs, by_themselves, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
+def log_normalisers(counts, ratios):
+    """sum_dw n_dw log Z_dw of the pairs whose ratio is not 0."""
+    product, logs, by_themselves = spread(1.0), spread(0.0), 0.0
     in_lanes = len(ratios) - len(ratios) % LANES
     for i in range(0, in_lanes, LANES):
         c, ratio = doubles(load(counts, i)), load(ratios, i)
-        by_logs = ratio == 0.0
-        n_by_logs += count(by_logs)
-        product, logs = times_power(product, logs, c, choose(by_logs, spread(1.0), c / ratio))
+        product, logs = times_power(product, logs, c, choose(ratio == 0.0, spread(1.0), c / ratio))
     for i in range(in_lanes, len(ratios)):
-        if ratios[i] == 0.0:
-            n_by_logs += 1
-        else:
+        if ratios[i] > 0.0:
             by_themselves += counts[i] * fast_log(counts[i] / ratios[i])
-    if n_by_logs > 0:
-        for d in range(len(indptr) - 1):
-            for i in range(indptr[d], indptr[d + 1]):
-                if ratios[i] == 0.0:
-                    by_themselves += counts[i] * log_domain_gamma(
-                        d, document_logs, document_weights, np.int64(words[i]), word_logs, word_weights, n_topics, gamma
-                    )
     return total(logs + fast_log(product)) + by_themselves
+
+
+@kernel
+def log_normalisers_by_logs(documents, words, counts, document_logs, document_weights, word_logs, word_weights, n_topics):
+    """sum_dw n_dw log Z_dw of pairs with a tiny normaliser."""
+    gamma, found = np.empty(n_topics), 0.0
+    for i in range(len(counts)):
+        d, w = np.int64(documents[i]), np.int64(words[i])
+        found += counts[i] * log_domain_gamma(
+            d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
+        )
+    return found

@@ -7,7 +7,7 @@ In a hybrid n = m + c^s, with the counts c^s that chain s has sampled, and < > i
 All tokens of a document see the same numbers x but for that of their word, so their paths are summed where they end
 (`kernels.path_field`), a pair goes over the rows of the last level as if these were topics, with the loops of
 `kernels.document_vb`, and what it expects of the rows is shared out among the cells at the end of the document. Of a document
-only counts of cells and their row sums are kept. `standard_vb.count_words` then counts the words.
+only counts of cells and their row sums are kept. `word_counts.count_words` then counts the words.
 """
 
 import math
@@ -182,7 +182,7 @@ def fit_documents(
     word_logs, word_weights : (word, row) as of `document_vb.fit_documents`; n_rows of them
     n_own : (document, D) start, then result, row sums in their places
     n_dr : (document, row) out: tokens of a document by the row that their word came from
-    row_logs, row_weights, kept_ratios : what `standard_vb.count_words` takes
+    row_logs, row_weights, kept_ratios : what `word_counts.count_words` takes
     x, logs : (address,) numbers of all cells and their logarithms; a document's own are scratch
     expected : (address,) what the document expects of cells of the corpus is added; its own are scratch
 

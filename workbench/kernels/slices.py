@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
-from threading import Lock
+from threading import Condition, Lock
 
 import numpy as np
 
@@ -92,6 +92,33 @@ def each_task(tasks: list[Callable], n_threads: int, pulse: Callable[[], None]) 
     if errors:
         raise errors[0]
     return results
+
+
+def each_wave(work: Callable[[int, int], object], n_rows: int, n_steps: int, n_threads: int, pulse) -> list[list]:
+    """The results of ``work(row, step)``, by row: a row takes its steps in order, and each only after the row before took it.
+
+    What a step does to something that the rows share then happens in the order of the rows, however many threads there are.
+    """
+    taken, moved = [0] * n_rows, Condition()
+
+    def is_ahead(row, step):
+        return taken[row] > step
+
+    def follow(row, pulse):
+        results = []
+        for step in range(n_steps):
+            pulse()
+            while row > 0 and not is_ahead(row - 1, step):
+                with moved:
+                    moved.wait_for(partial(is_ahead, row - 1, step), LOOK_EVERY)
+                pulse()
+            results.append(work(row, step))
+            with moved:
+                taken[row] += 1
+                moved.notify_all()
+        return results
+
+    return each_task([partial(follow, row) for row in range(n_rows)], n_threads, pulse)
 
 
 def _begun(helpers) -> list:

@@ -1,0 +1,46 @@
+"""The order in which pairs are visited: every pair once, in the block of its document, word after word."""
+
+import numpy as np
+import pytest
+from toys import CORPORA, simulated
+
+from workbench.engines import blocks
+from workbench.engines.blocks import SPARE, blocks_of
+from workbench.kernels import slices
+
+
+@pytest.mark.parametrize("most", [1, 7, 2048])
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("corpus", [simulated(60, 50, 40), *CORPORA.values()], ids=repr)
+def test_every_pair_has_a_place_in_the_block_of_its_document(corpus, n_threads, most, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", most)
+    monkeypatch.setattr(slices, "SLICE_WORK", 64)
+    found = blocks_of(corpus, 16, n_threads)
+    assert [d for first, last in found.documents for d in range(first, last)] == list(range(corpus.n_documents))
+    assert len(found.pair_counts) == corpus.n_pairs + SPARE * len(found.documents)
+    np.testing.assert_array_equal(found.pair_documents[found.places], corpus.documents)
+    np.testing.assert_array_equal(found.pair_counts[found.places], corpus.counts)
+    seen = []
+    for (first, last), cuts in zip(found.documents, found.cuts, strict=True):
+        words = found.run_words[cuts[0] : cuts[-1]]
+        assert np.all(np.diff(words) > 0) and np.all(np.diff(cuts) >= 0)
+        for run in range(cuts[0], cuts[-1]):
+            run_documents = found.pair_documents[found.run_begins[run] : found.run_begins[run + 1]]
+            assert np.all(np.diff(run_documents) > 0) and first <= run_documents[0] and run_documents[-1] < last
+            seen += [(d, found.run_words[run]) for d in run_documents]
+        spare = slice(found.run_begins[cuts[-1]], found.run_begins[cuts[-1] + 1])
+        assert not found.pair_counts[spare].any() and np.all(found.pair_documents[spare] == first)  # one of its own
+    assert sorted(seen) == sorted(zip(corpus.documents, corpus.words, strict=True))
+
+
+def test_wide_rows_make_more_blocks_and_threads_have_one_each():
+    corpus = simulated(400, 300, 30)
+    assert len(blocks_of(corpus, 16, 1).documents) == 1
+    assert len(blocks_of(corpus, 2048, 1).documents) == 2  # 400 rows of 32 KiB
+    assert len(blocks_of(corpus, 2048, 3).documents) == 3
+    assert blocks_of(corpus, 2048, 3).n_steps > blocks_of(corpus, 2048, 1).n_steps
+
+
+def test_a_small_corpus_is_one_block_for_any_number_of_threads():
+    found = blocks_of(simulated(), 16, 8)
+    assert len(found.documents) == 1 and found.cuts.shape == (1, 2)

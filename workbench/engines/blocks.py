@@ -1,0 +1,96 @@
+"""Pairs in blocks of documents, in a block word after word: the order in which `parallel_vb` visits them.
+
+A run is the pairs of one word in one block. The rows of a word are read once for a run and those of a block's documents stay
+in a cache, so blocks are as large as that allows; several threads take a block each. What `parallel_vb` counts has the same
+bits however the blocks are cut.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.memory import DOUBLE
+from workbench.kernels import slices
+from workbench.kernels.standard_vb import GROUP
+
+BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 2048
+"""The most of the rows of a block's documents, weights and counts, and of these documents."""
+STEPS, STEP_SHARE = 16, 0.5
+"""The most of several threads, each of which waits at first until another has taken one; of so much of a slice at the least."""
+SPARE = GROUP - 1
+"""Places after a block, of its first document and no tokens: a last group of pairs may reach beyond the block."""
+
+
+class Blocks(NamedTuple):
+    documents: list[tuple[int, int]]   # of each block, a range
+    cuts: np.ndarray                   # (block, step + 1) int64: where the runs of each step begin, and end; words in order
+    run_words: np.ndarray              # (run,) int32: the word; a last run of each block is what is spare, and in no step
+    run_begins: np.ndarray             # (run + 1,) int64: the first place
+    pair_documents: np.ndarray         # (place,) int32
+    pair_counts: np.ndarray            # (place,) int32, 0 where it is spare
+    places: np.ndarray                 # (pair,) int64, in canonical order
+
+    @property
+    def n_steps(self) -> int:
+        """Into which each block is cut."""
+        return self.cuts.shape[1] - 1
+
+    @property
+    def pairs(self) -> tuple:
+        """What `parallel_vb.visit_runs` takes."""
+        return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
+
+
+def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
+    """The pairs of a corpus in blocks for rows of so many padded topics."""
+    bounds, n_steps = block_bounds(corpus, lanes, n_threads)
+    last_words = cut_words(corpus, n_steps)
+    n_places = corpus.n_pairs + SPARE * len(bounds)
+    documents, counts = np.empty(n_places, np.int32), np.zeros(n_places, np.int32)
+    places = np.empty(corpus.n_pairs, np.int64)
+    cuts, words, begins, place, n_runs = [], [], [], 0, 0
+    for first, last in bounds:
+        pairs = slice(corpus.indptr[first], corpus.indptr[last])
+        order = np.argsort(corpus.words[pairs], kind="stable")
+        in_order, after = corpus.words[pairs][order], place + len(order)
+        documents[place:after] = np.repeat(np.arange(first, last), np.diff(corpus.indptr[first : last + 1]))[order]
+        counts[place:after], documents[after : after + SPARE] = corpus.counts[pairs][order], first
+        places[pairs][order] = np.arange(place, after)
+        starts = np.flatnonzero(np.diff(in_order, prepend=-1))
+        cuts.append(n_runs + np.searchsorted(in_order[starts], last_words))
+        words += [in_order[starts], [0]]
+        begins += [place + starts, [after]]
+        place, n_runs = after + SPARE, n_runs + len(starts) + 1
+    begins.append([place])
+    runs = np.concatenate(words).astype(np.int32), np.concatenate(begins).astype(np.int64)
+    return Blocks(bounds, np.array(cuts), *runs, documents, counts, places)
+
+
+def block_bounds(corpus, lanes: int, n_threads: int) -> tuple[list[tuple[int, int]], int]:
+    """Ranges of documents with about as many pairs each, and in how many steps a block is gone through."""
+    n_slices, row_bytes = corpus.n_pairs * lanes / slices.SLICE_WORK, 2 * lanes * DOUBLE
+    n_blocks = max(-(-corpus.n_documents * row_bytes // BLOCK_BYTES), -(-corpus.n_documents // BLOCK_DOCUMENTS))
+    if n_threads > 1 and n_slices > 1:
+        n_blocks = -(-n_blocks // n_threads) * n_threads
+    n_steps = math.ceil(n_slices / n_blocks)
+    if n_threads > 1:
+        n_steps = max(n_steps, min(STEPS, math.ceil(n_slices / n_blocks / STEP_SHARE)))
+    ideal = np.linspace(0, corpus.n_pairs, n_blocks + 1)[1:-1]
+    cuts = np.unique([0, *np.searchsorted(corpus.indptr, ideal), corpus.n_documents]).tolist()
+    return list(pairwise(cuts)), max(n_steps, 1)
+
+
+def cut_words(corpus, n_steps: int) -> np.ndarray:
+    """(step + 1,) the first word of each step and one after the last: about as many pairs in each."""
+    before = np.concatenate([[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))])
+    ideal = np.linspace(0, corpus.n_pairs, n_steps + 1)[1:-1]
+    return np.concatenate([[0], np.searchsorted(before, ideal), [corpus.n_words]])
+
+
+def block_bytes(n_pairs: int) -> int:
+    """Of `Blocks` at the most, when no two pairs of a block are of one word."""
+    return n_pairs * (4 + 4 + 4 + 8 + 8)

@@ -1,0 +1,98 @@
+"""Responsibilities that factorise: gamma_dwk = a_dk b_wk / Z_dw stands in weights of documents, of words, and ratios of pairs.
+
+All responsibilities of an update of `svb` or `vb` come from the same counts, so they are never stored. What stands for them is
+kept from update to update, since new arrays cost more than many a small sweep, and gives their entropy where it is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.blocks import Blocks, blocks_of
+from workbench.kernels.factored_entropy import entropy
+from workbench.kernels.lanes import aligned_empty
+from workbench.kernels.slices import each_slice, slice_bounds
+from workbench.kernels.standard_vb import log_sizes, weigh_rows
+
+
+class Room(NamedTuple):
+    """What an update leaves behind and needs again in the next."""
+
+    order: Blocks | tuple       # of the visits: blocks, or slices of documents and of words
+    document_factors: tuple     # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
+    word_factors: tuple         # (word, topic) likewise
+    ratios: np.ndarray          # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
+    places: np.ndarray | None   # (pair,) int64 of the ratios; None where they stand in canonical order
+
+    def canonical_ratios(self) -> np.ndarray:
+        """(pair,) float64."""
+        return self.ratios if self.places is None else self.ratios[self.places]
+
+
+def room_in_blocks(corpus, lanes: int, n_threads: int) -> Room:
+    """Room that holds nothing yet, for `svb`."""
+    blocks = blocks_of(corpus, lanes, n_threads)
+    return Room(blocks, *new_factors(corpus, lanes), np.zeros(len(blocks.pair_counts)), blocks.places)
+
+
+def room_in_slices(corpus, lanes: int) -> Room:
+    """The same where documents are fitted one by one."""
+    order = tuple(slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr))
+    return Room(order, *new_factors(corpus, lanes), np.empty(corpus.n_pairs), None)
+
+
+def new_factors(corpus, lanes: int) -> tuple[tuple, tuple]:
+    """Logs and weights of documents, and of words."""
+    shapes = ((n, lanes) for n in (corpus.n_documents, corpus.n_words))
+    return tuple((aligned_empty(shape, np.float64), aligned_empty(shape, np.float64)) for shape in shapes)
+
+
+class Entropy:
+    """That of the responsibilities behind expected counts, nats: ``float`` of it computes it, and numpy takes it for a number.
+
+    A sweep does not need it, so it is computed where a bound is asked for; NaN after the next update, which changes the counts.
+    """
+
+    def __init__(self, corpus, mean, room: Room, n_topics: int):
+        self._corpus, self._mean, self._room, self._n_topics = corpus, mean, room, n_topics
+
+    def __float__(self) -> float:
+        corpus, room = self._corpus, self._room
+        if room is None:
+            return math.nan
+        pairs, factors = (corpus.documents, corpus.words, corpus.counts), (*room.document_factors, *room.word_factors)
+        return entropy(*self._mean[:2], *pairs, *factors, room.canonical_ratios(), self._n_topics)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.array(float(self), dtype)
+
+    def give_room(self) -> Room | None:
+        """The room, for the next update; given once, so that copies of a state do not share it."""
+        room, self._room = self._room, None
+        return room
+
+
+def room_for(before: float | Entropy, order: type, make) -> Room:
+    """That of the update before, if it has such an order, or what ``make`` makes."""
+    room = before.give_room() if isinstance(before, Entropy) else None
+    return room if room and type(room.order) is order else make()
+
+
+class Fitted(NamedTuple):
+    entropy: Entropy   # of the responsibilities behind the new counts
+    n_visited: int     # pairs, each as often as it was visited
+
+
+def weigh_topics(corpus, model, mean, sampled, point: bool, room: Room, turn) -> None:
+    """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
+    (_, mean_wk, mean_k), (_, sampled_wk, sampled_k), lanes = mean, sampled, len(mean[2])
+    sizes = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, model.n_topics)
+    betas, rows = np.full(lanes, model.beta), slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
+
+    def weigh(first, last):
+        weigh_rows(first, last, betas, mean_wk, sampled_wk, sizes, point, *room.word_factors)
+
+    each_slice(weigh, rows, turn.n_threads, turn.pulse)
