@@ -29,6 +29,8 @@ from workbench.kernels.vectors import (
     totals,
 )
 
+AT_ONCE = 8
+"""Pairs of a run whose normalisers are computed before the counts of any, in `visit`."""
 WIDE = 320
 """The fewest topics of a row in `visit_wide`."""
 AHEAD = 2
@@ -72,27 +74,33 @@ def visit_narrow(begin, end, own, documents, counts, document_weights, word_weig
 def visit(begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios):
     """The pairs of a run, four at a time: a last four reaches into the next run, to whose documents it adds 0.
 
-    own: where the rows of the word begin. Leaves n / Z of each pair, 0 where Z is tiny; returns how many of them are.
+    Normalisers of some pairs first, and then what these expect: a processor does not look ahead far enough to find other work
+    while it waits for a division. own: where the rows of the word begin. Leaves n / Z of each pair, 0 where Z is tiny; returns
+    how many of them are.
     """
     n_padded, n_tiny = mean_dk.shape[1], 0
-    for i in range(begin, end, GROUP):
-        r0, r1, r2, r3 = rows_from(documents, i, n_padded)
-        z0 = z1 = z2 = z3 = spread(0.0)
-        for k in range(0, n_padded, LANES):
-            b = load(word_weights, own + k)
-            z0 += b * load(document_weights, r0 + k)
-            z1 += b * load(document_weights, r1 + k)
-            z2 += b * load(document_weights, r2 + k)
-            z3 += b * load(document_weights, r3 + k)
-        q0, q1, q2, q3, tiny = share(i, end, totals(z0, z1, z2, z3), counts, ratios)
-        for k in range(0, n_padded, LANES):
-            b, of_word = load(word_weights, own + k), load(mean_wk, own + k)
-            of_word += give(mean_dk, r0 + k, (q0 * b) * load(document_weights, r0 + k))
-            of_word += give(mean_dk, r1 + k, (q1 * b) * load(document_weights, r1 + k))
-            of_word += give(mean_dk, r2 + k, (q2 * b) * load(document_weights, r2 + k))
-            of_word += give(mean_dk, r3 + k, (q3 * b) * load(document_weights, r3 + k))
-            store(mean_wk, own + k, of_word)
-        n_tiny += tiny
+    for start in range(begin, end, AT_ONCE):
+        stop = min(start + AT_ONCE, end)
+        for i in range(start, stop, GROUP):
+            r0, r1, r2, r3 = rows_from(documents, i, n_padded)
+            z0 = z1 = z2 = z3 = spread(0.0)
+            for k in range(0, n_padded, LANES):
+                b = load(word_weights, own + k)
+                z0 += b * load(document_weights, r0 + k)
+                z1 += b * load(document_weights, r1 + k)
+                z2 += b * load(document_weights, r2 + k)
+                z3 += b * load(document_weights, r3 + k)
+            n_tiny += share(i, end, totals(z0, z1, z2, z3), counts, ratios)[4]
+        for i in range(start, stop, GROUP):
+            r0, r1, r2, r3 = rows_from(documents, i, n_padded)
+            q0, q1, q2, q3 = four_from(ratios, i)
+            for k in range(0, n_padded, LANES):
+                b, of_word = load(word_weights, own + k), load(mean_wk, own + k)
+                of_word += give(mean_dk, r0 + k, (q0 * b) * load(document_weights, r0 + k))
+                of_word += give(mean_dk, r1 + k, (q1 * b) * load(document_weights, r1 + k))
+                of_word += give(mean_dk, r2 + k, (q2 * b) * load(document_weights, r2 + k))
+                of_word += give(mean_dk, r3 + k, (q3 * b) * load(document_weights, r3 + k))
+                store(mean_wk, own + k, of_word)
     return n_tiny
 
 
