@@ -1,9 +1,9 @@
 """How long is a sweep, beside that of the peers, on the same work?
 
 Collapsed Gibbs sampling of ours, tomotopy and lda visits every token once; a sweep of scikit-learn and gensim with one inner
-step, of `svb`, and of `vb` with one inner step goes once over the pairs for the documents and once for the words. One thread,
-alpha = beta = 0.1, nothing learnt of the priors; the peers in float64, but for the float32 weights of tomotopy. lda begins at
-the topics that `cgs` has after its warm-up; the others warm up by themselves.
+step goes once over the pairs for the documents and once for the words, which `svb`, and `vb` with one inner step, do in one
+visit. One thread, alpha = beta = 0.1, nothing learnt of the priors; the peers in float64, but for the float32 weights of
+tomotopy. lda begins at the topics that `cgs` has after its warm-up; the others warm up by themselves.
 """
 
 from __future__ import annotations
@@ -72,8 +72,9 @@ def makers(corpus, n_topics: int, quick: bool) -> dict:
 
 
 def ratios(rows: pd.DataFrame, of: str, to: str) -> dict[tuple[str, int], float]:
-    """(corpus, K) → times."""
-    cells_done = rows.groupby(["corpus", "n_topics"], sort=False)
+    """(corpus, K) → times, corpora in the order of the rows."""
+    corpora = list(dict.fromkeys(rows["corpus"]))
+    cells_done = sorted(rows.groupby(["corpus", "n_topics"]), key=lambda cell: (corpora.index(cell[0][0]), cell[0][1]))
     return {cell: ratio(part, of, to) for cell, part in cells_done}
 
 

@@ -17,7 +17,7 @@ from workbench.engines.memory import DOUBLE
 from workbench.kernels import slices
 from workbench.kernels.standard_vb import GROUP
 
-BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 2048
+BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 4096
 """The most of the rows of a block's documents, weights and counts, and of these documents."""
 STEPS, STEP_SHARE = 16, 0.5
 """The most of several threads, each of which waits at first until another has taken one; of so much of a slice at the least."""
