@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from toys import CORPORA, simulated
 
+from workbench.corpus import Corpus
 from workbench.engines import blocks
 from workbench.engines.blocks import SPARE, blocks_of
 from workbench.kernels import slices
@@ -16,12 +17,12 @@ def test_every_pair_has_a_place_in_the_block_of_its_document(corpus, n_threads, 
     monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", most)
     monkeypatch.setattr(slices, "SLICE_WORK", 64)
     found = blocks_of(corpus, 16, n_threads)
-    assert [d for first, last in found.documents for d in range(first, last)] == list(range(corpus.n_documents))
-    assert len(found.pair_counts) == corpus.n_pairs + SPARE * len(found.documents)
+    assert [d for first, last in found.ranges for d in range(first, last)] == list(range(corpus.n_documents))
+    assert len(found.pair_counts) == corpus.n_pairs + SPARE * len(found.ranges)
     np.testing.assert_array_equal(found.pair_documents[found.places], corpus.documents)
     np.testing.assert_array_equal(found.pair_counts[found.places], corpus.counts)
     seen = []
-    for (first, last), cuts in zip(found.documents, found.cuts, strict=True):
+    for (first, last), cuts in zip(found.ranges, found.cuts, strict=True):
         words = found.run_words[cuts[0] : cuts[-1]]
         assert np.all(np.diff(words) > 0) and np.all(np.diff(cuts) >= 0)
         for run in range(cuts[0], cuts[-1]):
@@ -35,12 +36,26 @@ def test_every_pair_has_a_place_in_the_block_of_its_document(corpus, n_threads, 
 
 def test_wide_rows_make_more_blocks_and_threads_have_one_each():
     corpus = simulated(400, 300, 30)
-    assert len(blocks_of(corpus, 16, 1).documents) == 1
-    assert len(blocks_of(corpus, 2048, 1).documents) == 2  # 400 rows of 32 KiB
-    assert len(blocks_of(corpus, 2048, 3).documents) == 3
+    assert len(blocks_of(corpus, 16, 1).ranges) == 1
+    assert len(blocks_of(corpus, 2048, 1).ranges) == 2  # 400 rows of 32 KiB
+    assert len(blocks_of(corpus, 2048, 3).ranges) == 3
     assert blocks_of(corpus, 2048, 3).n_steps > blocks_of(corpus, 2048, 1).n_steps
 
 
 def test_a_small_corpus_is_one_block_for_any_number_of_threads():
     found = blocks_of(simulated(), 16, 8)
-    assert len(found.documents) == 1 and found.cuts.shape == (1, 2)
+    assert len(found.ranges) == 1 and found.cuts.shape == (1, 2)
+
+
+def test_a_few_long_documents_among_many_short_ones_spoil_neither_blocks_nor_steps(monkeypatch):
+    """By pairs alone all short documents would be one block, by documents alone all long ones."""
+    lengths = np.where(np.arange(600) % 200 == 199, 300, 1)
+    words = np.concatenate([np.arange(n) for n in lengths])
+    corpus = Corpus.from_pairs(np.repeat(np.arange(600), lengths), words, np.ones(len(words), int))
+    monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", 60)
+    monkeypatch.setattr(slices, "SLICE_WORK", 16 * 100)
+    found = blocks_of(corpus, 16, 1)
+    n_pairs = [corpus.indptr[last] - corpus.indptr[first] for first, last in found.ranges]
+    assert max(last - first for first, last in found.ranges) <= 2 * 60
+    assert max(n_pairs) <= 2 * corpus.n_pairs / 10 + 300
+    assert found.n_steps == -(-max(n_pairs) // 100)

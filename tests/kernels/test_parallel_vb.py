@@ -35,9 +35,9 @@ def visited(corpus, of_documents, of_words, n_threads=1):
 
     def visit(block, step):
         cut = order.cuts[block, step : step + 2]
-        return visit_runs(*cut, *order.pairs, document_weights, word_weights, mean_dk, mean_wk, ratios)
+        return visit_runs(*cut, *order.visited, document_weights, word_weights, mean_dk, mean_wk, ratios)
 
-    tiny = slices.each_wave(visit, len(order.documents), order.n_steps, n_threads, lambda: None)
+    tiny = slices.each_wave(visit, len(order.ranges), order.n_steps, n_threads, lambda: None)
     return mean_dk, mean_wk, ratios[order.places], sum(map(sum, tiny))
 
 
@@ -86,7 +86,7 @@ def test_a_pair_with_a_tiny_normaliser_is_left_out_and_told(n_topics):
     np.testing.assert_allclose(mean_dk.sum(axis=1), left, rtol=ROUNDING)
 
 
-def test_where_all_weights_of_a_document_underflow_a_sweep_goes_by_logs():
+def test_where_all_weights_of_a_document_underflow_a_sweep_goes_by_logs(monkeypatch):
     """Counts so small that exp(psi(alpha + n_dk)) is 0 for every topic: gamma is that of the logs, document by document."""
     corpus, n_topics, model = simulated(8, 10, 12), 3, LDA(3, 1e-4, 0.2)
     random = np.random.default_rng(1)
@@ -97,8 +97,11 @@ def test_where_all_weights_of_a_document_underflow_a_sweep_goes_by_logs():
     gamma = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
     assert np.ptp(gamma[:, 0]) > 0.5  # documents differ
 
-    mean = padded_rows(used, float), padded_rows(n_wk, float), pad_topics(n_wk.sum(axis=0))
-    fitted = svb.update_in_parallel(corpus, model, mean, np.nan, NOTHING_SAMPLED, Turn(0, 1))
+    mean, pulses = (padded_rows(used, float), padded_rows(n_wk, float), pad_topics(n_wk.sum(axis=0))), []
+    monkeypatch.setattr(svb, "BY_LOGS", 10)
+    turn = Turn(0, 1, pulse=lambda: pulses.append(1))
+    fitted = svb.update_in_parallel(corpus, model, mean, np.nan, NOTHING_SAMPLED, turn)
+    assert len(pulses) > corpus.n_pairs / 10  # it may be paused while many go by their logs
     counts, rounding = twins.expected_counts(corpus, gamma), 1e-6  # psi of 1e-4 is -1e4 with ten digits
     assert mean[0].shape[1] == padded(n_topics) and fitted.n_visited == corpus.n_pairs
     for found, expected in zip(mean, (counts.n_dk, counts.n_wk, counts.n_k), strict=True):

@@ -18,15 +18,15 @@ from workbench.kernels import slices
 from workbench.kernels.standard_vb import GROUP
 
 BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 4096
-"""The most of the rows of a block's documents, weights and counts, and of these documents."""
+"""About the most of the rows of a block's documents, weights and counts, and of these documents."""
 STEPS, STEP_SHARE = 16, 0.5
-"""The most of several threads, each of which waits at first until another has taken one; of so much of a slice at the least."""
+"""Of several threads, which wait for each other's steps: so many at least, unless each would be less than that of a slice."""
 SPARE = GROUP - 1
 """Places after a block, of its first document and no tokens: a last group of pairs may reach beyond the block."""
 
 
 class Blocks(NamedTuple):
-    documents: list[tuple[int, int]]   # of each block, a range
+    ranges: list[tuple[int, int]]      # of documents, for each block
     cuts: np.ndarray                   # (block, step + 1) int64: where the runs of each step begin, and end; words in order
     run_words: np.ndarray              # (run,) int32: the word; a last run of each block is what is spare, and in no step
     run_begins: np.ndarray             # (run + 1,) int64: the first place
@@ -40,15 +40,15 @@ class Blocks(NamedTuple):
         return self.cuts.shape[1] - 1
 
     @property
-    def pairs(self) -> tuple:
-        """What `parallel_vb.visit_runs` takes."""
+    def visited(self) -> tuple:
+        """Runs and their pairs, as `parallel_vb.visit_runs` takes them."""
         return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
 
 
 def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
     """The pairs of a corpus in blocks for rows of so many padded topics."""
-    bounds, n_steps = block_bounds(corpus, lanes, n_threads)
-    last_words = cut_words(corpus, n_steps)
+    bounds = block_bounds(corpus, lanes, n_threads)
+    last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
     n_places = corpus.n_pairs + SPARE * len(bounds)
     documents, counts = np.empty(n_places, np.int32), np.zeros(n_places, np.int32)
     places = np.empty(corpus.n_pairs, np.int64)
@@ -70,18 +70,22 @@ def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
     return Blocks(bounds, np.array(cuts), *runs, documents, counts, places)
 
 
-def block_bounds(corpus, lanes: int, n_threads: int) -> tuple[list[tuple[int, int]], int]:
-    """Ranges of documents with about as many pairs each, and in how many steps a block is gone through."""
-    n_slices, row_bytes = corpus.n_pairs * lanes / slices.SLICE_WORK, 2 * lanes * DOUBLE
-    n_blocks = max(-(-corpus.n_documents * row_bytes // BLOCK_BYTES), -(-corpus.n_documents // BLOCK_DOCUMENTS))
-    if n_threads > 1 and n_slices > 1:
+def block_bounds(corpus, lanes: int, n_threads: int) -> list[tuple[int, int]]:
+    """Ranges of documents, with at most twice the mean of pairs, and of documents, but for a longest document."""
+    n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
+    n_blocks = max(-(-n_documents * row_bytes // BLOCK_BYTES), -(-n_documents // BLOCK_DOCUMENTS))
+    if n_threads > 1 and corpus.n_pairs * lanes > slices.SLICE_WORK:
         n_blocks = -(-n_blocks // n_threads) * n_threads
-    n_steps = math.ceil(n_slices / n_blocks)
-    if n_threads > 1:
-        n_steps = max(n_steps, min(STEPS, math.ceil(n_slices / n_blocks / STEP_SHARE)))
-    ideal = np.linspace(0, corpus.n_pairs, n_blocks + 1)[1:-1]
-    cuts = np.unique([0, *np.searchsorted(corpus.indptr, ideal), corpus.n_documents]).tolist()
-    return list(pairwise(cuts)), max(n_steps, 1)
+    share = corpus.indptr / max(corpus.n_pairs, 1) + np.arange(n_documents + 1) / n_documents
+    cuts = np.searchsorted(share, np.linspace(0, share[-1], n_blocks + 1)[1:-1])
+    return list(pairwise(np.unique([0, *cuts, n_documents]).tolist()))
+
+
+def steps_of(corpus, bounds, lanes: int, n_threads: int) -> int:
+    """In how many steps every block is gone through: of about a slice in the largest, or of less for several threads."""
+    n_slices = max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds) * lanes / slices.SLICE_WORK
+    least = min(STEPS, math.ceil(n_slices / STEP_SHARE)) if n_threads > 1 and len(bounds) > 1 else 1
+    return max(math.ceil(n_slices), least)
 
 
 def cut_words(corpus, n_steps: int) -> np.ndarray:
@@ -92,5 +96,5 @@ def cut_words(corpus, n_steps: int) -> np.ndarray:
 
 
 def block_bytes(n_pairs: int) -> int:
-    """Of `Blocks` at the most, when no two pairs of a block are of one word."""
+    """Of `Blocks`, held, at the most: when no two pairs of a block are of one word."""
     return n_pairs * (4 + 4 + 4 + 8 + 8)

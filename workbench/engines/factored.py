@@ -1,7 +1,8 @@
 """Responsibilities that factorise: gamma_dwk = a_dk b_wk / Z_dw stands in weights of documents, of words, and ratios of pairs.
 
-All responsibilities of an update of `svb` or `vb` come from the same counts, so they are never stored. What stands for them is
-kept from update to update, since new arrays cost more than many a small sweep, and gives their entropy where it is asked for.
+All responsibilities of an update of `svb`, `vb` or `network-vb` come from the same counts, so they are never stored. What
+stands for them is kept from update to update, since new arrays cost more than many a small sweep, and gives their entropy
+where it is asked for.
 """
 
 from __future__ import annotations
@@ -25,23 +26,22 @@ class Room(NamedTuple):
     document_factors: tuple     # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
     word_factors: tuple         # (word, topic) likewise
     ratios: np.ndarray          # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
-    places: np.ndarray | None   # (pair,) int64 of the ratios; None where they stand in canonical order
 
     def canonical_ratios(self) -> np.ndarray:
         """(pair,) float64."""
-        return self.ratios if self.places is None else self.ratios[self.places]
+        return self.ratios[self.order.places] if isinstance(self.order, Blocks) else self.ratios
 
 
 def room_in_blocks(corpus, lanes: int, n_threads: int) -> Room:
-    """Room that holds nothing yet, for `svb`."""
+    """Room that holds nothing yet, for `update_in_parallel`."""
     blocks = blocks_of(corpus, lanes, n_threads)
-    return Room(blocks, *new_factors(corpus, lanes), np.zeros(len(blocks.pair_counts)), blocks.places)
+    return Room(blocks, *new_factors(corpus, lanes), np.zeros(len(blocks.pair_counts)))
 
 
 def room_in_slices(corpus, lanes: int) -> Room:
     """The same where documents are fitted one by one."""
     order = tuple(slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr))
-    return Room(order, *new_factors(corpus, lanes), np.empty(corpus.n_pairs), None)
+    return Room(order, *new_factors(corpus, lanes), np.empty(corpus.n_pairs))
 
 
 def new_factors(corpus, lanes: int) -> tuple[tuple, tuple]:
@@ -76,7 +76,7 @@ class Entropy:
 
 
 def room_for(before: float | Entropy, order: type, make) -> Room:
-    """That of the update before, if it has such an order, or what ``make`` makes."""
+    """That of the update before, if it goes in the same kind of order, `Blocks` or a plain tuple, or what ``make`` makes."""
     room = before.give_room() if isinstance(before, Entropy) else None
     return room if room and type(room.order) is order else make()
 

@@ -94,6 +94,8 @@ def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[Sta
     return state, {"updates": part.n_pairs}
 
 
+BY_LOGS = 1000
+"""Pairs that are counted by their logs between two pulses."""
 PARTS = WeakKeyDictionary()
 """What `pairs_above` found, by corpus and threshold."""
 
@@ -122,23 +124,28 @@ def update_in_parallel(corpus, model, mean, before, sampled, turn, point=False) 
     blocks, documents, topics = room.order, room.document_factors, room.word_factors
 
     def visit(block, step):
-        first, last = blocks.documents[block]
+        first, last = blocks.ranges[block]
         if step == 0:
             weigh_rows(first, last, alpha, mean_dk, sampled[0], np.zeros(lanes), False, *documents)
             mean_dk[first:last] = 0.0
         return visit_runs(
-            *blocks.cuts[block, step : step + 2], *blocks.pairs, documents[1], topics[1], mean_dk, mean_wk, room.ratios
+            *blocks.cuts[block, step : step + 2], *blocks.visited, documents[1], topics[1], mean_dk, mean_wk, room.ratios
         )
 
     weigh_topics(corpus, model, mean, sampled, point, room, turn)
     mean_wk[:] = 0.0
-    n_tiny = sum(map(sum, each_wave(visit, len(blocks.documents), blocks.n_steps, turn.n_threads, turn.pulse)))
+    n_tiny = sum(map(sum, each_wave(visit, len(blocks.ranges), blocks.n_steps, turn.n_threads, turn.pulse)))
     add_words(mean_wk, mean_k)
-    if n_tiny:
-        tiny = np.flatnonzero(room.canonical_ratios() == 0.0)
+    for tiny in few(np.flatnonzero(room.canonical_ratios() == 0.0)) if n_tiny else ():
+        turn.pulse()
         pairs = corpus.documents[tiny], corpus.words[tiny], corpus.counts[tiny]
         count_by_logs(*pairs, *documents, *topics, model.n_topics, *mean)
     return Fitted(Entropy(corpus, mean, room, model.n_topics), corpus.n_pairs)
+
+
+def few(pairs: np.ndarray) -> list[np.ndarray]:
+    """The pairs in parts that take some milliseconds by their logs."""
+    return np.split(pairs, range(BY_LOGS, len(pairs), BY_LOGS))
 
 
 def update_sequentially(corpus, model, threshold, state, sampled, turn) -> None:
@@ -205,7 +212,7 @@ def memory(corpus, model, options, threshold=0) -> Memory:
 def in_parallel(corpus, rows: int, n_pairs: int) -> Memory:
     """What `update_in_parallel` takes: its room, at the most logs of weights, and the pairs, copied unless all, in blocks."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
-    return Memory(rows, copied + block_bytes(n_pairs) + rows + n_pairs * DOUBLE, step=rows)
+    return Memory(rows, copied + block_bytes(n_pairs) + rows + n_pairs * DOUBLE, step=rows + n_pairs * DOUBLE)
 
 
 def idle(options) -> str | None:

@@ -104,7 +104,7 @@ def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
 
 @lean
 def fit_each(
-    first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
+    first, last, indptr, words, counts, alpha, none_sampled, word_logs, word_weights, n_topics, most_passes, tolerance,
     mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
 ):
     """`fit_documents` with room for a document."""
@@ -119,7 +119,7 @@ def fit_each(
         store(rows, n, spread(0))
         for passed in range(most_passes):
             if passed > 0:
-                weigh_row(d, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
+                weigh_row(d, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
             if n_padded == LANES:
                 n_tiny = visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new)
             else:
@@ -160,9 +160,9 @@ def fit_documents(
     n_padded, most = len(alpha), longest(first, last, indptr) + LANES
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
-    sampled_dk = NOTHING_SAMPLED[0]
-    weigh_rows(first, last, alpha, mean_dk, sampled_dk, unsized, False, document_logs, document_weights)
+    none_sampled = NOTHING_SAMPLED[0]  # an argument below, since a constant would be of another type
+    weigh_rows(first, last, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
     return fit_each(
-        first, last, indptr, words, counts, alpha, sampled_dk, word_logs, word_weights, n_topics, most_passes, tolerance,
+        first, last, indptr, words, counts, alpha, none_sampled, word_logs, word_weights, n_topics, most_passes, tolerance,
         mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
     )

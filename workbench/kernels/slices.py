@@ -3,6 +3,7 @@
 The slices depend on the corpus and the number of topics alone, never on the number of threads, and
 their results come back in order: sums over slices have the same bits however many threads there are.
 Work that must go slice after slice (a chain, a block of a partition) is a task, and tasks go side by side.
+Where rows of work share what they add to, they go in a wave, which keeps the order of the additions.
 """
 
 from __future__ import annotations

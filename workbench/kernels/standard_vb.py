@@ -7,10 +7,9 @@ chain s; < > is the mean over the chains, in the log domain. Only pairs that cou
 `threshold` are variational. Counts include the pair's own contribution.
 
 In the parallel schedule every gamma comes from the same counts, so gamma factorises into a document
-weight and a word weight and is never stored: `weigh_rows` makes the weights, `document_vb.fit_documents`
-the counts of the documents, `count_words` those of the words. In the sequential schedule counts follow
-each pair and gamma is kept. Where priors are so small that exp(psi) leaves the range of doubles, a pair
-is normalised in the log domain instead.
+weight and a word weight and is never stored: `weigh_rows` makes the weights, `parallel_vb` the
+counts. In the sequential schedule counts follow each pair and gamma is kept. Where priors are so small
+that exp(psi) leaves the range of doubles, a pair is normalised in the log domain instead.
 """
 
 import numpy as np
