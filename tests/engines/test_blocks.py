@@ -19,8 +19,6 @@ def test_every_pair_has_a_place_in_the_block_of_its_document(corpus, n_threads, 
     found = blocks_of(corpus, 16, n_threads)
     assert [d for first, last in found.ranges for d in range(first, last)] == list(range(corpus.n_documents))
     assert len(found.pair_counts) == corpus.n_pairs + SPARE * len(found.ranges)
-    np.testing.assert_array_equal(found.pair_documents[found.places], corpus.documents)
-    np.testing.assert_array_equal(found.pair_counts[found.places], corpus.counts)
     seen = []
     for (first, last), cuts in zip(found.ranges, found.cuts, strict=True):
         words = found.run_words[cuts[0] : cuts[-1]]
@@ -28,18 +26,19 @@ def test_every_pair_has_a_place_in_the_block_of_its_document(corpus, n_threads, 
         for run in range(cuts[0], cuts[-1]):
             run_documents = found.pair_documents[found.run_begins[run] : found.run_begins[run + 1]]
             assert np.all(np.diff(run_documents) > 0) and first <= run_documents[0] and run_documents[-1] < last
-            seen += [(d, found.run_words[run]) for d in run_documents]
+            seen += zip(*found.pairs_at(np.arange(found.run_begins[run], found.run_begins[run + 1])), strict=True)
         spare = slice(found.run_begins[cuts[-1]], found.run_begins[cuts[-1] + 1])
         assert not found.pair_counts[spare].any() and np.all(found.pair_documents[spare] == first)  # one of its own
-    assert sorted(seen) == sorted(zip(corpus.documents, corpus.words, strict=True))
+    assert sorted(seen) == sorted(zip(corpus.documents, corpus.words, corpus.counts, strict=True))
 
 
-def test_wide_rows_make_more_blocks_and_threads_have_one_each():
+def test_wide_rows_and_many_documents_make_more_blocks_and_threads_more_steps(monkeypatch):
     corpus = simulated(400, 300, 30)
     assert len(blocks_of(corpus, 16, 1).ranges) == 1
-    assert len(blocks_of(corpus, 2048, 1).ranges) == 2  # 400 rows of 32 KiB
-    assert len(blocks_of(corpus, 2048, 3).ranges) == 3
+    assert len(blocks_of(corpus, 2048, 1).ranges) == len(blocks_of(corpus, 2048, 3).ranges) == 2  # 400 rows of 32 KiB
     assert blocks_of(corpus, 2048, 3).n_steps > blocks_of(corpus, 2048, 1).n_steps
+    monkeypatch.setattr(blocks, "FEW_DOCUMENTS", 130)
+    assert len(blocks_of(corpus, 2048, 1).ranges) == 3
 
 
 def test_a_small_corpus_is_one_block_for_any_number_of_threads():

@@ -38,7 +38,9 @@ def visited(corpus, of_documents, of_words, n_threads=1):
         return visit_runs(*cut, *order.visited, document_weights, word_weights, mean_dk, mean_wk, ratios)
 
     tiny = slices.each_wave(visit, len(order.ranges), order.n_steps, n_threads, lambda: None)
-    return mean_dk, mean_wk, ratios[order.places], sum(map(sum, tiny))
+    words = np.repeat(order.run_words, np.diff(order.run_begins))
+    places = np.lexsort((words, order.pair_documents, order.pair_counts == 0))[: corpus.n_pairs]
+    return mean_dk, mean_wk, ratios[places], sum(map(sum, tiny))
 
 
 @pytest.mark.parametrize("n_topics", [1, 16, 17, 40, 100, WIDE - 16, WIDE])

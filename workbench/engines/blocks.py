@@ -1,8 +1,8 @@
 """Pairs in blocks of documents, in a block word after word: the order in which `parallel_vb` visits them.
 
 A run is the pairs of one word in one block. The rows of a word are read once for a run and those of a block's documents stay
-in a cache, so blocks are as large as that allows; several threads take a block each. What `parallel_vb` counts has the same
-bits however the blocks are cut.
+in a cache, so blocks are as large as that allows, and a few for several threads. What `parallel_vb` counts has the same bits
+however the blocks are cut, but not what is added up over places: the cuts depend on the corpus and the number of topics alone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from workbench.kernels.standard_vb import GROUP
 
 BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 4096
 """About the most of the rows of a block's documents, weights and counts, and of these documents."""
+FEWEST, FEW_DOCUMENTS = 4, 512
+"""Blocks, as far as each then has so many documents and a slice of work."""
 STEPS, STEP_SHARE = 16, 0.5
 """Of several threads, which wait for each other's steps: so many at least, unless each would be less than that of a slice."""
 SPARE = GROUP - 1
@@ -32,7 +34,6 @@ class Blocks(NamedTuple):
     run_begins: np.ndarray             # (run + 1,) int64: the first place
     pair_documents: np.ndarray         # (place,) int32
     pair_counts: np.ndarray            # (place,) int32, 0 where it is spare
-    places: np.ndarray                 # (pair,) int64, in canonical order
 
     @property
     def n_steps(self) -> int:
@@ -44,14 +45,18 @@ class Blocks(NamedTuple):
         """Runs and their pairs, as `parallel_vb.visit_runs` takes them."""
         return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
 
+    def pairs_at(self, places: np.ndarray) -> tuple:
+        """Documents, words and counts of the pairs that stand there."""
+        runs = np.searchsorted(self.run_begins, places, side="right") - 1
+        return self.pair_documents[places], self.run_words[runs], self.pair_counts[places]
+
 
 def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
     """The pairs of a corpus in blocks for rows of so many padded topics."""
-    bounds = block_bounds(corpus, lanes, n_threads)
+    bounds = block_bounds(corpus, lanes)
     last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
     n_places = corpus.n_pairs + SPARE * len(bounds)
     documents, counts = np.empty(n_places, np.int32), np.zeros(n_places, np.int32)
-    places = np.empty(corpus.n_pairs, np.int64)
     cuts, words, begins, place, n_runs = [], [], [], 0, 0
     for first, last in bounds:
         pairs = slice(corpus.indptr[first], corpus.indptr[last])
@@ -59,7 +64,6 @@ def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
         in_order, after = corpus.words[pairs][order], place + len(order)
         documents[place:after] = np.repeat(np.arange(first, last), np.diff(corpus.indptr[first : last + 1]))[order]
         counts[place:after], documents[after : after + SPARE] = corpus.counts[pairs][order], first
-        places[pairs][order] = np.arange(place, after)
         starts = np.flatnonzero(np.diff(in_order, prepend=-1))
         cuts.append(n_runs + np.searchsorted(in_order[starts], last_words))
         words += [in_order[starts], [0]]
@@ -67,15 +71,14 @@ def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
         place, n_runs = after + SPARE, n_runs + len(starts) + 1
     begins.append([place])
     runs = np.concatenate(words).astype(np.int32), np.concatenate(begins).astype(np.int64)
-    return Blocks(bounds, np.array(cuts), *runs, documents, counts, places)
+    return Blocks(bounds, np.array(cuts), *runs, documents, counts)
 
 
-def block_bounds(corpus, lanes: int, n_threads: int) -> list[tuple[int, int]]:
+def block_bounds(corpus, lanes: int) -> list[tuple[int, int]]:
     """Ranges of documents, with at most twice the mean of pairs, and of documents, but for a longest document."""
     n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
-    n_blocks = max(-(-n_documents * row_bytes // BLOCK_BYTES), -(-n_documents // BLOCK_DOCUMENTS))
-    if n_threads > 1 and corpus.n_pairs * lanes > slices.SLICE_WORK:
-        n_blocks = -(-n_blocks // n_threads) * n_threads
+    few = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
+    n_blocks = max(few, -(-n_documents * row_bytes // BLOCK_BYTES), -(-n_documents // BLOCK_DOCUMENTS))
     share = corpus.indptr / max(corpus.n_pairs, 1) + np.arange(n_documents + 1) / n_documents
     cuts = np.searchsorted(share, np.linspace(0, share[-1], n_blocks + 1)[1:-1])
     return list(pairwise(np.unique([0, *cuts, n_documents]).tolist()))
@@ -97,4 +100,4 @@ def cut_words(corpus, n_steps: int) -> np.ndarray:
 
 def block_bytes(n_pairs: int) -> int:
     """Of `Blocks`, held, at the most: when no two pairs of a block are of one word."""
-    return n_pairs * (4 + 4 + 4 + 8 + 8)
+    return n_pairs * (4 + 4 + 4 + 8)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.blocks import Blocks, blocks_of
-from workbench.kernels.factored_entropy import entropy
+from workbench.kernels.factored_entropy import log_normalisers, log_normalisers_by_logs, log_weights
 from workbench.kernels.lanes import aligned_empty
 from workbench.kernels.slices import each_slice, slice_bounds
 from workbench.kernels.standard_vb import log_sizes, weigh_rows
@@ -27,9 +27,12 @@ class Room(NamedTuple):
     word_factors: tuple         # (word, topic) likewise
     ratios: np.ndarray          # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
 
-    def canonical_ratios(self) -> np.ndarray:
-        """(pair,) float64."""
-        return self.ratios[self.order.places] if isinstance(self.order, Blocks) else self.ratios
+    def by_logs(self, corpus) -> tuple:
+        """Documents, words and counts of the pairs that went by their logs."""
+        if isinstance(self.order, Blocks):
+            return self.order.pairs_at(np.flatnonzero((self.ratios == 0.0) & (self.order.pair_counts > 0)))
+        pairs = np.flatnonzero(self.ratios == 0.0)
+        return corpus.documents[pairs], corpus.words[pairs], corpus.counts[pairs]
 
 
 def room_in_blocks(corpus, lanes: int, n_threads: int) -> Room:
@@ -63,8 +66,12 @@ class Entropy:
         corpus, room = self._corpus, self._room
         if room is None:
             return math.nan
-        pairs, factors = (corpus.documents, corpus.words, corpus.counts), (*room.document_factors, *room.word_factors)
-        return entropy(*self._mean[:2], *pairs, *factors, room.canonical_ratios(), self._n_topics)
+        documents, words = room.document_factors, room.word_factors
+        counts = room.order.pair_counts if isinstance(room.order, Blocks) else corpus.counts
+        of_pairs, n_by_logs = log_normalisers(counts, room.ratios)
+        if n_by_logs:
+            of_pairs += log_normalisers_by_logs(*room.by_logs(corpus), *documents, *words, self._n_topics)
+        return of_pairs - log_weights(self._mean[0], *documents) - log_weights(self._mean[1], *words)
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return np.array(float(self), dtype)

@@ -136,16 +136,12 @@ def update_in_parallel(corpus, model, mean, before, sampled, turn, point=False) 
     mean_wk[:] = 0.0
     n_tiny = sum(map(sum, each_wave(visit, len(blocks.ranges), blocks.n_steps, turn.n_threads, turn.pulse)))
     add_words(mean_wk, mean_k)
-    for tiny in few(np.flatnonzero(room.canonical_ratios() == 0.0)) if n_tiny else ():
+    pairs = room.by_logs(corpus) if n_tiny else ()
+    for first in range(0, n_tiny, BY_LOGS):
         turn.pulse()
-        pairs = corpus.documents[tiny], corpus.words[tiny], corpus.counts[tiny]
-        count_by_logs(*pairs, *documents, *topics, model.n_topics, *mean)
+        some = (column[first : first + BY_LOGS] for column in pairs)
+        count_by_logs(*some, *documents, *topics, model.n_topics, *mean)
     return Fitted(Entropy(corpus, mean, room, model.n_topics), corpus.n_pairs)
-
-
-def few(pairs: np.ndarray) -> list[np.ndarray]:
-    """The pairs in parts that take some milliseconds by their logs."""
-    return np.split(pairs, range(BY_LOGS, len(pairs), BY_LOGS))
 
 
 def update_sequentially(corpus, model, threshold, state, sampled, turn) -> None:
@@ -212,7 +208,7 @@ def memory(corpus, model, options, threshold=0) -> Memory:
 def in_parallel(corpus, rows: int, n_pairs: int) -> Memory:
     """What `update_in_parallel` takes: its room, at the most logs of weights, and the pairs, copied unless all, in blocks."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
-    return Memory(rows, copied + block_bytes(n_pairs) + rows + n_pairs * DOUBLE, step=rows + n_pairs * DOUBLE)
+    return Memory(rows, copied + block_bytes(n_pairs) + rows + n_pairs * DOUBLE, step=rows)
 
 
 def idle(options) -> str | None:

@@ -20,18 +20,6 @@ SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
 """A product of normalisers beyond these begins anew."""
 
 
-def entropy(
-    mean_dk, mean_wk, documents, words, counts, document_logs, document_weights, word_logs, word_weights, ratios, n_topics
-) -> float:
-    """Of all pairs, nats; rows (document, topic) and (word, topic) padded, documents, words, counts and ratios (pair,)."""
-    of_pairs, tiny = log_normalisers(counts, ratios), np.flatnonzero(ratios == 0.0)
-    if len(tiny):
-        of_pairs += log_normalisers_by_logs(
-            documents[tiny], words[tiny], counts[tiny], document_logs, document_weights, word_logs, word_weights, n_topics
-        )
-    return of_pairs - log_weights(mean_dk, document_logs, document_weights) - log_weights(mean_wk, word_logs, word_weights)
-
-
 @lean
 def log_weights(mean, logs, weights):
     """sum_rk n_rk log weight_rk; the logs of rows with a faint weight are stored."""
@@ -62,16 +50,20 @@ def times_power(product, logs, c, z):
 
 @lean
 def log_normalisers(counts, ratios):
-    """sum_dw n_dw log Z_dw of the pairs whose ratio is not 0."""
-    product, logs, by_themselves = spread(1.0), spread(0.0), 0.0
+    """sum_dw n_dw log Z_dw of the pairs whose ratio is not 0, and how many of the others have tokens."""
+    product, logs, by_themselves, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
     in_lanes = len(ratios) - len(ratios) % LANES
     for i in range(0, in_lanes, LANES):
         c, ratio = doubles(load(counts, i)), load(ratios, i)
-        product, logs = times_power(product, logs, c, choose(ratio == 0.0, spread(1.0), c / ratio))
+        by_logs = ratio == 0.0
+        n_by_logs += count(by_logs & (c > 0.0))
+        product, logs = times_power(product, logs, c, choose(by_logs, spread(1.0), c / ratio))
     for i in range(in_lanes, len(ratios)):
         if ratios[i] > 0.0:
             by_themselves += counts[i] * fast_log(counts[i] / ratios[i])
-    return total(logs + fast_log(product)) + by_themselves
+        else:
+            n_by_logs += counts[i] > 0
+    return total(logs + fast_log(product)) + by_themselves, n_by_logs
 
 
 @kernel
