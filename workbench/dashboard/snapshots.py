@@ -16,6 +16,7 @@ from workbench.dashboard.readings import ALIVE, Reading
 from workbench.runs.counts import SnapshotGone
 from workbench.runs.notes import FILE, NoteError, labels_of_topics, read_notes
 from workbench.runs.run import Run
+from workbench.runs.store import StoreError
 from workbench.views.style import COLOURS
 
 N_NAMED = 6
@@ -49,15 +50,26 @@ def counts_of(moment: Moment) -> xr.Dataset | None:
 def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Dataset | None:
     """These variables at the last snapshot, in memory; None where there are none of them.
 
-    Read once more where the run, which goes on, has dropped that snapshot meanwhile.
+    Read once more where the run, which goes on, has dropped that snapshot meanwhile; a sentence where somebody removed the run.
     """
     run = Run(moment.path)
     while True:
-        with contextlib.suppress(SnapshotGone):
+        with contextlib.suppress(SnapshotGone), _there(moment.path):
             found = run.dataset()
             if not (wanted := names(found)):
                 return None
             return found[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
+
+
+@contextlib.contextmanager
+def _there(path: Path):
+    """Within it, arrays that are missing because the run was removed are told in a sentence."""
+    try:
+        yield
+    except (KeyError, OSError) as error:
+        if path.exists():
+            raise
+        raise StoreError(f"{path.name} was removed while it was read; choose another run") from error
 
 
 @lru_cache(maxsize=3)
