@@ -150,6 +150,7 @@ def sweep(corpus, bound: Bound, options, state, turn, sampled: Sampled = NO_CHAI
     owners, room = owners_for(paths.network, corpus), ROOMS.pop(corpus, None)
     if room is None or len(room.word_factors[0][0]) != lanes:
         room = room_in_slices(corpus, lanes)
+    document_slices, word_slices = room.order
     x, logs = corpus_numbers(bound, state.n_rest, sampled)
     words, ends = (*room.word_factors, bound.n_rows), room.document_factors
 
@@ -164,13 +165,13 @@ def sweep(corpus, bound: Bound, options, state, turn, sampled: Sampled = NO_CHAI
             ))
         return found, expected[paths.rest_at :]
 
-    word_numbers(bound, state.n_wk, state.n_k, room.order[1], *room.word_factors, turn, sampled)
-    fitted = each_task([partial(fit, slices) for slices in chunks(room.order[0], state.n_rest)], turn.n_threads, turn.pulse)
+    word_numbers(bound, state.n_wk, state.n_k, word_slices, *room.word_factors, turn, sampled)
+    fitted = each_task([partial(fit, slices) for slices in chunks(document_slices, state.n_rest)], turn.n_threads, turn.pulse)
     counted = each_slice(
         lambda a, b: count_words(
             a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *ends, *words, room.ratios, state.n_wk
         ),
-        room.order[1], turn.n_threads, turn.pulse,
+        word_slices, turn.n_threads, turn.pulse,
     )
     state.n_k[:] = sum(counted)
     state.n_rest[:] = sum(expected for _, expected in fitted)

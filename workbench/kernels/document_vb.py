@@ -1,6 +1,6 @@
 """Documents fitted one by one to topics that stand still: the E-step of variational EM, and folding in.
 
-    gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + l_wk }  ,   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
+    gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + l_wk },   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
 
 l_wk is E[log phi_kw] of a Dirichlet posterior, or log phi_kw of a point. gamma factorises into a
 document weight and a word weight and is not stored: from the weights behind the last gamma of each
