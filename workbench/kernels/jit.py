@@ -23,11 +23,12 @@ MONTH = 30 * 24 * 3600
 
 
 @cache
-def sources_hash() -> str:
-    """Twelve hex digits that change with any line of any kernel or engine."""
+def sources_hash(package: Path = PACKAGE) -> str:
+    """Twelve hex digits that change with any line, and any path, of a source under ``kernels`` or ``engines`` of a package."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted([*PACKAGE.glob("kernels/*.py"), *PACKAGE.glob("engines/*.py")]):
-        digest.update(path.name.encode() + path.read_bytes())
+    for path in sorted(path for folder in ("kernels", "engines") for path in (package / folder).rglob("*.py")):
+        source = path.read_bytes()
+        digest.update(f"{path.relative_to(package).as_posix()} {len(source)} ".encode() + source)
     return digest.hexdigest()[:12]
 
 
