@@ -13,8 +13,9 @@ import numpy as np
 import tomotopy
 
 from workbench.corpus import data_sets, load_corpus
-from workbench.engines import g_hdp, get_engine
+from workbench.engines import get_engine
 from workbench.engines.engine import Turn, make_options
+from workbench.engines.hdp import g_hdp
 from workbench.models import HDP
 
 N_ROUNDS, SWEEPS_A_ROUND, WARM_UP = 9, 3, 5

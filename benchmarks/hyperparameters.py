@@ -14,7 +14,7 @@ import numpy as np
 from workbench.corpus import data_sets, load_corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import Turn, make_options
-from workbench.engines.hyperparameters import due
+from workbench.engines.lda.hyperparameters import due
 from workbench.models import LDA
 
 BURN_IN, N_ROUNDS = 12, 15

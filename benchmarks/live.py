@@ -14,11 +14,11 @@ from pathlib import Path
 
 from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
-from workbench.runs.control import StorePulse
+from workbench.runs.execution.control import StorePulse
 from workbench.runs.loop import iterate
 from workbench.runs.spec import make_spec
-from workbench.runs.store import create_run
-from workbench.runs.writer import RunWriter
+from workbench.runs.store.store import create_run
+from workbench.runs.store.writer import RunWriter
 
 N_ITERATIONS, AT_ONCE, EVERY = 300, 60, 0.5
 ENGINES = ("cgs", "svb", "cvb0", "svb-cgs", "cvb")

@@ -15,10 +15,10 @@ from pathlib import Path
 from corpora import MILLIONS, corpus_called
 
 from workbench.corpus import hold_out_tokens
-from workbench.runs.need import Planned, predict_memory
-from workbench.runs.room import MIB
+from workbench.runs.execution.available_memory import MIB
+from workbench.runs.execution.memory_check import Planned, predict_memory
 from workbench.runs.spec import make_spec
-from workbench.runs.store import create_run
+from workbench.runs.store.store import create_run
 
 RUNS = "cgs:100,svb:100,svb-cgs:100,vb:100,cvb0:16,cvb:16,cgs:10,g-hdp:100"
 ITERATIONS = 4
@@ -27,7 +27,7 @@ PEAK = "VmHWM:"
 CHILD = f"""
 import sys
 from pathlib import Path
-from workbench.runs.fit import resume
+from workbench.runs.execution.fit import resume
 resume(Path(sys.argv[1]), progress=False)
 print(*(line for line in open("/proc/self/status") if line.startswith("{PEAK}")))
 """

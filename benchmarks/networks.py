@@ -18,9 +18,9 @@ from records import markdown
 from rounds import ratio, take_turns
 
 from workbench.corpus import data_sets
-from workbench.engines import network_gibbs
 from workbench.engines.engine import Turn, make_options
-from workbench.models.network_files import network_of
+from workbench.engines.networks import gibbs as network_gibbs
+from workbench.models.networks.files import network_of
 
 NAME = "networks"
 TITLE = "Networks of mixture levels"

@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.engines import get_engine
 from workbench.engines.engine import Turn, make_options
-from workbench.kernels.lanes import padded
+from workbench.kernels.simd.lanes import padded
 from workbench.models import LDA
 
 MOST_RESPONSIBILITIES = 3e9

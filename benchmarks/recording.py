@@ -20,8 +20,8 @@ from records import markdown
 from rounds import take_turns, timed
 
 from workbench.corpus import data_sets, hold_out_tokens
-from workbench.runs import fit as fitting
 from workbench.runs import loop, scoring
+from workbench.runs.execution import fit as fitting
 
 NAME = "recording"
 TITLE = "Measuring and storing"

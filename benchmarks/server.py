@@ -22,7 +22,7 @@ VISITORS = Path(__file__).with_name("visitors.py")
 def serve(store: str | Path, page: str, measure: Callable[[str], None]) -> None:
     """Serves until ``measure(url)``, which runs in a thread, has ended."""
     os.environ["WORKBENCH_STORE"] = str(store)
-    from workbench.dashboard.serve import make_server
+    from workbench.dashboard.shared.serve import make_server
 
     server = make_server(0, "127.0.0.1", LIFETIME)
     server.start()
@@ -46,7 +46,7 @@ def visit(what: str, url: str, number: int, seconds: float = 2.0) -> dict:
 
 def n_alive() -> int:
     """Pages that are alive."""
-    from workbench.dashboard.shell import VIEWS
+    from workbench.dashboard.shared.shell import VIEWS
 
     return len(VIEWS)
 

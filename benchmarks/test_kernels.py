@@ -16,7 +16,7 @@ import pytest
 from workbench.corpus import hold_out_tokens, synthetic
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import Turn, make_options
-from workbench.engines.fold_in import mixture_probability
+from workbench.engines.lda.fold_in import mixture_probability
 from workbench.models import HDP, LDA
 from workbench.runs.scoring import perplexity
 

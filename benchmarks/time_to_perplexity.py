@@ -21,7 +21,7 @@ from pictures import figure, line, looks_of, plain
 from records import markdown
 
 from workbench.corpus import data_sets, hold_out_tokens
-from workbench.engines.fold_in import mixture_probability
+from workbench.engines.lda.fold_in import mixture_probability
 from workbench.runs.scoring import perplexity
 
 NAME = "time_to_perplexity"

@@ -8,7 +8,7 @@ import xarray as xr
 
 import workbench as wb
 from workbench.models import LDA
-from workbench.runs.compare import plan
+from workbench.runs.execution.compare import plan
 
 ENGINES = ("svb", "cgs", "svb-cgs")
 

@@ -20,7 +20,8 @@ from workbench.models import LDA
 GOLDEN = Path(__file__).parent / "golden" / "digests.json"
 CLOCKS = {"elapsed", "cpu_time"}
 NETWORKS = (
-    {"model": "lda"}, {"model": "author-topic"}, {"model": "pachinko", "sizes": {"super": 2}}, {"model": "hpam1", "n_topics": 5},
+    {"model": "lda"}, {"model": "author-topic"}, {"model": "pachinko", "sizes": {"super": 2}},
+    {"model": "hpam1", "n_topics": 5},
     {"model": "hpam2", "sizes": {"super": 2}},
 )
 

@@ -1,6 +1,6 @@
 """For every field of the form an unusual value, and what the runs that it starts are told then."""
 
-from workbench.dashboard.fields import SINGLETONS_IN_WORDS
+from workbench.dashboard.compare.fields import SINGLETONS_IN_WORDS
 
 ROWS = "text,body,name,kind\n" + (
     "apples the pears plums x7,red green blue red,one,fruit\napples pears cherries,red blue green,two,colour\n" * 20

@@ -1,7 +1,8 @@
 """Networks of mixture levels, plain: every path of every token walked as the network is written, counts in dictionaries.
 
-Nothing here knows the layout of `workbench.engines.paths`. A row of a level is named (level, number of its block of rows,
-values of the variables that number it), a cell (row, value). Equations are those of the specification of networks, part D.
+Nothing here knows the layout of `workbench.engines.networks.paths`. A row of a level is named (level, number of its block of
+rows, values of the variables that number it), a cell (row, value). Equations are those of the specification of networks, part
+D.
 """
 
 import itertools
@@ -14,8 +15,8 @@ from scipy.special import gammaln, logsumexp, psi
 from twins import tokens_of
 
 from workbench.corpus import Corpus
-from workbench.engines.paths import paths_of
-from workbench.models.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows, Variable
+from workbench.engines.networks.paths import paths_of
+from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows, Variable
 
 
 class Path(NamedTuple):

@@ -2,8 +2,8 @@
 
 import contextlib
 
-from workbench.runs.archive import get_corpus
-from workbench.runs.worker import carry_on
+from workbench.runs.execution.worker import carry_on
+from workbench.runs.store.archive import get_corpus
 
 
 def working_here(monkeypatch):
@@ -14,4 +14,4 @@ def working_here(monkeypatch):
         with contextlib.suppress(Exception):  # told in the status of the run
             carry_on(path)
 
-    monkeypatch.setattr("workbench.runs.run.launch", launch)
+    monkeypatch.setattr("workbench.runs.execution.run.launch", launch)

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.models import HDP, LDA
-from workbench.models.network import Network
+from workbench.models.networks.network import Network
 
 
 def called(function):

@@ -21,8 +21,8 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 import workbench as wb
-from workbench.runs.compare import plan
-from workbench.runs.store import create_run
+from workbench.runs.execution.compare import plan
+from workbench.runs.store.store import create_run
 
 HERE = Path(__file__).parent
 WIDTHS, SCHEMES = (1440, 800), ("light", "dark")
@@ -65,7 +65,7 @@ def live_run(store: Path) -> Iterator[str]:
 @contextmanager
 def served(store: Path) -> Iterator[str]:
     """The address of a server of the pages."""
-    command = [sys.executable, "-m", "workbench.dashboard.serve", "--port", "0", "--store", str(store)]
+    command = [sys.executable, "-m", "workbench.dashboard.shared.serve", "--port", "0", "--store", str(store)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield server.stdout.readline().split()[-1].rsplit("/", 1)[0]

@@ -18,7 +18,7 @@ from time_to_perplexity import Progress, seconds_to, to_the_mark
 from toys import CORPORA, LDA_ENGINES, simulated
 
 from workbench.corpus import Corpus, hold_out_tokens
-from workbench.engines.fold_in import mixture_probability
+from workbench.engines.lda.fold_in import mixture_probability
 
 RUN = Path(__file__).parents[2] / "benchmarks" / "run.py"
 TOY = "bars:side=3:n_documents=30"

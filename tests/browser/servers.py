@@ -49,4 +49,4 @@ def _address(server, log: Path) -> str:
 
 
 def our_server(lifetime: float = 10.0) -> list[str]:
-    return [sys.executable, "-m", "workbench.dashboard.serve", "--port", "0", "--lifetime", str(lifetime)]
+    return [sys.executable, "-m", "workbench.dashboard.shared.serve", "--port", "0", "--lifetime", str(lifetime)]

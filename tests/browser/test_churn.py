@@ -9,7 +9,7 @@ from browser.servers import ROOT
 
 from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
-from workbench.runs.fit import fit
+from workbench.runs.execution.fit import fit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -17,14 +17,14 @@ from browser.servers import ROOT, serving
 from PIL import Image
 
 from workbench.corpus import hold_out_tokens
-from workbench.dashboard.fields import FILE
+from workbench.dashboard.compare.fields import FILE
 from workbench.engines import get_engine
 from workbench.measures import moves, top_words
 from workbench.models import LDA
-from workbench.runs.archive import get_corpus
-from workbench.runs.fit import fit, start
-from workbench.runs.run import Run, open_run, open_runs
-from workbench.runs.store import read_spec
+from workbench.runs.execution.fit import fit, start
+from workbench.runs.execution.run import Run, open_run, open_runs
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.store import read_spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LONG = 150_000

@@ -13,8 +13,8 @@ from workbench.corpus import hold_out_tokens
 from workbench.measures import mean_curves, paired_differences, reached_by_all, time_to
 from workbench.measures.smoothing import smoothed
 from workbench.models import LDA
-from workbench.runs.fit import fit
-from workbench.runs.run import open_run
+from workbench.runs.execution.fit import fit
+from workbench.runs.execution.run import open_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LOOKS = """() => Bokeh.documents[0].get_model_by_name('curve').renderers.filter(r => r.visible && r.tags.length).map(r => ({

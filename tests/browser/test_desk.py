@@ -7,12 +7,12 @@ import pytest
 from browser.desk import fill, press, row, state, until
 
 from workbench.corpus import hold_out_tokens
-from workbench.dashboard.fields import FILE
+from workbench.dashboard.compare.fields import FILE
 from workbench.models import LDA
-from workbench.runs.fit import fit
-from workbench.runs.notes import annotate, read_notes
-from workbench.runs.run import Run
-from workbench.runs.store import read_spec
+from workbench.runs.execution.fit import fit
+from workbench.runs.execution.run import Run
+from workbench.runs.store.notes import annotate, read_notes
+from workbench.runs.store.store import read_spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 N_EACH = 40

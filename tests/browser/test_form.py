@@ -4,13 +4,13 @@ import pytest
 from browser.desk import fill, press, row, state, until
 from form_values import OPTIONS, REST
 
-from workbench.dashboard.fields import FILE
-from workbench.dashboard.settings import Settings
-from workbench.dashboard.values import written
+from workbench.dashboard.compare.fields import FILE
+from workbench.dashboard.compare.settings import Settings
+from workbench.dashboard.compare.values import written
 from workbench.engines import ENGINES
-from workbench.runs.archive import get_corpus
-from workbench.runs.run import Run
-from workbench.runs.store import read_spec
+from workbench.runs.execution.run import Run
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.store import read_spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FOLDS = ("Preparation", "Options", "Priors")

@@ -10,8 +10,8 @@ from browser.lab import TOKEN, jupyter_lab, write_notebook
 from missing import skip_without
 from playwright.sync_api import expect
 
-from workbench.dashboard.charts import AXES, BY_TOPIC, MEASURES
-from workbench.runs.run import Run, open_runs
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES
+from workbench.runs.execution.run import Run, open_runs
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 POINTS = """() => Bokeh.documents.map(one => one.get_model_by_name('slot-0')).filter(Boolean)

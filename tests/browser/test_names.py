@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
-from workbench.runs.fit import fit
+from workbench.runs.execution.fit import fit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROLES = "button|textbox|spinbutton|searchbox|combobox|slider|checkbox|group|figure|img|table|link"

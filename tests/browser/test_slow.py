@@ -10,7 +10,7 @@ PAGE = """import time
 
 import panel as pn
 
-from workbench.dashboard.background import in_background
+from workbench.dashboard.shared.background import in_background
 
 late = pn.Column("what was found", visible=False)
 in_background(pn.state.curdoc, lambda: time.sleep(2), lambda result, error: late.param.update(visible=True))

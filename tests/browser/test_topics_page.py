@@ -11,9 +11,9 @@ from browser.servers import our_server, serving
 
 from workbench.corpus import Corpus
 from workbench.measures import match_topics, representative_documents, top_words, topics_by_size
-from workbench.models.network_files import network_of
-from workbench.runs.fit import fit, start
-from workbench.runs.run import Run, open_run
+from workbench.models.networks.files import network_of
+from workbench.runs.execution.fit import fit, start
+from workbench.runs.execution.run import Run, open_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LONG = 150_000

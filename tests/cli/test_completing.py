@@ -8,7 +8,7 @@ import pytest
 
 from workbench.cli import main
 from workbench.engines import ENGINES
-from workbench.runs.run import open_runs
+from workbench.runs.execution.run import open_runs
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from workbench.models.network_files import write_network
-from workbench.models.pachinko import pachinko
+from workbench.models.networks.files import write_network
+from workbench.models.networks.pachinko import pachinko
 
 FIT = ("fit", "-e", "network-vb", "-n", 2, "-q")
 

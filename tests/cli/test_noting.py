@@ -6,7 +6,7 @@ import json
 import pytest
 
 import workbench as wb
-from workbench.runs.archive import get_corpus
+from workbench.runs.store.archive import get_corpus
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_the_flags_of_compare_are_those_of_sweep(command):
 
 
 def test_a_run_that_fails_is_told_at_the_end_with_status_1(command, six_documents, monkeypatch):
-    monkeypatch.setattr("workbench.runs.worker.iterate", lambda spec, *others: 1 / (spec.options["r"] - 1))
+    monkeypatch.setattr("workbench.runs.execution.worker.iterate", lambda spec, *others: 1 / (spec.options["r"] - 1))
     status, out, err = command("sweep", six_documents, "-g", "r=0,1,2", "-k", 2, "-n", 5, "-q", "--json")
     told = json.loads(out)["runs"]
     assert status == 1 and [cell["state"] for cell in told].count("failed") == 1 and told[1]["test_perplexity"] is None

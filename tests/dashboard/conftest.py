@@ -7,10 +7,10 @@ import pytest
 from toys import simulated
 
 from workbench.corpus import hold_out_tokens
-from workbench.dashboard.numbers import COLUMNS
-from workbench.dashboard.readings import Reading
-from workbench.runs.fit import fit
-from workbench.runs.notes import Notes
+from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.runs.execution.fit import fit
+from workbench.runs.store.notes import Notes
 
 NONE = Notes()
 

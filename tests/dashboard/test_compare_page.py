@@ -9,12 +9,12 @@ import pytest
 from bokeh.document import Document
 from bokeh.events import DocumentReady
 
-from workbench.dashboard.background import in_background
-from workbench.dashboard.pages.compare import ComparePage
-from workbench.dashboard.readings import Listing
-from workbench.dashboard.turns import when_drawn
+from workbench.dashboard.compare.page import ComparePage
+from workbench.dashboard.shared.background import in_background
+from workbench.dashboard.shared.run_monitor import Listing
+from workbench.dashboard.shared.ui_events import when_drawn
 from workbench.measures import Move
-from workbench.runs.store import StoreError
+from workbench.runs.store.store import StoreError
 
 
 @pytest.fixture
@@ -93,7 +93,8 @@ def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(desk, reading_o
     }
     assert page.steering.buttons["stop"].label == "Stop 2"
     asked = []
-    monkeypatch.setattr("workbench.dashboard.steering.Run", lambda path: SimpleNamespace(stop=lambda: asked.append(path.name)))
+    monkeypatch.setattr("workbench.dashboard.compare.steering.Run",
+                        lambda path: SimpleNamespace(stop=lambda: asked.append(path.name)))
     page.steering.press("stop")
     assert asked == ["live", "held"]
 
@@ -103,7 +104,7 @@ def test_going_on_says_which_runs_other_kernels_made(desk, reading_of, monkeypat
     page, holds = desk
     names = {"old": True, "new": False, "held": True}
     holds(*(reading_of(name, state="paused" if name == "held" else "stopped") for name in names))
-    monkeypatch.setattr("workbench.dashboard.steering.Run", lambda path: SimpleNamespace(
+    monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(
         resume=lambda: None, stop=lambda: None, reader=SimpleNamespace(by_other_kernels=lambda: names[path.name])
     ))
     page.table.chosen = list(names)
@@ -123,7 +124,7 @@ def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(desk, read
             raise StoreError(f"{path.name} is being written")
         removed.append(path.name)
 
-    monkeypatch.setattr("workbench.dashboard.steering.Run", lambda path: SimpleNamespace(remove=lambda: remove(path)))
+    monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(remove=lambda: remove(path)))
     holds(*(reading_of(name, state="finished") for name in "abc"))
     page.table.chosen = ["a", "b", "c"]
     for _ in range(2):
@@ -134,9 +135,9 @@ def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(desk, read
 def test_many_runs_that_go_on_stand_in_line(desk, reading_of, monkeypatch):
     page, holds = desk
     lined, resumed = [], []
-    monkeypatch.setattr("workbench.dashboard.steering.SLOTS", 2)
-    monkeypatch.setattr("workbench.dashboard.steering.line_up", lambda paths, jobs: lined.append((len(paths), jobs)))
-    monkeypatch.setattr("workbench.dashboard.steering.Run", lambda path: SimpleNamespace(
+    monkeypatch.setattr("workbench.dashboard.compare.steering.SLOTS", 2)
+    monkeypatch.setattr("workbench.dashboard.compare.steering.line_up", lambda paths, jobs: lined.append((len(paths), jobs)))
+    monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(
         resume=lambda: resumed.append(path.name), reader=SimpleNamespace(by_other_kernels=lambda: False)
     ))
     holds(reading_of("held", state="paused"), *(reading_of(name, state="stopped") for name in "abc"))
@@ -148,7 +149,7 @@ def test_many_runs_that_go_on_stand_in_line(desk, reading_of, monkeypatch):
 def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_of, monkeypatch):
     page, holds = desk
     removed = []
-    run = "workbench.dashboard.steering.Run"
+    run = "workbench.dashboard.compare.steering.Run"
     monkeypatch.setattr(run, lambda path: SimpleNamespace(remove=lambda: removed.append(path.name)))
     holds(reading_of("one", state="finished"), reading_of("two", state="finished"))
     page.table.chosen = ["one"]
@@ -162,7 +163,7 @@ def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_o
 
 def test_a_ticked_row_shows_its_topics_and_ticking_all_changes_nothing(desk, reading_of, monkeypatch):
     page, holds = desk
-    monkeypatch.setattr("workbench.dashboard.topics._told", lambda moment, *rest: ("", moment.path.name))
+    monkeypatch.setattr("workbench.dashboard.compare.topic_table._told", lambda moment, *rest: ("", moment.path.name))
     holds(*(reading_of(name) for name in "cba"))
     assert page.topics.table.object == "c"
     page.table.chosen = ["a"]
@@ -233,7 +234,7 @@ def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(
 
 def test_moves_of_the_run_whose_topics_are_shown_are_listed_and_what_marks_mean_is_said(desk, reading_of, monkeypatch):
     page, holds = desk
-    monkeypatch.setattr("workbench.dashboard.topics._told", lambda moment, *rest: ("", moment.path.name))
+    monkeypatch.setattr("workbench.dashboard.compare.topic_table._told", lambda moment, *rest: ("", moment.path.name))
     moving = reading_of("moving")
     moving = moving._replace(moves=(Move(2, "split", 0, 1, 3.0, True),), marks=moving.numbers[1:2])
     page.chart.value = "Bound"
@@ -274,7 +275,7 @@ def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(desk):
 
 def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monkeypatch):
     page, _ = desk
-    monkeypatch.setattr("workbench.dashboard.pages.compare.start_runs", lambda store, values: 1 / 0)
+    monkeypatch.setattr("workbench.dashboard.compare.page.start_runs", lambda store, values: 1 / 0)
     page.settings.start.clicks += 1
     assert "division by zero" in page.settings.said.object.lower()
     assert not page.settings.start.disabled and page.settings.start.label == "Start"
@@ -283,7 +284,7 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
 def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(desk, tmp_path, monkeypatch):
     page, _ = desk
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
-    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: pytest.fail("started"))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: pytest.fail("started"))
     page.settings.start.clicks += 1
     assert "runs at a time need about" in page.settings.said.object or "nothing smaller of it fits" in page.settings.said.object
     assert "WORKBENCH_MEMORY allows 1 MB" in page.settings.said.object and page.settings.said.visible

@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.dashboard.comparison import Comparison, table
-from workbench.dashboard.curve import COLOURS, Drawn
-from workbench.dashboard.downloads import Handover
-from workbench.dashboard.files import FileError, differences_file
-from workbench.dashboard.readings import Readings
-from workbench.dashboard.side_by_side import side_by_side
+from workbench.dashboard.compare.comparison import Comparison, table
+from workbench.dashboard.compare.curve import COLOURS, Drawn
+from workbench.dashboard.compare.files import FileError, differences_file
+from workbench.dashboard.compare.side_by_side import side_by_side
+from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.run_monitor import Readings
 from workbench.measures import MeasureError, paired_differences, reached_by_all, summary, time_to
-from workbench.runs.run import open_run
+from workbench.runs.execution.run import open_run
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_the_rows_are_what_the_measures_say(drawn):
 
 
 def test_the_card_says_that_it_works_until_there_is_something(drawn, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.comparison.in_background", lambda *given: None)
+    monkeypatch.setattr("workbench.dashboard.compare.comparison.in_background", lambda *given: None)
     card, known = Comparison(Handover(), None), {one.name: one for one in Readings(drawn.runs[0][0].parent).look().readings}
     card.show(drawn, known, None)
     assert "being compared" in card.table.object

@@ -3,19 +3,19 @@
 import pytest
 from form_values import OPTIONS, REST, ROWS
 
-from workbench.dashboard.choices import choices
-from workbench.dashboard.fields import BY_LOOKS, FILE
-from workbench.dashboard.settings import Settings
-from workbench.dashboard.starting import start_runs
-from workbench.runs.archive import get_corpus
-from workbench.runs.fit import fit
+from workbench.dashboard.compare.choices import choices
+from workbench.dashboard.compare.fields import BY_LOOKS, FILE
+from workbench.dashboard.compare.settings import Settings
+from workbench.dashboard.compare.starting import start_runs
+from workbench.runs.execution.fit import fit
+from workbench.runs.store.archive import get_corpus
 
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A form for a file of 40 documents, how to type into it, and what it starts: runs that only stand in the store."""
     desk = Desk(tmp_path)
-    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: desk.lines.append(jobs))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: desk.lines.append(jobs))
     return desk
 
 

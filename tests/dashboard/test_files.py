@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.dashboard import files
-from workbench.dashboard.charts import MEASURES
-from workbench.dashboard.curve import COLOURS, Drawn
-from workbench.dashboard.downloads import Downloads, Handover, size
-from workbench.dashboard.files import (
+from workbench.dashboard.compare import files
+from workbench.dashboard.compare.charts import MEASURES
+from workbench.dashboard.compare.curve import COLOURS, Drawn
+from workbench.dashboard.compare.files import (
     File,
     FileError,
     figure_file,
@@ -24,13 +23,14 @@ from workbench.dashboard.files import (
     runs_file,
     table_file,
 )
+from workbench.dashboard.shared.downloads import Downloads, Handover, size
 from workbench.measures import mean_curves, moves
 from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report.drawing import WIDTHS
 from workbench.report.export import FORMATS
 from workbench.report.picture import BANDS
-from workbench.runs.run import open_run
+from workbench.runs.execution.run import open_run
 
 
 @pytest.fixture

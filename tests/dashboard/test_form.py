@@ -3,7 +3,7 @@
 import pytest
 from bokeh.document import Document
 
-from workbench.dashboard.settings import Settings
+from workbench.dashboard.compare.settings import Settings
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from workbench.dashboard.curve import Curve
-from workbench.dashboard.grouping import Mean, mean_lines
-from workbench.dashboard.numbers import COLUMNS
-from workbench.dashboard.readings import Readings
+from workbench.dashboard.compare.curve import Curve
+from workbench.dashboard.compare.grouping import Mean, mean_lines
+from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.run_monitor import Readings
 from workbench.measures import mean_curves
-from workbench.runs.run import open_run
+from workbench.runs.execution.run import open_run
 
 
 def upto(reading, n_points):
@@ -56,7 +56,7 @@ def test_a_run_without_a_row_is_no_part_of_a_mean_until_it_has_one(reading_of):
 
 def test_the_mean_of_many_runs_works_out_an_iteration_once(reading_of, monkeypatch):
     live, seen = Mean(), []
-    import workbench.dashboard.grouping as grouping
+    import workbench.dashboard.compare.grouping as grouping
     mean_of = grouping.mean_of
     monkeypatch.setattr(grouping, "mean_of", lambda tables: seen.append([len(rows) for rows in tables]) or mean_of(tables))
     for n_points in (4, 6, 6):

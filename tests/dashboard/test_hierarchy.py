@@ -7,18 +7,18 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from workbench.dashboard import readings
-from workbench.dashboard.files import FileError
-from workbench.dashboard.pages.topics import TopicsPage
-from workbench.dashboard.readings import Readings
-from workbench.dashboard.snapshots import moment_of, topic_colour
-from workbench.dashboard.topics_page import files, hierarchy
-from workbench.dashboard.topics_page.hierarchy import SAID, hierarchy_told, level_told, picture_told
-from workbench.dashboard.topics_page.overview import named, topics_told
+from workbench.dashboard.compare.files import FileError
+from workbench.dashboard.shared import run_monitor as readings
+from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.snapshots import moment_of, topic_colour
+from workbench.dashboard.topics import files, hierarchy
+from workbench.dashboard.topics.hierarchy import SAID, hierarchy_told, level_told, picture_told
+from workbench.dashboard.topics.overview import named, topics_told
+from workbench.dashboard.topics.page import TopicsPage
 from workbench.measures import mixture_table, mixtures
-from workbench.models.network_files import network_of
-from workbench.runs.fit import fit
-from workbench.runs.run import open_run
+from workbench.models.networks.files import network_of
+from workbench.runs.execution.fit import fit
+from workbench.runs.execution.run import open_run
 
 NETWORK = network_of("hpam2", n_topics=3, sizes={"super": 2})
 

@@ -5,8 +5,8 @@ from html import unescape
 
 import pytest
 
-from workbench.dashboard.downloads import Handover
-from workbench.dashboard.history import Lineage, Moves, family, moves_table, tree
+from workbench.dashboard.compare.history import Lineage, Moves, family, moves_table, tree
+from workbench.dashboard.shared.downloads import Handover
 from workbench.measures import Move
 
 TRIED = (Move(20, "split", 3, 17, 12.44, True), Move(24, "merge", 5, 3, -1234.5, False))

@@ -7,14 +7,15 @@ import shutil
 import numpy as np
 import pytest
 
-from workbench.dashboard import kept, readings
-from workbench.dashboard.kept import FILE
-from workbench.dashboard.readings import Readings
-from workbench.runs.control import read_json, replace_json
-from workbench.runs.fit import resume
-from workbench.runs.notes import annotate
-from workbench.runs.run import Run
-from workbench.runs.store import RunReader, set_end
+from workbench.dashboard.shared import reading_cache as kept
+from workbench.dashboard.shared import run_monitor as readings
+from workbench.dashboard.shared.reading_cache import FILE
+from workbench.dashboard.shared.run_monitor import Readings
+from workbench.runs.execution.control import read_json, replace_json
+from workbench.runs.execution.fit import resume
+from workbench.runs.execution.run import Run
+from workbench.runs.store.notes import annotate
+from workbench.runs.store.store import RunReader, set_end
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from bokeh.core.serialization import Serializer
 from bokeh.document import Document
 from bokeh.models import Button
 
-from workbench.dashboard.curve import Curve
-from workbench.dashboard.light import Given, let_go
-from workbench.dashboard.shell import column, text
+from workbench.dashboard.compare.curve import Curve
+from workbench.dashboard.shared.light_components import Given, let_go
+from workbench.dashboard.shared.shell import column, text
 
 
 def shown(*parts):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from workbench.dashboard.notes import NotesCard
-from workbench.dashboard.readings import Readings
-from workbench.runs.notes import FILE, annotate, read_notes
+from workbench.dashboard.shared.notes import NotesCard
+from workbench.dashboard.shared.run_monitor import Readings
+from workbench.runs.store.notes import FILE, annotate, read_notes
 
 
 @pytest.fixture

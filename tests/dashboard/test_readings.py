@@ -4,12 +4,12 @@ import shutil
 
 import numpy as np
 
-from workbench.dashboard import readings
-from workbench.dashboard.numbers import COLUMNS
-from workbench.dashboard.readings import Readings
+from workbench.dashboard.shared import run_monitor as readings
+from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.run_monitor import Readings
 from workbench.measures import learnt_by, moves, topic_counts
-from workbench.runs.fit import resume
-from workbench.runs.run import open_run
+from workbench.runs.execution.fit import resume
+from workbench.runs.execution.run import open_run
 
 
 def test_a_listing_has_every_run_newest_first_with_the_numbers_of_its_dataset(new_run, tmp_path):

@@ -8,21 +8,21 @@ from pytest import approx
 
 from workbench.corpus import SINGLETONS, CorpusError, data_sets, synthetic
 from workbench.corpus.readers import FORMATS
-from workbench.dashboard.choices import choice_of, choices
-from workbench.dashboard.fields import FILE
-from workbench.dashboard.link import from_query, take, to_query, widget_part, written
-from workbench.dashboard.mistakes import mistakes_in
-from workbench.dashboard.settings import Settings
-from workbench.dashboard.starting import cells_of, start_runs, told
-from workbench.dashboard.values import Values
+from workbench.dashboard.compare.choices import choice_of, choices
+from workbench.dashboard.compare.fields import FILE
+from workbench.dashboard.compare.mistakes import mistakes_in
+from workbench.dashboard.compare.settings import Settings
+from workbench.dashboard.compare.starting import cells_of, start_runs, told
+from workbench.dashboard.compare.values import Values
+from workbench.dashboard.shared.link import from_query, take, to_query, widget_part, written
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
-from workbench.models.network import Network
-from workbench.runs.archive import get_corpus
-from workbench.runs.fit import resume
-from workbench.runs.run import open_runs
+from workbench.models.networks.network import Network
+from workbench.runs.execution.fit import resume
+from workbench.runs.execution.run import open_runs
+from workbench.runs.execution.worker import SLOTS
 from workbench.runs.spec import model_fields
-from workbench.runs.worker import SLOTS
+from workbench.runs.store.archive import get_corpus
 
 
 def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_values():
@@ -251,7 +251,7 @@ def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_diffe
 
 
 def test_a_file_as_nobody_would_read_it_comes_in_by_its_fields(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
     (tmp_path / "mine.csv").write_text("id,body\n" + "1,the apples and the pears\n2,an apple of the pears\n" * 20)
     form = Settings()
     form.corpus.value, form.path.value, form.engines.value = FILE, str(tmp_path / "mine.csv"), ["cgs"]
@@ -371,7 +371,7 @@ def test_a_sentence_is_text_whatever_is_in_it():
 
 def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     launched = []
-    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: launched.extend(paths))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: launched.extend(paths))
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
     form = Settings()
@@ -392,13 +392,13 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
 
 
 def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\n" * 20)
     values = Settings().values() | {"corpus": str(text), "engines": ["cgs"], "n_iterations": 3, "n_topics": 2}
     (run,), *_ = start_runs(tmp_path / "runs", values)
     resume(run, progress=False)
-    monkeypatch.setattr("workbench.runs.store.KERNELS", "others")
+    monkeypatch.setattr("workbench.runs.store.store.KERNELS", "others")
     sentence = told(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
     assert sentence.startswith("1 run started, about ") and f"; run '{run.name}' was made by other kernels than" in sentence
 
@@ -407,7 +407,7 @@ def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
     ({"top_words": 3}, 3, {"top_words": 3}), ({"singletons": "both-own"}, 6, {"singletons": "both-own"}),
 ])
 def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_words, split, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples apples\nred green blue red red\n" * 20)
     values = Settings().values() | changes | {"corpus": str(text), "engines": ["cgs"], "n_topics": 2}
@@ -419,8 +419,8 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_wor
 
 
 def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: None)
-    monkeypatch.setattr("workbench.dashboard.starting.corpus_of", lambda name, read: halves[0])
+    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.corpus_of", lambda name, read: halves[0])
     new_run("first")
     values = Settings().values() | {"corpus": "docstrings", "engines": ["cgs"], "n_topics": 4, "start": "first", "holdout": 0.0}
     ((run,), *_) = start_runs(tmp_path / "runs", values)
@@ -428,7 +428,7 @@ def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves
 
 
 def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: pytest.fail("started"))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: pytest.fail("started"))
     text = tmp_path / "texts.csv"
     text.write_text("text\napples pears\n")
     with pytest.raises(ValueError, match=r"\w"):

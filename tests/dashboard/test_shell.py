@@ -1,6 +1,6 @@
 """What all pages have in common."""
 
-from workbench.dashboard.shell import PAGES, lay_out, links
+from workbench.dashboard.shared.shell import PAGES, lay_out, links
 
 
 def test_the_head_links_to_every_page_and_marks_the_one_that_is_seen():

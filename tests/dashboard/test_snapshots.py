@@ -4,9 +4,9 @@ import pytest
 from toys import simulated
 
 import workbench as wb
-from workbench.dashboard.snapshots import Moment, counts_of
-from workbench.runs.run import Run
-from workbench.runs.store import StoreError
+from workbench.dashboard.shared.snapshots import Moment, counts_of
+from workbench.runs.execution.run import Run
+from workbench.runs.store.store import StoreError
 
 
 def moment_in(store) -> Moment:

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from workbench.dashboard.mistakes import mistakes_in
-from workbench.dashboard.settings import Settings
-from workbench.dashboard.starting import start_runs, told
-from workbench.dashboard.sweeps import MOST, n_runs, paces, told_ahead
-from workbench.dashboard.values import Values
+from workbench.dashboard.compare.mistakes import mistakes_in
+from workbench.dashboard.compare.settings import Settings
+from workbench.dashboard.compare.starting import start_runs, told
+from workbench.dashboard.compare.sweeps import MOST, n_runs, paces, told_ahead
+from workbench.dashboard.compare.values import Values
 
 TEXT = "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
 
@@ -50,7 +50,7 @@ def test_one_run_is_told_as_one(form):
 
 def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_path, monkeypatch):
     lined = []
-    monkeypatch.setattr("workbench.dashboard.starting.line_up", lambda paths, jobs: lined.append((paths, jobs)))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: lined.append((paths, jobs)))
     text = tmp_path / "texts.csv"
     text.write_text(TEXT)
     values = form.values() | {"corpus": str(text)}

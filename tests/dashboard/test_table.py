@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from workbench.dashboard.link import LONGEST
-from workbench.dashboard.readings import Readings
-from workbench.dashboard.table import SORTED_BY, RunTable, duration, row
-from workbench.runs.notes import Notes
-from workbench.runs.run import open_run
+from workbench.dashboard.compare.table import SORTED_BY, RunTable, duration, row
+from workbench.dashboard.shared.link import LONGEST
+from workbench.dashboard.shared.run_monitor import Readings
+from workbench.runs.execution.run import open_run
+from workbench.runs.store.notes import Notes
 
 
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):

@@ -6,13 +6,14 @@ from html import unescape
 import numpy as np
 import pytest
 
-from workbench.dashboard import snapshots, topics
-from workbench.dashboard.readings import Readings
-from workbench.dashboard.topics import MOST_WORDS, Topics, table_of
+from workbench.dashboard import topics
+from workbench.dashboard.compare.topic_table import MOST_WORDS, Topics, table_of
+from workbench.dashboard.shared import snapshots
+from workbench.dashboard.shared.run_monitor import Readings
 from workbench.measures import top_words, topic_sizes, topics_by_size
-from workbench.runs.archive import get_corpus
-from workbench.runs.fit import resume
-from workbench.runs.run import open_run
+from workbench.runs.execution.fit import resume
+from workbench.runs.execution.run import open_run
+from workbench.runs.store.archive import get_corpus
 
 
 def cells(html: str) -> list[tuple[int, float, list[str]]]:

@@ -11,16 +11,16 @@ import pandas as pd
 import pytest
 
 from workbench.corpus import Corpus
-from workbench.dashboard import readings
-from workbench.dashboard.link import from_query, to_query
-from workbench.dashboard.pages.topics import TopicsPage
-from workbench.dashboard.readings import Readings
-from workbench.dashboard.shell import message
-from workbench.dashboard.snapshots import counts_of, moment_of, topic_colour
-from workbench.dashboard.topics_page import documents, files, matching, overview, scores
-from workbench.dashboard.topics_page.folding import folded, listed, unseen_told
-from workbench.dashboard.topics_page.overview import NONE, map_of, topics_told, words_told
-from workbench.dashboard.topics_page.sizes import sizes_told
+from workbench.dashboard.shared import run_monitor as readings
+from workbench.dashboard.shared.link import from_query, to_query
+from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.shell import message
+from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
+from workbench.dashboard.topics import documents, files, matching, overview, scores
+from workbench.dashboard.topics.folding import folded, listed, unseen_told
+from workbench.dashboard.topics.overview import NONE, map_of, topics_told, words_told
+from workbench.dashboard.topics.page import TopicsPage
+from workbench.dashboard.topics.sizes import sizes_told
 from workbench.measures import (
     coherence,
     diversity,
@@ -35,12 +35,12 @@ from workbench.measures import (
     topics_by_size,
 )
 from workbench.report.drawing import WIDTHS
-from workbench.runs.archive import get_corpus
-from workbench.runs.fit import fit, resume
-from workbench.runs.infer import infer
-from workbench.runs.places import DATA
-from workbench.runs.run import Run, open_run
-from workbench.runs.store import open_group
+from workbench.runs.afterwards.infer import infer
+from workbench.runs.execution.fit import fit, resume
+from workbench.runs.execution.run import Run, open_run
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.places import DATA
+from workbench.runs.store.store import open_group
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from workbench import tune
-from workbench.dashboard.tune import Tune
-from workbench.runs.run import open_runs
+from workbench.dashboard.notebooks.tune import Tune
+from workbench.runs.execution.run import open_runs
 from workbench.runs.spec import SpecError
 
 

@@ -9,7 +9,7 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, Slider
 from bokeh.protocol import Protocol
 
-from workbench.dashboard.turns import in_one_message, when_drawn, with_lock
+from workbench.dashboard.shared.ui_events import in_one_message, when_drawn, with_lock
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from bokeh.document import Document
 from panel.io.document import unlocked
 
 from workbench import watch
-from workbench.dashboard.shell import text
-from workbench.dashboard.watch import Watch, awaited
-from workbench.runs.fit import fit, resume
-from workbench.runs.run import Run
+from workbench.dashboard.notebooks.live_view import Watch, awaited
+from workbench.dashboard.shared.shell import text
+from workbench.runs.execution.fit import fit, resume
+from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
-from workbench.runs.store import StoreError
+from workbench.runs.store.store import StoreError
 
 UNTOLD = {"n_iterations": 12, "time_left": None, "message": ""}
 

@@ -4,9 +4,9 @@ import network_twins as twins
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.network_state import places_of
-from workbench.engines.paths import owners_of, paths_of
-from workbench.models.network import AUTHORS, WORD
+from workbench.engines.networks.paths import owners_of, paths_of
+from workbench.engines.networks.state import places_of
+from workbench.models.networks.network import AUTHORS, WORD
 
 
 def level_rows(network, state, level) -> np.ndarray:

@@ -3,9 +3,9 @@
 import numpy as np
 import twins
 
-from workbench.engines import cgs, cvb, hybrid, svb
 from workbench.engines.engine import Turn
-from workbench.kernels.lanes import aligned_zeros, pad_topics, padded
+from workbench.engines.lda import cgs, cvb, hybrid, svb
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import GIBBS, uniform
 
 

@@ -5,9 +5,9 @@ import pytest
 from toys import CORPORA, simulated
 
 from workbench.corpus import Corpus
-from workbench.engines import blocks
-from workbench.engines.blocks import SPARE, blocks_of
-from workbench.kernels import slices
+from workbench.engines.lda import blocks
+from workbench.engines.lda.blocks import SPARE, blocks_of
+from workbench.kernels import threads as slices
 
 
 @pytest.mark.parametrize("most", [1, 7, 2048])

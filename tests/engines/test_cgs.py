@@ -6,8 +6,9 @@ import twins
 from engines.starts import cgs_state, uniforms_of
 from toys import CORPORA, corpus_of, doubled, every_pair, random_topics, simulated, toy_a, toy_three_topics
 
-from workbench.engines import cgs, get_engine
+from workbench.engines import get_engine
 from workbench.engines.engine import Turn
+from workbench.engines.lda import cgs
 from workbench.models import LDA
 
 ENGINE, OPTIONS = get_engine("cgs"), cgs.Options()

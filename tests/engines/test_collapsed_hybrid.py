@@ -10,7 +10,7 @@ from toys import doubled, every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
-from workbench.engines.hybrid import Cvb0Options, CvbOptions
+from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions
 from workbench.models import LDA
 
 EXACT = 1e-9  # the printed digits; float64 trajectories, spec E.5

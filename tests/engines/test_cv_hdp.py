@@ -10,10 +10,11 @@ from scipy.integrate import quad
 from scipy.stats import beta as beta_distribution
 from toys import CORPORA, corpus_of, every_pair, random_gamma, simulated
 
-from workbench.engines import cv_hdp, cvb, get_engine
-from workbench.engines.cv_hdp import State
+from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, Start, Turn, make_options
-from workbench.engines.hdp_posteriors import (
+from workbench.engines.hdp import cv_hdp
+from workbench.engines.hdp.cv_hdp import State
+from workbench.engines.hdp.posteriors import (
     dirichlet_divergence,
     fixed,
     gamma_divergence,
@@ -22,6 +23,7 @@ from workbench.engines.hdp_posteriors import (
     mean_weights,
     stick_divergence,
 )
+from workbench.engines.lda import cvb
 from workbench.models import HDP, LDA
 
 ORACLE = 1e-8      # relative, spec 18; the state after one to five iterations

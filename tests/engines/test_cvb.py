@@ -8,8 +8,9 @@ import twins
 from engines.starts import assert_same_counts, cvb_state
 from toys import CORPORA, random_gamma, simulated, toy_a
 
-from workbench.engines import cvb, cvb0, get_engine
+from workbench.engines import get_engine
 from workbench.engines.engine import Turn
+from workbench.engines.lda import cvb, cvb0
 from workbench.models import LDA
 
 ORACLE = 1e-9  # float64 trajectories, spec E.5

@@ -5,9 +5,10 @@ import pytest
 import twins
 from toys import HDP_ENGINES, LDA_ENGINES, corpus_of, simulated
 
-from workbench.engines import fold_in, get_engine
+from workbench.engines import get_engine
 from workbench.engines.engine import Turn
-from workbench.kernels import slices
+from workbench.engines.lda import fold_in
+from workbench.kernels import threads as slices
 from workbench.models import LDA
 
 WAYS = (fold_in.by_variational_bayes, fold_in.by_cvb0, fold_in.by_gibbs)

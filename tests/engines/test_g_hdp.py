@@ -9,13 +9,14 @@ from hdp_twins import Assignment, draw_hdp, draw_words, g_hdp_sweep, hdp_log_joi
 from scipy.special import gammaln
 from toys import CORPORA, corpus_of, every_pair, simulated
 
-from workbench.engines import g_hdp, get_engine
-from workbench.engines.cgs import EVERY_COUNT
+from workbench.engines import get_engine
 from workbench.engines.engine import Start, Turn, make_options
-from workbench.kernels import slices
-from workbench.kernels.gibbs import count_topics
-from workbench.kernels.hdp_gibbs import draw_tables
-from workbench.kernels.lanes import aligned_zeros, padded
+from workbench.engines.hdp import g_hdp
+from workbench.engines.lda.cgs import EVERY_COUNT
+from workbench.kernels import threads as slices
+from workbench.kernels.hdp.gibbs import draw_tables
+from workbench.kernels.lda.gibbs import count_topics
+from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, uniform
 from workbench.models import HDP, ModelError
 

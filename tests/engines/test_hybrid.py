@@ -8,11 +8,12 @@ import twins
 from engines.starts import assert_same_counts, cgs_state, hybrid_state, uniforms_of
 from toys import every_pair, random_gamma, random_topics, simulated
 
-from workbench.engines import cgs, get_engine
+from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
-from workbench.engines.hybrid import SvbOptions as Options
-from workbench.engines.hybrid import chain_of, threshold_of
-from workbench.engines.partition import partition_of
+from workbench.engines.lda import cgs
+from workbench.engines.lda.hybrid import SvbOptions as Options
+from workbench.engines.lda.hybrid import chain_of, threshold_of
+from workbench.engines.lda.partition import partition_of
 from workbench.models import LDA
 
 ENGINE = get_engine("svb-cgs")

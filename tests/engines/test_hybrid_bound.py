@@ -7,11 +7,13 @@ from engines.starts import cgs_state, cvb_hybrid_state, hybrid_state
 from scipy.special import logsumexp
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
-from workbench.engines import cgs, get_engine, hybrid, hybrid_bound
-from workbench.engines.cgs import EVERY_COUNT
+from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
-from workbench.kernels import annealing, slices
-from workbench.kernels.lanes import pad_topics
+from workbench.engines.lda import cgs, hybrid, hybrid_bound
+from workbench.engines.lda.cgs import EVERY_COUNT
+from workbench.kernels import threads as slices
+from workbench.kernels.lda import annealing
+from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
 

@@ -13,12 +13,13 @@ from scipy.special import gammaln
 from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a
 
 import workbench as wb
-from workbench.engines import cvb, get_engine, hyperparameters, likelihoods
+from workbench.engines import get_engine
 from workbench.engines.engine import NoOptions, OptionError, Start, Turn, make_options
-from workbench.engines.hdp_options import HdpOptions
-from workbench.engines.hyperparameters import Counts, Evidence, Learning, asked, learnt, polya
-from workbench.engines.likelihoods import LARGEST, SMALLEST, Dirichlet, Polya, climbed, draw_by_slices, draw_by_tables
-from workbench.kernels.polya import whole_sites
+from workbench.engines.hdp.options import HdpOptions
+from workbench.engines.lda import cvb, hyperparameters, likelihoods
+from workbench.engines.lda.hyperparameters import Counts, Evidence, Learning, asked, learnt, polya
+from workbench.engines.lda.likelihoods import LARGEST, SMALLEST, Dirichlet, Polya, climbed, draw_by_slices, draw_by_tables
+from workbench.kernels.lda.polya import whole_sites
 from workbench.models import LDA
 from workbench.runs.spec import make_spec
 

@@ -5,9 +5,10 @@ import pytest
 from engines.starts import assert_same_bits
 from toys import CORPORA, doubled
 
-from workbench.engines import cgs, cvb, get_engine, svb
+from workbench.engines import get_engine
 from workbench.engines.engine import Turn
-from workbench.engines.hybrid import Cvb0Options, CvbOptions, SvbOptions, chain_of, mean_part
+from workbench.engines.lda import cgs, cvb, svb
+from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions, SvbOptions, chain_of, mean_part
 from workbench.models import LDA
 
 CGS = get_engine("cgs")

@@ -10,14 +10,16 @@ from scipy.special import xlogy
 from toys import CORPORA, every_pair, simulated
 
 from workbench.corpus import Corpus
-from workbench.engines import cvb, get_engine, network_cvb0
+from workbench.engines import get_engine
 from workbench.engines.engine import Start, Turn, make_options
-from workbench.engines.network_cvb0 import begins_of
-from workbench.engines.network_state import start_alphas
-from workbench.engines.paths import paths_of
-from workbench.kernels import slices
+from workbench.engines.lda import cvb
+from workbench.engines.networks import cvb0 as network_cvb0
+from workbench.engines.networks.cvb0 import begins_of
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.state import start_alphas
+from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError
-from workbench.models.network import WORD
+from workbench.models.networks.network import WORD
 
 ENGINE = get_engine("network-cvb0")
 PLAIN = make_options(ENGINE, {})

@@ -9,17 +9,17 @@ from scipy.special import psi
 from toys import simulated
 
 from workbench.corpus import Corpus
-from workbench.engines import network_vb
 from workbench.engines.engine import Turn, make_options
-from workbench.engines.fold_in import by_variational_bayes as of_lda
-from workbench.engines.network_field import bound_to
-from workbench.engines.network_fold_in import by_themselves, first_counts
-from workbench.engines.network_state import places_of
-from workbench.engines.paths import paths_of
-from workbench.kernels import slices
+from workbench.engines.lda.fold_in import by_variational_bayes as of_lda
+from workbench.engines.networks import vb as network_vb
+from workbench.engines.networks.field import bound_to
+from workbench.engines.networks.fold_in import by_themselves, first_counts
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.state import places_of
+from workbench.kernels import threads as slices
 from workbench.models import Priors
-from workbench.models.levels import Level, Rows, Variable
-from workbench.models.network import Network
+from workbench.models.networks.levels import Level, Rows, Variable
+from workbench.models.networks.network import Network
 
 VB, ML = network_vb.engine("network-vb"), network_vb.engine("network-vb-ml")
 OPTIONS, TURN = make_options(VB, {}), Turn(5, 0)

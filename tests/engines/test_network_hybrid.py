@@ -12,12 +12,14 @@ from scipy.special import logsumexp, xlogy
 from toys import CORPORA, every_pair, simulated
 
 from workbench.corpus import Corpus
-from workbench.engines import get_engine, network_gibbs, network_hybrid
+from workbench.engines import get_engine
 from workbench.engines.engine import Turn, make_options
-from workbench.engines.network_hybrid import chain_of, mean_part, totals
-from workbench.engines.network_state import start_alphas
+from workbench.engines.networks import gibbs as network_gibbs
+from workbench.engines.networks import hybrid as network_hybrid
+from workbench.engines.networks.hybrid import chain_of, mean_part, totals
+from workbench.engines.networks.state import start_alphas
 from workbench.models import LDA, ModelError
-from workbench.models.network import WORD
+from workbench.models.networks.network import WORD
 
 ENGINE, VB, GIBBS = (get_engine(f"network-{name}") for name in ("hybrid", "vb", "gibbs"))
 LEARNING = {"learn_after": 2, "learn_every": 3}

@@ -12,15 +12,16 @@ from scipy.special import gammaln, psi, xlogy
 from toys import simulated
 
 from workbench.corpus import Corpus
-from workbench.engines import network_vb, svb, vb
 from workbench.engines.engine import Turn, make_options
-from workbench.engines.network_field import bound_to, owners_for
-from workbench.engines.network_posterior import row_shares
-from workbench.engines.network_state import alphas_of, places_of, priors_of, start_alphas
-from workbench.engines.paths import paths_of
-from workbench.kernels import slices
+from workbench.engines.lda import svb, vb
+from workbench.engines.networks import vb as network_vb
+from workbench.engines.networks.field import bound_to, owners_for
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.posterior import row_shares
+from workbench.engines.networks.state import alphas_of, places_of, priors_of, start_alphas
+from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError
-from workbench.models.network import WORD, Level, Network, Rows, Variable
+from workbench.models.networks.network import WORD, Level, Network, Rows, Variable
 
 PRINTED = 1e-8      # of reference values; exp(psi) is right to 3e-10
 SAME = 1e-10

@@ -9,10 +9,11 @@ from engines.starts import assert_same_bits, cgs_state, cvb_state, uniforms_of
 from toys import CORPORA, every_pair, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
 import workbench as wb
-from workbench.engines import cgs, cvb, get_engine, hybrid
+from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
-from workbench.engines.partition import add_changes, each_block, partition_of, shared_out
-from workbench.kernels import slices
+from workbench.engines.lda import cgs, cvb, hybrid
+from workbench.engines.lda.partition import add_changes, each_block, partition_of, shared_out
+from workbench.kernels import threads as slices
 from workbench.models import LDA
 
 COUNTS = 1e-9  # rounding of running sums over two sweeps of at most 180 tokens

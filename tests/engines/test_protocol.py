@@ -12,11 +12,11 @@ from toys import CORPORA, LDA_ENGINES, corpus_of, every_pair, simulated
 
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import OptionError, Start, Turn, make_options
-from workbench.kernels import slices
+from workbench.kernels import threads as slices
 from workbench.models import HDP, LDA, VARIABLES
-from workbench.models.generic_lda import generic_lda
-from workbench.models.network import Network
-from workbench.models.network_variables import variables_of
+from workbench.models.networks.lda import generic_lda
+from workbench.models.networks.network import Network
+from workbench.models.networks.variables import variables_of
 
 ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (spec A.13, 1)
 SINGLE_ROUNDING = 1e-7  # the same where responsibilities are rounded to 24 bits

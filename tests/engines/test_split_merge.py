@@ -9,10 +9,11 @@ from engines.starts import assert_same_bits
 from toys import corpus_of, random_gamma, simulated
 
 from workbench.corpus import Corpus
-from workbench.engines import cv_hdp, get_engine, split_merge
+from workbench.engines import get_engine
 from workbench.engines.engine import Start, Turn, make_options
-from workbench.engines.split_merge import MERGE, SPLIT, Inference, Move
-from workbench.kernels.restricted_vb import share_in_order
+from workbench.engines.hdp import cv_hdp, split_merge
+from workbench.engines.hdp.split_merge import MERGE, SPLIT, Inference, Move
+from workbench.kernels.hdp.restricted_vb import share_in_order
 from workbench.models import HDP
 
 ENGINE = get_engine("cv-hdp")

@@ -8,8 +8,9 @@ import twins
 from engines.starts import assert_same_counts, svb_state
 from toys import CORPORA, corpus_of, doubled, random_gamma, simulated, toy_a
 
-from workbench.engines import get_engine, svb
+from workbench.engines import get_engine
 from workbench.engines.engine import Turn
+from workbench.engines.lda import svb
 from workbench.models import LDA
 
 ENGINE = get_engine("svb")

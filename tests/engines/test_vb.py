@@ -6,10 +6,11 @@ import twins
 from engines.starts import padded_rows, svb_state
 from toys import CORPORA, corpus_of, random_gamma, simulated, toy_a
 
-from workbench.engines import get_engine, svb, vb
+from workbench.engines import get_engine
 from workbench.engines.engine import Turn
-from workbench.kernels.lanes import pad_topics
-from workbench.kernels.standard_vb import NOTHING_SAMPLED
+from workbench.engines.lda import svb, vb
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.simd.lanes import pad_topics
 from workbench.models import LDA
 
 ENGINE, SVB = get_engine("vb"), get_engine("svb")

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine, NoOptions
-from workbench.engines.fold_in import by_gibbs
-from workbench.kernels.evidence import log_joint, predictive
-from workbench.kernels.lanes import pad_topics
+from workbench.engines.lda.fold_in import by_gibbs
+from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.uniforms import TOPICS, uniform
 from workbench.models import LDA
 

@@ -7,9 +7,9 @@ from engines.starts import cvb_state, padded_rows
 from toys import random_gamma, random_topics, simulated
 
 from workbench.corpus import Corpus
-from workbench.kernels import collapsed_vb
-from workbench.kernels.lanes import padded
-from workbench.kernels.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.lda import collapsed_vb
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.simd.lanes import padded
 
 ROUNDING = 1e-11  # of sums over a sweep and one exponential; counts of up to 180 tokens
 

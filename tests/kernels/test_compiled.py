@@ -103,7 +103,7 @@ def test_a_plain_processor_computes_the_same_bits(tmp_path):
 WIDE = """
 from numba import types
 from workbench.kernels.jit import small
-from workbench.kernels.vectors import at_most_256_bits, load, store
+from workbench.kernels.simd.vectors import at_most_256_bits, load, store
 
 @small
 def wide(a):

@@ -7,9 +7,9 @@ import pytest
 import twins
 
 from workbench.corpus import Corpus
-from workbench.engines.factored import Entropy, Room
-from workbench.kernels.factored_entropy import log_normalisers
-from workbench.kernels.lanes import aligned_zeros, padded
+from workbench.engines.lda.factored import Entropy, Room
+from workbench.kernels.lda.factored_entropy import log_normalisers
+from workbench.kernels.simd.lanes import aligned_zeros, padded
 
 
 def rows(array):

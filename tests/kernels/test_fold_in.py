@@ -5,13 +5,13 @@ import pytest
 import twins
 from toys import CORPORA, corpus_of, every_pair, simulated
 
-from workbench.engines import fold_in
 from workbench.engines.engine import Turn
+from workbench.engines.lda import fold_in
 from workbench.kernels.uniforms import FOLD_IN, absorb, uniform
 from workbench.models import LDA
 
 WAYS = (fold_in.by_variational_bayes, fold_in.by_cvb0, fold_in.by_gibbs)
-# digamma is good to 1e-10 absolute (kernels/special.py), and a hundred passes near a fixed point add it up; both
+# digamma is good to 1e-10 absolute (kernels/simd/special.py), and a hundred passes near a fixed point add it up; both
 # twins stop by the same rule. Seen: 3e-10.
 SAME_FIXED_POINT = 1e-8
 ROUNDING = 1e-12

@@ -8,14 +8,14 @@ import pytest
 import twins
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
-from workbench.engines import cgs
-from workbench.engines.cgs import EVERY_COUNT
 from workbench.engines.engine import Turn
-from workbench.kernels import gibbs
+from workbench.engines.lda import cgs
+from workbench.engines.lda.cgs import EVERY_COUNT
 from workbench.kernels.jit import kernel
-from workbench.kernels.lanes import LANES, aligned_zeros, pad_topics, padded
+from workbench.kernels.lda import gibbs
+from workbench.kernels.simd.lanes import LANES, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import load, spread, store
 from workbench.kernels.uniforms import GIBBS, uniform
-from workbench.kernels.vectors import load, spread, store
 from workbench.models import LDA
 
 NO_VARIANCE = (None, None, None)

@@ -7,8 +7,8 @@ from hdp_twins import Assignment, g_hdp_sweep, g_hdp_tables, hdp_conditional, hd
 from toys import CORPORA, corpus_of, random_topics, simulated, toy_three_topics
 
 from workbench.engines.engine import Turn
-from workbench.kernels import hdp_gibbs
-from workbench.kernels.lanes import aligned_zeros, padded
+from workbench.kernels.hdp import gibbs as hdp_gibbs
+from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, HDP_TABLES, uniform
 
 ALPHA, BETA, GAMMA = 5.0, 8.0, 3.0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.kernels.lanes import ALIGNMENT, LANES, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import ALIGNMENT, LANES, aligned_zeros, pad_topics, padded
 
 
 @pytest.mark.parametrize(("n_topics", "lanes"), [(1, 16), (15, 16), (16, 16), (17, 32), (33, 48), (100, 112)])

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from workbench.kernels.lanes import LANES
 from workbench.kernels.log_likelihood import log_likelihood, take_in
-from workbench.kernels.logarithms import log_gammas, logs
-from workbench.kernels.vectors import load, store
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.logarithms import log_gammas, logs
+from workbench.kernels.simd.vectors import load, store
 
 UNITS = 5e-16
 """Relative: two or three in the last place."""

@@ -8,12 +8,12 @@ from scipy.special import logsumexp, psi
 from toys import CORPORA, simulated
 
 from workbench.corpus import Corpus
-from workbench.engines import blocks, svb
 from workbench.engines.engine import Turn
-from workbench.kernels import slices
-from workbench.kernels.lanes import pad_topics, padded
-from workbench.kernels.parallel_vb import WIDE, visit_runs
-from workbench.kernels.standard_vb import NOTHING_SAMPLED
+from workbench.engines.lda import blocks, svb
+from workbench.kernels import threads as slices
+from workbench.kernels.lda.parallel_vb import WIDE, visit_runs
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.models import LDA
 
 ROUNDING = 1e-13

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, polygamma, psi
 
-from workbench.kernels import polya
+from workbench.kernels.lda import polya
 
 PRIORS = [1e-8, 1e-6, 1e-3, 0.1, 1.0, 50.0, 1e4]
 OF_AN_OCTAVE = 1e-8  # relative error of ten Chebyshev nodes an octave: 3^-10 / 2^9 in each cell, see the module

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from workbench.kernels import slices
+from workbench.kernels import threads as slices
 
 INDPTR = np.concatenate([[0], np.cumsum(np.random.default_rng(0).integers(0, 9, 200))])
 

@@ -7,11 +7,12 @@ from kernels.test_gibbs import arrays_of, batch_means, quantities, uniforms_of
 from toys import CORPORA, corpus_of, random_topics, simulated, toy_a, toy_three_topics
 
 import workbench as wb
-from workbench.engines import cgs, get_engine, scan
+from workbench.engines import get_engine
 from workbench.engines.engine import Turn, make_options
-from workbench.engines.scan import DOCUMENTS, WORDS
-from workbench.kernels import sparse_gibbs
-from workbench.kernels.lanes import LANES
+from workbench.engines.lda import cgs, scan
+from workbench.engines.lda.scan import DOCUMENTS, WORDS
+from workbench.kernels.lda import sparse_gibbs
+from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
 

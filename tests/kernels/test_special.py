@@ -6,8 +6,8 @@ from numba import njit
 from scipy.special import psi
 from toys import called
 
-from workbench.kernels import special
-from workbench.kernels.vectors import load, store
+from workbench.kernels.simd import special
+from workbench.kernels.simd.vectors import load, store
 
 digamma, exp_digamma = called(special.digamma), called(special.exp_digamma)
 fast_exp, fast_log, exp_nearly = called(special.fast_exp), called(special.fast_log), called(special.exp_nearly)

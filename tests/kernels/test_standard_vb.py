@@ -7,10 +7,10 @@ from engines.starts import padded_rows
 from scipy.special import logsumexp, psi
 from toys import random_gamma, random_topics, simulated
 
-from workbench.kernels import standard_vb
 from workbench.kernels.jit import lean
-from workbench.kernels.lanes import pad_topics, padded
-from workbench.kernels.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.lda import standard_vb
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.simd.lanes import pad_topics, padded
 
 SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
 RANDOM = np.random.default_rng(4)

@@ -6,9 +6,9 @@ import twins
 from toys import CORPORA, corpus_of, random_topics, simulated
 
 from workbench.engines.engine import Turn
-from workbench.kernels import starting
 from workbench.kernels.jit import lean
-from workbench.kernels.starting import DIRICHLET, HARD, NOISE, WAYS
+from workbench.kernels.lda import initial_topics as starting
+from workbench.kernels.lda.initial_topics import DIRICHLET, HARD, NOISE, WAYS
 from workbench.kernels.uniforms import RESPONSIBILITIES, TOPICS
 
 AT_RANDOM = (None, None, None, None)

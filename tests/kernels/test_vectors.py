@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from workbench.kernels.lanes import LANES
-from workbench.kernels.vectors import (
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import (
     SHIFTER,
     STAIR,
     bump,

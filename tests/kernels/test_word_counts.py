@@ -6,7 +6,7 @@ import twins
 from engines.starts import padded_rows
 
 from workbench.corpus import Corpus
-from workbench.kernels.word_counts import count_words
+from workbench.kernels.lda.word_counts import count_words
 
 
 @pytest.mark.parametrize("n_topics", [3, 40, 70])

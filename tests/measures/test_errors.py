@@ -12,9 +12,9 @@ from workbench.measures import MeasureError, paired_differences, perplexity_erro
 from workbench.measures.intervals import batch_means, percentile_interval, resampled_perplexities, t_interval
 from workbench.measures.selection import spec_of
 from workbench.models import LDA
-from workbench.runs.archive import get_corpus
-from workbench.runs.by_document import Scored, score_documents
+from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
 from workbench.runs.spec import SpecError
+from workbench.runs.store.archive import get_corpus
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from comparisons import tiny_run
 
 import workbench as wb
 from workbench.measures import MeasureError, mixture_table, mixtures, topic_sizes
-from workbench.models.network import Level, Network, Rows, Variable
-from workbench.models.network_files import network_of
+from workbench.models.networks.files import network_of
+from workbench.models.networks.network import Level, Network, Rows, Variable
 
 
 def run_of(network, n_iterations=3, authors=None):

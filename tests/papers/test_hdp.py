@@ -261,7 +261,7 @@ def test_less_of_it_says_so_and_asked_again_nothing_is_computed(tiny, tmp_path, 
            "1 run of each algorithm, not 2." in first.files[3].read_text()
     assert "  workbench reproduce two --quick --topics 2,3\n" in first.files[3].read_text()
     before = [path.read_bytes() for path in first.files]
-    monkeypatch.setattr("workbench.runs.run.launch", None)
+    monkeypatch.setattr("workbench.runs.execution.run.launch", None)
     again = wb.reproduce("two", tmp_path / "out", tmp_path / "runs", quick=True, topics=[2, 3], progress=False)
     assert [path.read_bytes() for path in again.files] == before
 
@@ -281,7 +281,7 @@ def test_what_begins_from_a_sampler_begins_from_its_last_state_with_the_same_see
 
 
 def test_nothing_begins_from_a_sampler_that_did_not_come_to_its_end(tiny, tmp_path, monkeypatch):
-    from workbench.runs.sweep import open_cells
+    from workbench.runs.execution.sweep import open_cells
 
     figure, extent = tiny["three"], HdpExtent(1, (2,), 8)
     staged = stages(figure, {"kos": simulated()}, extent, tmp_path)

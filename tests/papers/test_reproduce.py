@@ -78,7 +78,7 @@ def test_a_figure_is_made_with_its_data_its_caption_and_its_verdicts(tiny_figure
 def test_figures_of_the_same_runs_share_them_and_give_the_same_bytes_again(tiny_figures, tmp_path, monkeypatch):
     first = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", quick=True, progress=False)
     before = [path.read_bytes() for path in first.files]
-    monkeypatch.setattr("workbench.runs.run.launch", None)  # nothing is computed from here on
+    monkeypatch.setattr("workbench.runs.execution.run.launch", None)  # nothing is computed from here on
     again = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", quick=True, progress=False)
     assert [path.read_bytes() for path in again.files] == before
     finals = wb.reproduce("tiny-fig4", tmp_path / "out", tmp_path / "runs", quick=True, progress=False)
@@ -113,7 +113,7 @@ def test_a_run_that_fails_is_told_in_the_files_of_the_others(tiny_figures, tmp_p
 
 def _with_a_broken_corpus(runs, jobs, progress):
     """Runs all, when the training corpus of the first split is gone."""
-    from workbench.runs.sweep import run_cells
+    from workbench.runs.execution.sweep import run_cells
 
     (runs[0].path.parent / ".corpora" / f"{runs[0].spec.train}.npz").unlink()
     run_cells(runs, jobs, progress)

@@ -7,7 +7,7 @@ import pytest
 from comparisons import tiny_corpus
 
 from workbench.report.commands import command_of, commands, unsaid, wrapped
-from workbench.runs.compare import plan
+from workbench.runs.execution.compare import plan
 
 DIAL = ("svb", "cgs", ("svb-cgs", {"r": 0}), ("svb-cgs", {"r": "inf"}), "svb-cgs")
 

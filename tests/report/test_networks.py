@@ -6,7 +6,7 @@ import pytest
 
 import workbench as wb
 from workbench.measures import labels_of, mixture_table
-from workbench.models.network_files import network_of
+from workbench.models.networks.files import network_of
 from workbench.report.gathering import gather
 from workbench.report.networks import hierarchy_tables, network_pictures
 

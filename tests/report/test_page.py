@@ -14,7 +14,7 @@ from workbench.measures import MeasureError, labels_of, perplexity_errors, summa
 from workbench.report.files import ReportError
 from workbench.report.gathering import gather, scores
 from workbench.report.tables import between, number, topic_tables, with_error
-from workbench.runs.by_document import score_documents
+from workbench.runs.afterwards.heldout_by_document import score_documents
 
 VOID = {"meta", "link", "br"}
 NAN = re.compile(r"\bnan\b", re.IGNORECASE)

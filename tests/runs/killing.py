@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from workbench.models import LDA
-from workbench.runs import writer
-from workbench.runs.fit import fit
+from workbench.runs.execution.fit import fit
+from workbench.runs.store import writer
 
 path, n_kills = Path(sys.argv[1]), int(sys.argv[2])
 writer.FLUSH_EVERY, writer.FLUSH_WITHIN, writer.CHECKPOINT_EVERY = 0.0, 0.0, 0.02
@@ -34,7 +34,7 @@ writer.RunWriter.flush = flush_and_tell
 for _ in range(n_kills):
     child = os.fork()
     if child == 0:
-        from workbench.runs.worker import carry_on
+        from workbench.runs.execution.worker import carry_on
 
         carry_on(path)
         os._exit(0)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import workbench as wb
 from workbench.corpus import Corpus
-from workbench.runs.fit import fit
-from workbench.runs.need import Planned, predict_memory
+from workbench.runs.execution.fit import fit
+from workbench.runs.execution.memory_check import Planned, predict_memory
 from workbench.runs.spec import make_spec
 
 
@@ -73,7 +73,7 @@ def main() -> None:
 
 def forked_corpora(store: Path, sizes: dict) -> tuple[Corpus, Corpus]:
     """The corpora, drawn in another process: what drawing takes is no part of a run."""
-    from workbench.runs.archive import get_corpus, put_corpus
+    from workbench.runs.store.archive import get_corpus, put_corpus
 
     hashes = forked(lambda: [put_corpus(store, part) and part.content_hash for part in split_of(**sizes)])
     return tuple(get_corpus(store, one) for one in hashes)

@@ -5,12 +5,12 @@ import pytest
 import twins
 
 import workbench as wb
-from workbench.engines import hybrid, hybrid_bound
 from workbench.engines.engine import OptionError, Turn
+from workbench.engines.lda import hybrid, hybrid_bound
 from workbench.models import LDA
-from workbench.runs.checkpoint import read_checkpoint
-from workbench.runs.run import Run
+from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
+from workbench.runs.store.checkpoint import read_checkpoint
 
 
 @pytest.fixture(scope="module")

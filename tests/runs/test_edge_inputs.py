@@ -7,7 +7,7 @@ from toys import CORPORA, HDP_ENGINES, LDA_ENGINES
 
 import workbench as wb
 from workbench.engines import ENGINES
-from workbench.runs.bound import hybrid_bound
+from workbench.runs.afterwards.bound import hybrid_bound
 from workbench.runs.dataset import priors_of
 
 MODELS = {"one topic": (1, 0.1), "tiny priors": (3, 1e-4), "as usual": (3, 0.1)}

@@ -8,7 +8,7 @@ from same_bits import CLOCKS, same_bits
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.scan import by_words
+from workbench.engines.lda.scan import by_words
 from workbench.models import LDA, VARIABLES
 from workbench.runs import loop
 
@@ -60,7 +60,7 @@ def test_an_identical_run_is_reopened_and_not_computed_again(thirty_documents, s
 
 @pytest.mark.parametrize(("engine", "options"), ENGINES)
 def test_threads_never_change_a_bit(thirty_documents, monkeypatch, engine, options):
-    monkeypatch.setattr("workbench.kernels.slices.SLICE_WORK", 300)  # several slices even here
+    monkeypatch.setattr("workbench.kernels.threads.SLICE_WORK", 300)  # several slices even here
     train, test = thirty_documents
     settings = dict(engine=engine, options=options, test=test, n_iterations=12, progress=False)
     same_bits(
@@ -110,7 +110,7 @@ def test_without_a_test_set_there_is_no_test_perplexity(thirty_documents):
 
 def test_a_stop_in_memory_keeps_what_there_is(thirty_documents, monkeypatch):
     train, test = thirty_documents
-    from workbench.runs.control import MemoryPulse
+    from workbench.runs.execution.control import MemoryPulse
 
     monkeypatch.setattr(MemoryPulse, "__call__", lambda self: self.interrupt())
     ds = wb.fit(train, "cgs", test=test, n_iterations=50, progress=False)

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from workbench.runs import freeing
+from workbench.runs.execution import freeing
 
 FREED = """
 import numpy as np
 import psutil
-from workbench.runs.freeing import FROM, give_back_freed
+from workbench.runs.execution.freeing import FROM, give_back_freed
 
 give_back_freed()
 np.ones(30 * 2**20, np.uint8)  # freed at once: from now on the C library keeps what is smaller

@@ -8,15 +8,15 @@ from same_bits import same_bits
 import workbench as wb
 from workbench.engines import ENGINES
 from workbench.models import LDA, Priors
-from workbench.runs import store as stores
 from workbench.runs.dataset import priors_of
-from workbench.runs.lineage import start_from
+from workbench.runs.execution.run import Run
 from workbench.runs.loop import iterate
-from workbench.runs.places import DATA
-from workbench.runs.run import Run
 from workbench.runs.spec import make_spec
-from workbench.runs.store import RunReader, create_run
-from workbench.runs.writer import RunWriter
+from workbench.runs.store.places import DATA
+from workbench.runs.store.store import RunReader, create_run
+from workbench.runs.store.store import store as stores
+from workbench.runs.store.writer import RunWriter
+from workbench.runs.warm_start import start_from
 
 SETTINGS = {"n_topics": 2, "n_iterations": 20, "snapshot_every": 8, "record_every": 3, "burn_in": 3}
 

@@ -10,9 +10,9 @@ from toys import corpus_of
 import workbench as wb
 from workbench.corpus import hold_out_documents, split_halves
 from workbench.models import LDA, VARIABLES
-from workbench.runs.infer import PROTOCOLS, known_part
+from workbench.runs.afterwards.infer import PROTOCOLS, known_part
 from workbench.runs.spec import SpecError
-from workbench.runs.store import StoreError
+from workbench.runs.store.store import StoreError
 
 ROUNDING = 1e-12
 

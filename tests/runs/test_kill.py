@@ -10,9 +10,9 @@ import xarray as xr
 from same_bits import same_bits
 
 import workbench as wb
+from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import make_spec
-from workbench.runs.store import DATA, RunReader, create_run
-from workbench.runs.worker import carry_on
+from workbench.runs.store.store import DATA, RunReader, create_run
 
 KILLING = Path(__file__).with_name("killing.py")
 N_KILLS = 20

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.runs import line
-from workbench.runs.control import PAUSED, RUNNING, STOPPED, ask, read_json
-from workbench.runs.run import Run
+from workbench.runs.execution import queue as line
+from workbench.runs.execution.control import PAUSED, RUNNING, STOPPED, ask, read_json
+from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
-from workbench.runs.store import FINISHED, WAITING, create_run
+from workbench.runs.store.store import FINISHED, WAITING, create_run
 
 
 @pytest.fixture

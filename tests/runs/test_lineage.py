@@ -8,14 +8,14 @@ from toys import HDP_ENGINES, LDA_ENGINES
 
 import workbench as wb
 from workbench.corpus import CorpusError
-from workbench.engines import cgs
 from workbench.engines.engine import Turn
+from workbench.engines.lda import cgs
 from workbench.models import LDA
-from workbench.runs.archive import STARTS
-from workbench.runs.lineage import start_from
-from workbench.runs.run import Run
+from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError, make_spec
-from workbench.runs.store import StoreError
+from workbench.runs.store.archive import STARTS
+from workbench.runs.store.store import StoreError
+from workbench.runs.warm_start import start_from
 
 SETTINGS = {"n_topics": 4, "n_iterations": 15, "burn_in": 3, "progress": False}
 

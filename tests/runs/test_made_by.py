@@ -9,10 +9,10 @@ import zarr
 import workbench as wb
 from workbench.kernels.jit import sources_hash
 from workbench.runs.dataset import versions
-from workbench.runs.made_by import KERNELS, makers, take_on, taken_on, taken_on_now
-from workbench.runs.run import Run
+from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
-from workbench.runs.store import DATA, create_run
+from workbench.runs.store.provenance import KERNELS, makers, take_on, taken_on, taken_on_now
+from workbench.runs.store.store import DATA, create_run
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SENTENCE = (
@@ -71,7 +71,7 @@ def test_a_finished_run_of_other_kernels_is_only_looked_at(run, capsys):
 
 
 def test_a_worker_in_the_background_is_told_of_by_whoever_starts_it(run, capsys, monkeypatch):
-    monkeypatch.setattr("workbench.runs.run.launch", lambda path: None)
+    monkeypatch.setattr("workbench.runs.execution.run.launch", lambda path: None)
     made_by_others(run).resume(n_iterations=8)
     assert capsys.readouterr().err == SENTENCE
 
@@ -114,11 +114,11 @@ def test_a_run_that_has_no_row_yet_begins_without_a_word(thirty_documents, store
 def test_makers_that_left_nothing_are_forgotten(tmp_path, monkeypatch):
     began = {"kernels": "a"}
     for kernels, iteration in (("b", 20), ("c", 20), ("d", 30), ("d", 40)):
-        monkeypatch.setattr("workbench.runs.made_by.KERNELS", kernels)
+        monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", kernels)
         take_on(tmp_path, began, iteration)
     assert makers(tmp_path, began) == [[0, "a"], [20, "c"], [30, "d"]]
     assert taken_on(makers(tmp_path, began)) == "made by kernels a, c after iteration 20, d after iteration 30"
-    monkeypatch.setattr("workbench.runs.made_by.KERNELS", "a")
+    monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", "a")
     take_on(tmp_path, began, 20)
     assert makers(tmp_path, began) == [[0, "a"]]
 

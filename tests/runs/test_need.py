@@ -12,16 +12,24 @@ import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import OptionError, Turn, make_options
-from workbench.models.generic_lda import generic_lda
-from workbench.models.network import Network
-from workbench.runs import need
-from workbench.runs.fit import resume
-from workbench.runs.need import PROCESS, Planned, at_a_time, check_room, outlook_on_memory, predict_memory, unfinished
-from workbench.runs.room import Room
-from workbench.runs.run import Run
+from workbench.models.networks.lda import generic_lda
+from workbench.models.networks.network import Network
+from workbench.runs.execution import memory_check as need
+from workbench.runs.execution.available_memory import Room
+from workbench.runs.execution.fit import resume
+from workbench.runs.execution.memory_check import (
+    PROCESS,
+    Planned,
+    at_a_time,
+    check_room,
+    outlook_on_memory,
+    predict_memory,
+    unfinished,
+)
+from workbench.runs.execution.run import Run
+from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
-from workbench.runs.store import FAILED, create_run
-from workbench.runs.worker import carry_on
+from workbench.runs.store.store import FAILED, create_run
 
 VARIANTS = {
     "svb": [{"schedule": "sequential"}], "vb": [{"topics": "point"}], "cv-hdp": [{"learn_tau": True}],
@@ -135,7 +143,7 @@ def test_a_fit_says_it_where_it_is_large(wide, monkeypatch, capsys):
     wb.fit(wide, n_topics=2, n_iterations=1, progress=True)
     assert "of memory" not in capsys.readouterr().err
     monkeypatch.setattr(need, "LARGE", 1)
-    monkeypatch.setattr("workbench.runs.fit.LARGE", 1)
+    monkeypatch.setattr("workbench.runs.execution.fit.LARGE", 1)
     wb.fit(wide, n_topics=2, n_iterations=1, progress=True)
     assert capsys.readouterr().err.startswith("takes about ")
     wb.fit(wide, n_topics=2, n_iterations=1, progress=False)
@@ -221,7 +229,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("way", REFUSED)
 def test_a_refusal_leaves_no_half_made_run(way, large, tmp_path, one_gigabyte, monkeypatch):
-    monkeypatch.setattr("workbench.runs.run.launch", lambda path: pytest.fail("a worker was started"))
+    monkeypatch.setattr("workbench.runs.execution.run.launch", lambda path: pytest.fail("a worker was started"))
     with pytest.raises(SpecError, match="WORKBENCH_MEMORY allows"):
         REFUSED[way](large, tmp_path / "runs")
     assert not (tmp_path / "runs").exists()

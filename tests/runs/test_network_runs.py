@@ -9,14 +9,14 @@ import pytest
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.models import ModelError
-from workbench.models.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable
-from workbench.models.network import Network
-from workbench.models.network_files import network_of, spelled
-from workbench.models.network_simulation import row_of
-from workbench.models.network_variables import learnt_priors, row_dims, spread, variables_of
-from workbench.models.pachinko import hierarchical_pachinko_2, pachinko
+from workbench.models.networks.files import network_of, spelled
+from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable
+from workbench.models.networks.network import Network
+from workbench.models.networks.pachinko import hierarchical_pachinko_2, pachinko
+from workbench.models.networks.simulation import row_of
+from workbench.models.networks.variables import learnt_priors, row_dims, spread, variables_of
 from workbench.report.commands import command_of, unsaid
-from workbench.runs.network_means import shares
+from workbench.runs.afterwards.network_means import shares
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 
 NETWORKS = [name for name in ENGINES if get_engine(name).model is Network]
@@ -220,7 +220,7 @@ def test_a_network_of_authors_needs_a_corpus_of_authors():
 
 
 def test_a_comparison_gives_the_network_to_those_that_take_one(halves):
-    from workbench.runs.compare import plan
+    from workbench.runs.execution.compare import plan
 
     specs, *_ = plan(halves[0], ["cgs", NETWORKS[0]], model="pachinko", sizes={"super": 2}, n_topics=3)
     assert [spec.model.get("name") for spec in specs] == [None, "pachinko"]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.runs import notes as module
-from workbench.runs.notes import Label, NoteError, Notes, annotate, labels_of_topics, read_notes
+from workbench.runs.store import notes as module
+from workbench.runs.store.notes import Label, NoteError, Notes, annotate, labels_of_topics, read_notes
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from workbench.runs.room import GIB, MIB, container_room, parse_size, room, told
+from workbench.runs.execution.available_memory import GIB, MIB, container_room, parse_size, room, told
 from workbench.runs.spec import SpecError
 
 
@@ -71,9 +71,9 @@ def test_inside_a_container_that_hides_its_path_the_root_counts(tmp_path):
 
 def test_a_container_with_less_than_the_machine_counts(monkeypatch):
     monkeypatch.delenv("WORKBENCH_MEMORY", raising=False)
-    monkeypatch.setattr("workbench.runs.room.container_room", lambda: 10 * MIB)
+    monkeypatch.setattr("workbench.runs.execution.available_memory.container_room", lambda: 10 * MIB)
     assert room().told() == "the container has left 10 MB"
-    monkeypatch.setattr("workbench.runs.room.container_room", lambda: 2**60)
+    monkeypatch.setattr("workbench.runs.execution.available_memory.container_room", lambda: 2**60)
     assert room().told().endswith("are free")
 
 

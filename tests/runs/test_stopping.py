@@ -4,13 +4,13 @@ import pytest
 
 import workbench as wb
 from workbench.models import LDA
+from workbench.runs.execution.run import Run
+from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import iterate
-from workbench.runs.run import Run
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.stopping import StopRule
-from workbench.runs.store import FINISHED, create_run, read_spec, set_end, settle
-from workbench.runs.worker import carry_on
-from workbench.runs.writer import RunWriter
+from workbench.runs.store.store import FINISHED, create_run, read_spec, set_end, settle
+from workbench.runs.store.writer import RunWriter
 
 SETTLES = {"n_topics": 4, "n_iterations": 300, "stop_on": "bound", "stop_tolerance": 1e-5}
 

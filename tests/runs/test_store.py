@@ -14,16 +14,16 @@ import zarr
 from same_bits import same_bits
 
 import workbench as wb
-from workbench.runs import store as stores
-from workbench.runs.archive import get_corpus
-from workbench.runs.control import StorePulse
-from workbench.runs.counts import SnapshotGone
-from workbench.runs.fit import resume
-from workbench.runs.run import find_run
+from workbench.runs.execution.control import StorePulse
+from workbench.runs.execution.fit import resume
+from workbench.runs.execution.run import find_run
+from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
-from workbench.runs.store import DATA, StoreError, create_run, read_status
-from workbench.runs.worker import carry_on
-from workbench.runs.writer import RunWriter
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.counts import SnapshotGone
+from workbench.runs.store.store import DATA, StoreError, create_run, read_status
+from workbench.runs.store.store import store as stores
+from workbench.runs.store.writer import RunWriter
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -68,14 +68,14 @@ def test_a_file_system_without_locks_is_refused(run, monkeypatch):
     def no_locks(*args, **kwargs):
         raise NotImplementedError
 
-    monkeypatch.setattr("workbench.runs.writer.FileLock.acquire", no_locks)
+    monkeypatch.setattr("workbench.runs.store.writer.FileLock.acquire", no_locks)
     with pytest.raises(StoreError, match="the file system of .* has no working locks; choose a store on a local disk"):
         carry_on(run.path)
 
 
 def test_a_run_has_one_writer(run):
     code = (
-        "import sys, time; from workbench.runs.writer import RunWriter\n"
+        "import sys, time; from workbench.runs.store.writer import RunWriter\n"
         "with RunWriter(sys.argv[1]): print('in', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(run.path)], stdout=subprocess.PIPE, text=True) as other:
@@ -214,7 +214,7 @@ def test_runs_of_earlier_versions_go_on(tmp_path):
 
 def test_the_store_is_named_by_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path / "elsewhere"))
-    from workbench.runs.run import default_store
+    from workbench.runs.execution.run import default_store
 
     assert default_store() == tmp_path / "elsewhere"
     monkeypatch.delenv("WORKBENCH_STORE")
@@ -265,7 +265,7 @@ def test_a_heartbeat_outlives_a_disk_that_is_full_for_a_moment(run, monkeypatch)
         if len(beaten) == 1:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("workbench.runs.control.BEAT_EVERY", 0.1)
+    monkeypatch.setattr("workbench.runs.execution.control.BEAT_EVERY", 0.1)
     with StorePulse(run.path, beat):
         time.sleep(0.8)
     assert len(beaten) > 1

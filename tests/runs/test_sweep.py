@@ -10,11 +10,11 @@ from toys import simulated
 
 import workbench as wb
 from workbench.measures import each_run
-from workbench.runs import outlook as outlook_module
-from workbench.runs.grid import lay_out
-from workbench.runs.outlook import duration, outlook
+from workbench.runs.execution import forecast as outlook_module
+from workbench.runs.execution.forecast import duration, outlook
+from workbench.runs.execution.grid import lay_out
+from workbench.runs.execution.sweep import failures, open_cells, run_cells, tabulate
 from workbench.runs.spec import RunSpec
-from workbench.runs.sweep import failures, open_cells, run_cells, tabulate
 
 QUIET = {"progress": False, "n_iterations": 12}
 
@@ -41,7 +41,7 @@ def test_a_sweep_has_the_numbers_of_fit_under_the_keys_of_its_grid(store):
 def test_a_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(here, store, monkeypatch):
     first = wb.sweep(simulated(), {"r": [1, 2]}, n_topics=2, store=store, **QUIET)
     with monkeypatch.context() as patched:  # what would be started fails
-        patched.setattr("workbench.runs.run.launch", None)
+        patched.setattr("workbench.runs.execution.run.launch", None)
         again = wb.sweep(simulated(), {"r": [2, 1]}, n_topics=2, store=store, **QUIET)
     np.testing.assert_array_equal(first.test_perplexity, again.test_perplexity[::-1])
     np.testing.assert_array_equal(first.elapsed, again.elapsed[::-1])
@@ -71,7 +71,7 @@ def test_a_run_that_fails_takes_no_other_along(here, store):
 
 
 def test_sweep_warns_of_what_failed_and_gives_the_rest(here, store, monkeypatch):
-    monkeypatch.setattr("workbench.runs.sweep.failures", lambda runs: ["run 'x' failed: a reason"])
+    monkeypatch.setattr("workbench.runs.execution.sweep.failures", lambda runs: ["run 'x' failed: a reason"])
     with pytest.warns(UserWarning, match="run 'x' failed: a reason"):
         swept = wb.sweep(simulated(), {"n_topics": [2]}, "cgs", store=store, **QUIET)
     assert swept.test_perplexity.notnull().all()
@@ -174,7 +174,7 @@ def test_a_warm_sweep_goes_from_few_topics_to_many_seed_by_seed(here, store):
 def test_a_warm_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(here, store, monkeypatch):
     first = wb.sweep(simulated(), {"n_topics": [2, 3]}, "svb", warm=True, store=store, **QUIET)
     with monkeypatch.context() as patched:
-        patched.setattr("workbench.runs.run.launch", None)
+        patched.setattr("workbench.runs.execution.run.launch", None)
         again = wb.sweep(simulated(), {"n_topics": [2, 3]}, "svb", warm=True, store=store, **QUIET)
     np.testing.assert_array_equal(first.bound, again.bound)
     wb.sweep(simulated(), {"n_topics": [2, 3, 5]}, "svb", warm=True, store=store, **QUIET)
@@ -193,7 +193,7 @@ def test_other_keys_of_the_grid_keep_to_themselves(here, store):
 
 
 def test_nothing_is_begun_from_a_run_that_failed(here, store, monkeypatch):
-    monkeypatch.setattr("workbench.runs.worker.iterate", _failing_for_seed_1)
+    monkeypatch.setattr("workbench.runs.execution.worker.iterate", _failing_for_seed_1)
     with pytest.warns(UserWarning, match="failed: ZeroDivisionError"):
         swept = wb.sweep(simulated(), {"n_topics": [2, 3]}, "cgs", seeds=2, warm=True, store=store, **QUIET)
     assert sorted(begun_from(swept)) == [(2, 0), (2, 1), (3, 0)]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.runs import worker
-from workbench.runs.compare import DEFAULT_ENGINES, work_through
+from workbench.runs.execution import worker
+from workbench.runs.execution.compare import DEFAULT_ENGINES, work_through
 from workbench.runs.spec import make_spec
-from workbench.runs.store import create_run
+from workbench.runs.store.store import create_run
 
 pytestmark = pytest.mark.slow
 

@@ -102,7 +102,7 @@ def serve(
     show: Annotated[bool, typer.Option("--show", help="Open a browser.")] = False,
 ) -> None:
     """Serve the dashboard on this machine only; runs of the store appear by themselves."""
-    from workbench.dashboard.serve import serve as serve_pages
+    from workbench.dashboard.shared.serve import serve as serve_pages
 
     serve_pages(port=port, store=store_path(store), show=show)
 
@@ -137,7 +137,7 @@ def _kernels() -> str:
     import numba
 
     from workbench.models import LDA
-    from workbench.runs.fit import fit
+    from workbench.runs.execution.fit import fit
 
     corpus, _ = LDA(2).simulate(4, 6, 10)
     fit(corpus, "cgs", n_topics=2, n_iterations=2, progress=False)
@@ -147,7 +147,7 @@ def _kernels() -> str:
 
 def _store(store: Path) -> str:
     from workbench.models import LDA
-    from workbench.runs.fit import fit
+    from workbench.runs.execution.fit import fit
 
     home = next(folder for folder in (store.absolute(), *store.absolute().parents) if folder.exists())
     with tempfile.TemporaryDirectory(dir=home, prefix=".doctor-") as folder:
@@ -157,7 +157,7 @@ def _store(store: Path) -> str:
 
 
 def _memory() -> str:
-    from workbench.runs.room import room
+    from workbench.runs.execution.available_memory import room
 
     return room().told()
 

@@ -25,7 +25,7 @@ def _engine_names(incomplete: str) -> list[str]:
 
 
 def _models(incomplete: str) -> list[str]:
-    from workbench.models.network_files import SHIPPED
+    from workbench.models.networks.files import SHIPPED
 
     return _beginning(incomplete, SHIPPED)
 
@@ -42,7 +42,7 @@ def figure_formats(incomplete: str) -> list[str]:
 
 def _runs(context: typer.Context, incomplete: str) -> list[str]:
     """Runs of the store that the line names already, else of the default one."""
-    from workbench.runs.places import default_store, is_run
+    from workbench.runs.store.places import default_store, is_run
 
     store = Path(context.params.get("store") or default_store())
     given = context.params.get("run") or ()

@@ -76,7 +76,7 @@ def export(
 ) -> None:
     """Write what runs found in files that other programs read."""
     from workbench.report import export_run
-    from workbench.runs.run import find_run
+    from workbench.runs.execution.run import find_run
 
     paths = [find_run(name, store) for name in run]
     folders = [out] if len(paths) == 1 else [out / path.name for path in paths]

@@ -82,13 +82,13 @@ def fit(
     json: Json = False,
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
-    from workbench.runs.compare import plan
-    from workbench.runs.fit import best_of, check_restarts, resume, tell_of_idle_threads
-    from workbench.runs.need import Planned, check_room, unfinished
-    from workbench.runs.run import Run
+    from workbench.runs.execution.compare import plan
+    from workbench.runs.execution.fit import best_of, check_restarts, resume, tell_of_idle_threads
+    from workbench.runs.execution.memory_check import Planned, check_room, unfinished
+    from workbench.runs.execution.run import Run
+    from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import whole
-    from workbench.runs.store import create_run
-    from workbench.runs.worker import SLOTS
+    from workbench.runs.store.store import create_run
 
     documents = load_documents(corpus, vocabulary, read)
     specs, train, test = plan(
@@ -133,13 +133,13 @@ def compare(
     vocabulary: Vocabulary = None, read: Read = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
-    from workbench.runs.compare import plan, run_all
-    from workbench.runs.fit import tell_of_idle_threads
-    from workbench.runs.need import Planned, check_room, unfinished
-    from workbench.runs.run import Run
+    from workbench.runs.execution.compare import plan, run_all
+    from workbench.runs.execution.fit import tell_of_idle_threads
+    from workbench.runs.execution.memory_check import Planned, check_room, unfinished
+    from workbench.runs.execution.run import Run
+    from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import whole
-    from workbench.runs.store import create_run
-    from workbench.runs.worker import SLOTS
+    from workbench.runs.store.store import create_run
 
     whole("jobs", jobs, 1)
     documents = load_documents(corpus, vocabulary, read)
@@ -174,9 +174,9 @@ def resume(
     detach: Detach = False, store: Store = None, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Let a paused run go on, or take a stopped one from where it is to its end."""
-    from workbench.runs.fit import resume as go_on
-    from workbench.runs.run import Run, extend, find_run
-    from workbench.runs.store import FINISHED, PAUSED, RUNNING
+    from workbench.runs.execution.fit import resume as go_on
+    from workbench.runs.execution.run import Run, extend, find_run
+    from workbench.runs.store.store import FINISHED, PAUSED, RUNNING
 
     found = Run(find_run(run, store))
     extend(found.path, iterations)
@@ -197,7 +197,7 @@ def resume(
 
 def run_to_start_from(run: str | None, store: Path | None) -> Path | None:
     """The run to start from."""
-    from workbench.runs.run import find_run
+    from workbench.runs.execution.run import find_run
 
     return None if run is None else find_run(run, store)
 
@@ -215,7 +215,7 @@ def leave_in_background(runs, json: bool) -> int:
 
 def summaries_of(runs, planned) -> list[dict]:
     """What there is to say of the runs at the end, with the bytes of memory that each was to take."""
-    from workbench.runs.need import predict_memory
+    from workbench.runs.execution.memory_check import predict_memory
 
     return [summary(run) | {"memory": predict_memory(each).total} for run, each in zip(runs, planned, strict=True)]
 

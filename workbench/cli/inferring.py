@@ -34,9 +34,9 @@ def infer(
     threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
 ) -> None:
     """Find the topics of unseen documents, or score how well a run foretells their words."""
-    from workbench.runs.infer import PROTOCOLS, document_completion
-    from workbench.runs.infer import infer as fold_in
-    from workbench.runs.run import open_run
+    from workbench.runs.afterwards.infer import PROTOCOLS, document_completion
+    from workbench.runs.afterwards.infer import infer as fold_in
+    from workbench.runs.execution.run import open_run
     from workbench.runs.spec import SpecError
 
     if protocol not in ("theta", *PROTOCOLS):
@@ -130,7 +130,7 @@ def bound(
     threads: Threads = 1, store: Store = None, quiet: Quiet = False, json: Json = False,
 ) -> None:
     """Bound the log evidence of the training words from below, at the last checkpoint of a hybrid run."""
-    from workbench.runs.bound import METHODS, hybrid_bound
+    from workbench.runs.afterwards.bound import METHODS, hybrid_bound
 
     found = hybrid_bound(
         run, method, seed, runs, temperatures, sweeps, burn_in, threads, store, progress=not (quiet or method == "exact")

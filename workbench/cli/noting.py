@@ -20,8 +20,8 @@ def note(
     tag: Tags = None, untag: Untag = None, store: Store = None, json: Json = False,
 ) -> None:
     """Write a note about a run, or tags; without either, show what is written."""
-    from workbench.runs.notes import NoteError
-    from workbench.runs.run import Run, find_run
+    from workbench.runs.execution.run import Run, find_run
+    from workbench.runs.store.notes import NoteError
 
     found = Run(find_run(run, store))
     tags = None
@@ -39,7 +39,7 @@ def label(
     store: Store = None, json: Json = False,
 ) -> None:
     """Call a topic of a run by a name of yours."""
-    from workbench.runs.run import Run, find_run
+    from workbench.runs.execution.run import Run, find_run
 
     found = Run(find_run(run, store))
     _tell(found, found.label(topic, text), json)

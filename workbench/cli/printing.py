@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.runs.need import Planned
-    from workbench.runs.run import Run
+    from workbench.runs.execution.memory_check import Planned
+    from workbench.runs.execution.run import Run
 
 FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
 
@@ -22,9 +22,9 @@ def wrong_input() -> tuple[type[Exception], ...]:
     from workbench.measures import MeasureError
     from workbench.models import ModelError
     from workbench.report.files import ReportError
-    from workbench.runs.notes import NoteError
     from workbench.runs.spec import SpecError
-    from workbench.runs.store import StoreError
+    from workbench.runs.store.notes import NoteError
+    from workbench.runs.store.store import StoreError
 
     return CorpusError, ModelError, OptionError, SpecError, StoreError, MeasureError, NoteError, ReportError
 
@@ -157,14 +157,14 @@ def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
 
 def store_path(store: Path | None) -> Path:
     """The store that was named, else the default one."""
-    from workbench.runs.run import default_store
+    from workbench.runs.execution.run import default_store
 
     return store if store is not None else default_store()
 
 
 def describe(planned: list[Planned], corpus, jobs: int) -> str:
     """What is about to run, how long and how large on disk and in memory, ``jobs`` at a time, in one line."""
-    from workbench.runs.need import outlook_on_memory
+    from workbench.runs.execution.memory_check import outlook_on_memory
 
     specs = [each.spec for each in planned]
     spec = specs[0]

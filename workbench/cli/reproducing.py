@@ -94,7 +94,7 @@ def _told(made) -> dict:
 
 def _list(figures: list, json: bool) -> None:
     """The figures with their cost, full and quick."""
-    from workbench.runs.outlook import duration
+    from workbench.runs.execution.forecast import duration
 
     told = [
         {

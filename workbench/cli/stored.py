@@ -26,7 +26,7 @@ RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in 
 
 
 def _find(run: str, store: Path | None):
-    from workbench.runs.run import Run, find_run
+    from workbench.runs.execution.run import Run, find_run
 
     return Run(find_run(run, store))
 
@@ -36,8 +36,8 @@ def runs(
     store: Store = None, json: Json = False,
 ) -> None:
     """List the runs of a store."""
-    from workbench.runs.run import Run
-    from workbench.runs.store import StoreError, run_paths
+    from workbench.runs.execution.run import Run
+    from workbench.runs.store.store import StoreError, run_paths
 
     home = _home(store)
     found, paths = [], run_paths(home)
@@ -57,7 +57,7 @@ def runs(
 
 def _notes(run):
     """What is written about the run; where it cannot be read, it is said and there is none."""
-    from workbench.runs.notes import NoteError, Notes
+    from workbench.runs.store.notes import NoteError, Notes
 
     try:
         return run.notes
@@ -68,7 +68,7 @@ def _notes(run):
 
 def _home(store: Path | None) -> Path:
     """The store, which must be there if it was named; the default one appears with its first run."""
-    from workbench.runs.store import StoreError
+    from workbench.runs.store.store import StoreError
 
     home = store_path(store)
     if home.exists() and not home.is_dir():
@@ -80,8 +80,8 @@ def _home(store: Path | None) -> Path:
 
 def labels_now(run, notes) -> dict[int, str]:
     """The labels of the run's topics by their numbers; without the corpus, which names the words, that is said instead."""
-    from workbench.runs.notes import labels_of_topics
     from workbench.runs.spec import SpecError
+    from workbench.runs.store.notes import labels_of_topics
 
     try:
         return labels_of_topics(notes, run.dataset()) if notes.labels else {}
@@ -93,7 +93,7 @@ def labels_now(run, notes) -> dict[int, str]:
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings of a run and where it is."""
     from workbench.corpus import split_in_words
-    from workbench.runs.made_by import taken_on
+    from workbench.runs.store.provenance import taken_on
 
     found = _find(run, store)
     status, spec, notes = found.status(), found.spec, _notes(found)
@@ -123,7 +123,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
 
 def _model_rows(spec) -> list[tuple[str, str]]:
     """The model on one line, of a network a line for each level."""
-    from workbench.models.network import Network
+    from workbench.models.networks.network import Network
 
     model = spec.parts()[1]
     if isinstance(model, Network):
@@ -143,7 +143,7 @@ def stop(run: RunName, store: Store = None, json: Json = False) -> None:
 
 
 def _ask(name: str, store: Path | None, what: str, json: bool) -> None:
-    from workbench.runs.run import ENDED
+    from workbench.runs.execution.run import ENDED
 
     run = _find(name, store)
     state = run.state
@@ -161,8 +161,8 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False, json: Json = False,
 ) -> int:
     """Delete runs that nobody writes."""
-    from workbench.runs.run import find_run
-    from workbench.runs.writer import remove_run
+    from workbench.runs.execution.run import find_run
+    from workbench.runs.store.writer import remove_run
 
     found = [find_run(name, store) for name in run]  # a damaged run can be deleted, though not opened
     if not yes and not _sure(f"delete {', '.join(each.name for each in found)}?"):

@@ -70,12 +70,12 @@ def sweep(
     read: Read = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
-    from workbench.runs.grid import lay_out
-    from workbench.runs.need import predict_memory
-    from workbench.runs.outlook import outlook
+    from workbench.runs.execution.forecast import outlook
+    from workbench.runs.execution.grid import lay_out
+    from workbench.runs.execution.memory_check import predict_memory
+    from workbench.runs.execution.sweep import failures, open_cells, run_cells, rungs
+    from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import SpecError, whole
-    from workbench.runs.sweep import failures, open_cells, run_cells, rungs
-    from workbench.runs.worker import SLOTS
 
     whole("jobs", jobs, 1)
     axes = parse_grid(grid)
@@ -122,7 +122,7 @@ def parse_grid(texts: list[str]) -> dict[str, list[str]]:
     ------
     SpecError
     """
-    from workbench.runs.grid import SHORT
+    from workbench.runs.execution.grid import SHORT
     from workbench.runs.spec import SpecError
 
     axes: dict[str, list[str]] = {}

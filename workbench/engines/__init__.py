@@ -13,21 +13,21 @@ from importlib import import_module
 from types import ModuleType
 
 ENGINES: dict[str, str] = {
-    "vb": "workbench.engines.vb",            # Blei, Ng & Jordan 2003, sec. 5: variational EM
-    "svb": "workbench.engines.svb",          # Welling, Teh & Kappen 2008, eq. 11: collapsed view of variational Bayes
-    "cvb": "workbench.engines.cvb",          # Teh, Newman & Welling 2007: collapsed variational Bayes, second order
-    "cvb0": "workbench.engines.cvb0",        # Asuncion, Welling, Smyth & Teh 2009: collapsed variational Bayes, zeroth order
-    "cgs": "workbench.engines.cgs",          # Griffiths & Steyvers 2004: collapsed Gibbs sampling
-    "svb-cgs": "workbench.engines.hybrid",   # Welling, Teh & Kappen 2008, eq. 20-25: sample small counts, average large ones
-    "cvb-cgs": "workbench.engines.hybrid",   # the same, sec. 5.1: with collapsed variational Bayes
-    "cvb0-cgs": "workbench.engines.hybrid",  # the same with CVB0
-    "cv-hdp": "workbench.engines.cv_hdp",    # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP
-    "g-hdp": "workbench.engines.g_hdp",      # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
-    "network-vb": "workbench.engines.network_vb",  # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
-    "network-vb-ml": "workbench.engines.network_vb",  # the same, eq. 12: rows of the corpus are point estimates
-    "network-gibbs": "workbench.engines.network_gibbs",  # the same; Griffiths & Steyvers 2004: every token's path is drawn
-    "network-hybrid": "workbench.engines.network_hybrid",  # Welling, Teh & Kappen 2008, sec. 4: the same two, by counts
-    "network-cvb0": "workbench.engines.network_cvb0",  # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for networks
+    "vb": ".lda.vb",                          # Blei, Ng & Jordan 2003, sec. 5: variational EM
+    "svb": ".lda.svb",                        # Welling, Teh & Kappen 2008, eq. 11: collapsed view of variational Bayes
+    "cvb": ".lda.cvb",                        # Teh, Newman & Welling 2007: collapsed variational Bayes, second order
+    "cvb0": ".lda.cvb0",                      # Asuncion, Welling, Smyth & Teh 2009: collapsed variational Bayes, zeroth order
+    "cgs": ".lda.cgs",                        # Griffiths & Steyvers 2004: collapsed Gibbs sampling
+    "svb-cgs": ".lda.hybrid",                 # Welling, Teh & Kappen 2008, eq. 20-25: sample small counts, average large ones
+    "cvb-cgs": ".lda.hybrid",                 # the same, sec. 5.1: with collapsed variational Bayes
+    "cvb0-cgs": ".lda.hybrid",                # the same with CVB0
+    "cv-hdp": ".hdp.cv_hdp",                  # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP
+    "g-hdp": ".hdp.g_hdp",                    # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
+    "network-vb": ".networks.vb",             # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
+    "network-vb-ml": ".networks.vb",          # the same, eq. 12: rows of the corpus are point estimates
+    "network-gibbs": ".networks.gibbs",       # the same; Griffiths & Steyvers 2004: every token's path is drawn
+    "network-hybrid": ".networks.hybrid",     # Welling, Teh & Kappen 2008, sec. 4: the same two, by counts
+    "network-cvb0": ".networks.cvb0",         # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for networks
 }
 
 
@@ -45,7 +45,7 @@ def get_engine(name: str):
         near = get_close_matches(str(name), ENGINES, 1, 0.5)
         hint = f"did you mean '{near[0]}'? There are" if near else "there are"
         raise OptionError(f"no engine '{name}'; {hint} {', '.join(ENGINES)}")
-    return import_module(ENGINES[name]).engine(name)
+    return import_module(ENGINES[name], __name__).engine(name)
 
 
 def describe() -> dict[str, dict]:

@@ -73,7 +73,7 @@ class Engine(NamedTuple):
     counts: Callable                         # (corpus, model, options, state) -> {"n_kw": …, "n_dk": …}
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
     fold_in: Callable                        # (priors, n_kw, documents: Corpus, turn) -> theta (document, topic); of networks
-                                             # (runs.network_learnt.Learnt, options, documents, turn)
+                                             # (runs.afterwards.network_learnt.Learnt, options, documents, turn)
     learn: Callable | None = None            # (corpus, model, options, state, turn) -> the model with new hyperparameters
     vectors: tuple[str, ...] = ()            # what `watch` gives of each topic beside n_k
     keeps: Callable = lambda options: ("n_kw", "n_dk")  # names of what `counts` gives

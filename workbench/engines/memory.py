@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.lanes import padded
+from workbench.kernels.simd.lanes import padded
 
 DOUBLE = 8
 """Bytes of a number of a float64 array."""

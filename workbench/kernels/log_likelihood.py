@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.jit import lean
-from workbench.kernels.lanes import LANES
-from workbench.kernels.logarithms import logs
-from workbench.kernels.vectors import choose, count, doubles, inlined, load, spread, store, total
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.logarithms import logs
+from workbench.kernels.simd.vectors import choose, count, doubles, inlined, load, spread, store, total
 
 LARGEST_POWER = 3
 """Of a pair that counts more the logarithm is taken at once."""

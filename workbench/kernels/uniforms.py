@@ -10,7 +10,7 @@ Steele, Lea & Flood (2014), "Fast splittable pseudorandom number generators".
 import numpy as np
 
 from workbench.kernels.jit import lean, small
-from workbench.kernels.vectors import inlined
+from workbench.kernels.simd.vectors import inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_A = np.uint64(0xBF58476D1CE4E5B9)

@@ -12,7 +12,7 @@ from workbench.measures.intervals import mean_and_error, percentile_interval, re
 from workbench.measures.quantities import quantity
 from workbench.measures.selection import MeasureError, counterparts, each_run, labels_of, replicate_of, same_model, spec_of
 from workbench.models import VARIABLES
-from workbench.runs.by_document import Scored
+from workbench.runs.afterwards.heldout_by_document import Scored
 
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
 COSTS = ("elapsed", "cpu_time", "updates")
@@ -105,8 +105,8 @@ def paired_differences(
     Parameters
     ----------
     scored : mapping, optional
-        By the hash of a run's spec, what `workbench.runs.by_document.score_documents` finds of it. A single pair has then
-        an interval over documents.
+        By the hash of a run's spec, what `workbench.runs.afterwards.heldout_by_document.score_documents` finds of it. A single
+        pair has then an interval over documents.
 
     Returns
     -------

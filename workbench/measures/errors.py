@@ -10,7 +10,7 @@ import xarray as xr
 from workbench.measures.comparison import final, rows_by_label
 from workbench.measures.intervals import batch_means, mean_and_error, percentile_interval, resampled_perplexities
 from workbench.measures.selection import each_run, spec_of
-from workbench.runs.by_document import Scored
+from workbench.runs.afterwards.heldout_by_document import Scored
 
 SEEDS, CHAIN, NONE = "seeds", "batch means", ""
 
@@ -23,8 +23,8 @@ def perplexity_errors(runs, scored: Mapping[str, Scored] | None = None, seed: in
     runs : Dataset or list of Datasets
         See `workbench.measures.each_run`.
     scored : mapping, optional
-        By the hash of a run's spec, what `workbench.runs.by_document.score_documents` finds of it; without that of every
-        run of a label there is no interval over documents.
+        By the hash of a run's spec, what `workbench.runs.afterwards.heldout_by_document.score_documents` finds of it; without
+        that of every run of a label there is no interval over documents.
     seed : int
         Of the documents that are drawn.
 

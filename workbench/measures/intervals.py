@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import stdtrit
 
-from workbench.runs.by_document import Scored
+from workbench.runs.afterwards.heldout_by_document import Scored
 
 LEVEL = 0.95
 N_RESAMPLES = 1000

@@ -87,7 +87,7 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus) -> xr.DataArray:
     a, b : Dataset
         Of a run each, with its counts; topics of an HDP without a token are left out.
     corpus : Corpus
-        The training tokens of both (of a run in a store: ``workbench.runs.archive.get_corpus(store, spec.train)``).
+        The training tokens of both (of a run in a store: ``workbench.runs.store.archive.get_corpus(store, spec.train)``).
 
     Returns
     -------

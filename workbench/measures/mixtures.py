@@ -9,11 +9,11 @@ import pandas as pd
 import xarray as xr
 
 from workbench.measures.selection import MeasureError, one_run
-from workbench.models.levels import DOCUMENT, WORD, Level, Rows
-from workbench.models.network import Network
-from workbench.models.network_variables import row_dims
-from workbench.models.regions import regions_of
-from workbench.runs.network_learnt import network_in
+from workbench.models.networks.levels import DOCUMENT, WORD, Level, Rows
+from workbench.models.networks.network import Network
+from workbench.models.networks.regions import regions_of
+from workbench.models.networks.variables import row_dims
+from workbench.runs.afterwards.network_learnt import network_in
 
 NO_TOPIC = -1
 """Stands for a value that does not tell, alone, where the word comes from."""

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS
-from workbench.models.levels import AUTHORS
+from workbench.models.networks.levels import AUTHORS
 from workbench.runs.spec import PRIORS, RunSpec
 
 PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "cgs", "cv-hdp", "g-hdp")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from workbench.models.network import Network
-from workbench.models.network_files import network_of
+from workbench.models.networks.files import network_of
+from workbench.models.networks.network import Network
 from workbench.papers.records import START, Claim
 
 PAPER = "Heinrich & Goesele (2009), Variational Bayes for generic topic models"
@@ -19,7 +19,7 @@ LDA, ATM, PAM = "LDA", "ATM", "PAM"
 MORE, FEWER = "more topics", "fewer topics"
 """The larger and the smaller of the sizes that are run, as claims call them."""
 MODELS = {LDA: "lda", ATM: "author-topic", PAM: "pachinko"}
-"""What the paper calls them, and what `workbench.models.network_files` does."""
+"""What the paper calls them, and what `workbench.models.networks.files` does."""
 PACHINKO = {25: (5, 10), 100: (25, 25)}
 """Super-topics and topics of PAM that stand beside so many topics of the others."""
 HOLDOUT = 0.1

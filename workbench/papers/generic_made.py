@@ -24,11 +24,11 @@ from workbench.papers.generic_numbers import (
 from workbench.papers.reproduction import Reproduction, verdict_lines
 from workbench.papers.verdicts import SETTLED
 from workbench.report.picture import Picture
-from workbench.runs.grid import Cell
-from workbench.runs.outlook import duration, outlook
-from workbench.runs.run import Run
+from workbench.runs.execution.forecast import duration, outlook
+from workbench.runs.execution.grid import Cell
+from workbench.runs.execution.run import Run
+from workbench.runs.execution.sweep import open_cells, run_cells
 from workbench.runs.spec import make_spec
-from workbench.runs.sweep import open_cells, run_cells
 from workbench.views.table import Line, table_height, table_view
 
 HEADER = ["model", "size", "method", "seed", "iterations run", "iterations until convergence", "CPU seconds an iteration",

@@ -25,8 +25,8 @@ from workbench.papers.generic import (
 )
 from workbench.papers.records import Claim
 from workbench.papers.verdicts import FAILS, HOLDS, SETTLED, UNDECIDED, Verdict, weigh
-from workbench.runs.infer import document_completion
-from workbench.runs.run import Run
+from workbench.runs.afterwards.infer import document_completion
+from workbench.runs.execution.run import Run
 
 TWICE = 2.0
 """So many times as long takes variational Bayes to converge, at least, as the paper has it."""

@@ -8,8 +8,8 @@ from workbench.papers.figures import Extent, PaperFigure
 from workbench.papers.generic import GenericExtent, GenericFigure
 from workbench.papers.hdp import HdpExtent, HdpFigure
 from workbench.papers.verdicts import Verdict
-from workbench.runs.grid import Cell
-from workbench.runs.run import Run
+from workbench.runs.execution.grid import Cell
+from workbench.runs.execution.run import Run
 
 
 class Reproduction(NamedTuple):

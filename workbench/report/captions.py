@@ -7,7 +7,7 @@ import json
 from workbench.corpus.experiments import IN_WORDS
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
 from workbench.models import HDP, VARIABLES
-from workbench.models.network import Network
+from workbench.models.networks.network import Network
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
 from workbench.report.picture import Picture

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from workbench.corpus import is_named
 from workbench.engines import get_engine
-from workbench.models.network import Network
-from workbench.models.network_files import spelled
+from workbench.models.networks.files import spelled
+from workbench.models.networks.network import Network
 from workbench.runs.spec import RunSpec
 
 DEFAULT_BURN_IN = 10
@@ -66,7 +66,7 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
         notes.append(f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name.")
     networks = [model for model in (spec.parts()[1] for spec in specs) if isinstance(model, Network)]
     for name in sorted({network.name for network in networks if spelled(network) is None}):
-        notes.append(f"{name}.json is the network '{name}', which is not shipped: workbench.models.network_files writes and "
+        notes.append(f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
                      "reads it, and the spec of the run holds it.")
     for start in {spec.start["counts"]: spec.start for spec in specs if spec.start}.values():
         notes.append(

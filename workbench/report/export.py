@@ -16,7 +16,7 @@ from workbench.measures import topics_by_size
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather
 from workbench.runs.dataset import priors_of
-from workbench.runs.notes import NoteError, Notes, read_notes
+from workbench.runs.store.notes import NoteError, Notes, read_notes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,11 +11,11 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.measures import MeasureError, each_run, spec_of
-from workbench.runs.archive import get_corpus
-from workbench.runs.by_document import Scored, score_documents
-from workbench.runs.run import Run, find_run
+from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
+from workbench.runs.execution.run import Run, find_run
 from workbench.runs.spec import RunSpec, SpecError
-from workbench.runs.store import StoreError
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.store import StoreError
 
 
 class Gathered(NamedTuple):

@@ -7,8 +7,8 @@ import pandas as pd
 import xarray as xr
 
 from workbench.measures import NO_TOPIC, MeasureError, mixture_table, mixtures, spec_of, top_words
-from workbench.models.levels import DOCUMENT
-from workbench.models.network import Network
+from workbench.models.networks.levels import DOCUMENT
+from workbench.models.networks.network import Network
 from workbench.report.drawing import option
 from workbench.report.gathering import Gathered
 from workbench.report.picture import Picture, file_names

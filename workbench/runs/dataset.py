@@ -12,12 +12,12 @@ import xarray as xr
 import workbench
 from workbench.corpus import Corpus
 from workbench.models import VARIABLES, Priors
-from workbench.models.network import Network
-from workbench.runs.made_by import KERNELS, taken_on
-from workbench.runs.network_learnt import network_in, pseudo_counts
-from workbench.runs.network_means import posterior_means, with_values
+from workbench.models.networks.network import Network
+from workbench.runs.afterwards.network_learnt import network_in, pseudo_counts
+from workbench.runs.afterwards.network_means import posterior_means, with_values
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
+from workbench.runs.store.provenance import KERNELS, taken_on
 
 
 def versions() -> dict[str, str]:
@@ -31,7 +31,7 @@ def versions() -> dict[str, str]:
 def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None = None, made: list | tuple = ()) -> dict:
     """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other kernels did.
 
-    made : see `workbench.runs.made_by.makers`.
+    made : see `workbench.runs.store.provenance.makers`.
     """
     early = {"stopped_early": spec.rule.told(settled)} if settled and spec.rule else {}
     others = {"taken_on": taken_on(made)} if taken_on(made) else {}

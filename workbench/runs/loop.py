@@ -14,8 +14,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Turn
-from workbench.engines.hyperparameters import learnt
-from workbench.models.network import Network
+from workbench.engines.lda.hyperparameters import learnt
+from workbench.models.networks.network import Network
 from workbench.runs.recorded import CLOCKS, in_columns
 from workbench.runs.scoring import Average, perplexity, score, start_average
 from workbench.runs.spec import RunSpec

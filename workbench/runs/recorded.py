@@ -1,8 +1,8 @@
 """What a run records of every iteration and keeps of every snapshot: by name, with dims and lengths.
 
-Engines say what they watch. A network brings arrays of its own (`workbench.models.network_variables`), the counts of its levels
-and the priors that it learns, which its engines give too. Arrays of an iteration that are not along topics stand in columns,
-cell by cell: ``alpha_theta[3]``.
+Engines say what they watch. A network brings arrays of its own (`workbench.models.networks.variables`), the counts of its
+levels and the priors that it learns, which its engines give too. Arrays of an iteration that are not along topics stand in
+columns, cell by cell: ``alpha_theta[3]``.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.hyperparameters import learnt
+from workbench.engines.lda.hyperparameters import learnt
 from workbench.models import VARIABLES, Variable
-from workbench.models.network import Network
-from workbench.models.network_variables import sizes_of, variables_of
+from workbench.models.networks.network import Network
+from workbench.models.networks.variables import sizes_of, variables_of
 from workbench.runs.spec import RunSpec
 
 CLOCKS = ("elapsed", "cpu_time", "updates")

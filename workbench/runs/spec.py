@@ -19,8 +19,8 @@ from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import Start, make_options
 from workbench.models import LDA
-from workbench.models.network import Network
-from workbench.models.network_files import network_of
+from workbench.models.networks.files import network_of
+from workbench.models.networks.network import Network
 from workbench.runs.stopping import WATCHED, StopRule
 
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
@@ -127,10 +127,10 @@ def make_spec(
     name=None, start: tuple[Start, dict] | None = None, stop_on: str | None = None, stop_tolerance: float = 1e-4, model=None,
     sizes: dict | None = None,
 ) -> RunSpec:
-    """A checked spec with every default filled in; ``start`` is what `workbench.runs.lineage.start_from` gives.
+    """A checked spec with every default filled in; ``start`` is what `workbench.runs.warm_start.start_from` gives.
 
     ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given; ``model`` and ``sizes`` for the
-    engines of networks, see `workbench.models.network_files.network_of`.
+    engines of networks, see `workbench.models.networks.files.network_of`.
 
     Raises
     ------

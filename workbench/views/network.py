@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.models.network import AUTHORS, DOCUMENT, WORD, Level, Network
+from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.views.style import INK, RC
 
 STEP = 3.7

@@ -1,0 +1,163 @@
+"""The comparison card: a row for each engine and its options, with errors, and a picture of the differences."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from html import escape
+
+import numpy as np
+import pandas as pd
+import panel as pn
+
+from workbench.dashboard.compare.curve import Drawn
+from workbench.dashboard.compare.files import File, FileError, differences_file
+from workbench.dashboard.compare.side_by_side import side_by_side, signed, told_range
+from workbench.dashboard.shared.background import LOOKS, in_background, sentence_of
+from workbench.dashboard.shared.downloads import Downloads
+from workbench.dashboard.shared.highlight import data_runs
+from workbench.dashboard.shared.run_monitor import ALIVE, Reading
+from workbench.dashboard.shared.shell import STYLE, column, dressed, labelled, message, text
+from workbench.measures import MeasureError
+
+LIVE_EVERY = 10
+"""Seconds between two looks at runs that go on; sessions that see the same runs share one."""
+BEST = "the best, or cgs"
+WIDTH, ROW = 150, 24
+"""Pixels of the picture of a difference."""
+FORMS = {"Picture as SVG": "svg", "Picture as PDF": "pdf", "Picture as PNG": "png"}
+
+
+class Comparison:
+    """The card. `show` says which runs are drawn; the numbers come from a thread."""
+
+    def __init__(self, handover, document):
+        self._document, self._busy, self._asked = document, False, None
+        self._drawn: Drawn | None = None
+        self.found: pd.DataFrame | None = None
+        self.reference = dressed(pn.widgets.Select(
+            label="Set against", options={BEST: ""}, value="", width=230, css_classes=["wb-unlabelled"]))
+        self.table = text(sizing_mode="stretch_width")
+        self.table.stylesheets = [*self.table.stylesheets, (STYLE / "comparison.css").read_text(encoding="utf-8")]
+        self.files = Downloads(
+            handover, {"Numbers as CSV": lambda: self._make("csv")},
+            {name: partial(self._make, form) for name, form in FORMS.items()},
+        )
+        self.card = column(
+            column(text("<h2>Comparison</h2>", css_classes=["wb-mid"]), labelled(self.reference), kind="wb-bar"), self.table,
+            *self.files.row("Download", "download the comparison"), kind="wb-card",
+        )
+
+    def set_against(self, label: str) -> bool:
+        """Sets everything against a label, or the engine of one, though it may not be there yet."""
+        if label not in self.reference.options.values():
+            self.reference.options = self.reference.options | {label: label}
+        self.reference.value = label
+        return True
+
+    def show(self, seen: Drawn, readings: dict[str, Reading], until: float | None) -> None:
+        """Asks for the numbers of the runs that are seen, unless they are there or on their way."""
+        window = int(time.monotonic() // LIVE_EVERY)
+        runs = tuple(
+            (path, -1 - window if readings[path.name].state in ALIVE else int(readings[path.name].latest[0]))
+            for path, *_ in sorted(seen.runs) if path.name in readings
+        )
+        self._drawn = seen
+        asked = runs, until or None, self.reference.value or None
+        if asked == self._asked or self._busy:
+            return
+        self._asked, self._busy = asked, True
+        if not runs:
+            self._busy = False
+            self._take(None, MeasureError("no run is drawn; draw some in the table"))
+            return
+
+        if not self.table.object:
+            self.table.object = message("The runs are being compared …")
+
+        def then(found, error) -> None:
+            self._busy = False
+            if self._asked[2] != (self.reference.value or None):
+                return  # another reference was chosen meanwhile; the next tick asks again
+            self._take(found, error)
+
+        in_background(self._document, lambda: side_by_side(*asked), then, LOOKS)
+
+    def _take(self, found: pd.DataFrame | None, error: Exception | None) -> None:
+        if error is not None:
+            self.found, told = None, message(sentence_of(error))
+        else:
+            self.found, told = found, table(found, self._drawn.runs)
+            options = {BEST: ""} | {label: label for label in found.index}
+            if self.reference.value not in options.values():
+                options |= {self.reference.value: self.reference.value}
+            if options != self.reference.options:
+                self.reference.options = options
+        if told != self.table.object:
+            self.table.object = told
+
+    def _make(self, form: str, columns: int = 1):
+        found, drawn = self.found, self._drawn
+
+        def work() -> File:
+            if found is None:
+                raise FileError("there is nothing to compare yet; draw runs with held-out tokens")
+            return differences_file(found, drawn, form, columns)
+
+        return work
+
+
+def table(found: pd.DataFrame, drawn: tuple) -> str:
+    """The rows as HTML, of the runs that are seen: text, and a dot and an interval for each difference, all on one scale."""
+    until = found["until"].iloc[0]
+    references = "; ".join(dict.fromkeys(found["reference"]))
+    ends = found[["difference", "difference_low", "difference_high"]].to_numpy(float)
+    ends = np.append(ends[np.isfinite(ends)], 0.0)
+    low, high = ends.min(), ends.max()
+    head = [
+        ("", "Engine and options", "what tells the runs apart; runs that differ in seed and split alone share a row"),
+        ("n", "Runs", "how many share the row"),
+        ("n", "Perplexity", "of the held-out tokens, mean over the runs"),
+        ("n", "± Monte Carlo", "standard error of it: over seeds, or of one chain by batch means"),
+        ("n", "95 % over documents", "interval by drawing the documents anew; of runs at rest"),
+        ("n", f"From {references}", "mean difference of runs with the same split and seed, and its 95 % interval"),
+        ("picture", "", "the difference and its interval; the line is no difference"),
+        ("n", f"Seconds to {until:,.6g}", "of computing, until a run was first at or below it; mean over the runs"),
+        ("n", "Updates to it", "of tokens or pairs, until then"),
+    ]
+    rows = "".join(_row(label, one, low, high, drawn) for label, one in found.iterrows())
+    cells = "".join(f'<th scope="col" class="{kind}" title="{escape(why)}">{escape(word)}</th>' for kind, word, why in head)
+    return f'<table aria-label="comparison"><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> str:
+    colour = next((colour for path, _, colour in drawn if path.name in one["runs"]), "")
+    few = f" ({one['n_reached']:.0f} of {one['n_runs']:.0f})" if one["n_reached"] < one["n_runs"] else ""
+    interval = told_range(one["difference_low"], one["difference_high"])
+    cells = [
+        f"{one['n_runs']:.0f}", f"{one['test_perplexity']:,.1f}",
+        f"{one['mc_error']:,.2f}\n{one['mc_source']}" if np.isfinite(one["mc_error"]) else "–",
+        f"{one['documents_low']:,.1f} … {one['documents_high']:,.1f}" if np.isfinite(one["documents_low"]) else "–",
+        "0" if one["reference"] == label else signed(one["difference"]) + (f" ({interval})" if interval else ""),
+    ]
+    spent = [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
+    told = "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
+    dot = f'<span class="dot" style="background:{colour}"></span>' if colour else ""
+    picture = _interval(one, low, high, colour)
+    return (
+        f'<tr {data_runs(one["runs"])}><th scope="row">{dot}{escape(str(label))}</th>{told}<td class="picture">{picture}</td>'
+        + "".join(f'<td class="n">{escape(cell)}</td>' for cell in spent) + "</tr>"
+    )
+
+
+def _interval(one: pd.Series, low: float, high: float, colour: str) -> str:
+    """A dot, its interval and the zero as a small SVG; said in the cells beside it, so hidden from screen readers."""
+    def x(value: float) -> float:
+        return round(8 + (WIDTH - 16) * (value - low) / (high - low or 1.0), 1)
+
+    y, drawn = ROW / 2, f'<path class="zero" d="M{x(0.0)},0 V{ROW}"/>'
+    if np.isfinite(one["difference_low"]):
+        drawn += f'<path class="bar" style="stroke:{colour}" d="M{x(one["difference_low"])},{y} H{x(one["difference_high"])}"/>'
+    if np.isfinite(one["difference"]):
+        drawn += f'<circle cx="{x(one["difference"])}" cy="{y}" r="4.5" style="fill:{colour}"/>'
+    return f'<svg width="{WIDTH}" height="{ROW}" aria-hidden="true">{drawn}</svg>'

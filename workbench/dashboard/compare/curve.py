@@ -1,0 +1,297 @@
+"""The live figure: what up to eight runs, or means of runs, record, against iterations, steps, updates or seconds.
+
+Every glyph, legend item and tooltip is made before the page is sent: adding one to a live figure can
+hang the tab. Afterwards only data, names of columns, visibility and labels change, and a tick streams
+nothing but the new rows.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from bokeh.core.properties import value
+from bokeh.events import Reset
+from bokeh.models import ColumnDataSource, LegendItem, Scatter, Span
+
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES, RANK
+from workbench.dashboard.compare.grouping import Line, Mean
+from workbench.dashboard.compare.marks import crossings, marks, profiles
+from workbench.dashboard.compare.slots import STRANDS, Look, Slot
+from workbench.dashboard.shared.labels import telling_labels
+from workbench.dashboard.shared.link import Part
+from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.plot import add, entitle, plot
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.measures.comparison import reached_by_each
+
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f8400", "#7f7f7f")
+"""Okabe & Ito (2008), told apart by colour-blind people; yellow darker and black grey, to be seen on light and dark."""
+N_SLOTS = len(COLOURS)
+FIRST = ("iteration", "test_perplexity")
+"""The columns that are seen first."""
+SPANS = ("whole", "close-up")
+HEADLINE = COLUMNS.index("test_perplexity")
+CLOSE_UP = 0.1
+"""Share of a run's points, from its beginning, that the close-up leaves out of the vertical range."""
+
+
+class Drawn(NamedTuple):
+    """What is to be seen at the moment: enough to draw it again elsewhere."""
+
+    runs: tuple[tuple[Path, str, str], ...]  # path, label, colour ("" of one that is not in the figure)
+    axis: str                                # of AXES
+    measure: str                             # of MEASURES
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+    mean: bool = False                       # one line for all runs of a label: their mean, and a standard error around it
+    smoothing: float = 0.0                   # weight of `workbench.measures.smoothed`
+    target: float | None = None              # perplexity at which a line is drawn across
+
+
+class Curve:
+    """The figure and its slots.
+
+    `assign` gives runs their slots and `show` their data; ``axis``, ``measure``, ``span``, ``smoothing`` and ``until`` (a
+    perplexity; None: the lowest that every run comes down to, 0: none) choose what is seen.
+    """
+
+    def __init__(self):
+        self.axis, self.measure, self.span = "iterations", "headline", "whole"
+        self.smoothing, self.until, self.mean = 0.0, None, False
+        self.drawn: list[Line | None] = [None] * N_SLOTS
+        self._means, self._readings, self._labels = [Mean() for _ in COLOURS], {}, {}
+        self._moved_by_hand = self._moving = False
+        self.figure = plot()
+        self.slots = [Slot(self.figure, at, colour, FIRST) for at, colour in enumerate(COLOURS)]
+        self._across = Span(dimension="width", location=0, visible=False, line_dash=[2, 3], line_width=1.5, name="target")
+        self._across.line_color = "#7f7f7f"
+        self.figure.add_layout(self._across)
+        self._profile = self._scatter("profile", profiles([]), RANK[0], "prior", size=6)
+        self._marks = self._scatter("marks", marks([]), *FIRST, size=10, marker="marker")
+        self._crossings = self._scatter("crossings", crossings([], "", 0.0), *FIRST, size=10, marker="diamond")
+        self._items = [LegendItem(label="–", renderers=[slot.strands[0].line], visible=False) for slot in self.slots]
+        entitle(self.figure, self._items, [slot.points for slot in self.slots])
+        self.draw()
+        for bounds in (self.figure.x_range, self.figure.y_range):
+            bounds.on_change("end", self._moved)
+        self.figure.on_event(Reset, self._reset)
+
+    def _scatter(self, name: str, data: dict, x: str, y: str, **looks):
+        """Points of all slots together, each in its colour."""
+        glyph = Scatter(x=x, y=y, fill_color="colour", line_color=None, **looks)
+        return add(self.figure, ColumnDataSource(data, name=name), glyph)
+
+    # ------------------------------------------------------------------ what is seen
+
+    def assign(self, names: list[str]) -> None:
+        """Gives every run of ``names`` (at most eight) a slot; a run that has one keeps it and its colour."""
+        self.assign_lines([Line(name, "", (name,)) for name in names], mean=False)
+
+    def assign_lines(self, lines: list[Line], mean: bool = True) -> None:
+        """Gives each of the lines (at most eight) a slot; one that has it keeps it and its colour."""
+        self.mean, wanted = mean, {line.key: line for line in lines[:N_SLOTS]}
+        self.drawn = [wanted.pop(line.key, None) if line is not None else None for line in self.drawn]
+        for line in wanted.values():
+            self.drawn[self.drawn.index(None)] = line
+
+    def colours(self) -> dict[str, str]:
+        """Colour of each run that is drawn, or is part of a mean that is."""
+        return {name: COLOURS[slot] for slot, line in enumerate(self.drawn) if line is not None for name in line.names}
+
+    def members(self) -> list[list[str]]:
+        """The runs of each slot."""
+        return [list(line.names) if line is not None else [] for line in self.drawn]
+
+    def labels(self) -> list[str]:
+        """What the legend says of each slot."""
+        return [self._labels.get(line.key, "") if line is not None else "" for line in self.drawn]
+
+    def show(self, readings: dict[str, Reading]) -> None:
+        """Brings the figure to what was read: new rows are streamed, a slot with another run is filled anew."""
+        self._readings = {name: readings[name] for names in self.members() for name in names if name in readings}
+        told = telling_labels(list(self._readings.values())) if not self.mean else {}
+        self._labels = {line.key: line.label or told.get(line.key, line.key) for line in self.drawn if line is not None}
+        for line, mean in zip(self.drawn, self._means, strict=True):
+            mean.follow([self._readings[name] for name in line.names if name in self._readings] if line is not None else [])
+        self._fill_apart()
+        self.draw()
+
+    def seen(self) -> Drawn:
+        """What is to be seen; runs without a record are not."""
+        colours, labels = self.colours(), {
+            name: self._labels[line.key] for line in self.drawn if line is not None for name in line.names
+        }
+        return Drawn(
+            tuple((one.path, labels[name], colours[name]) for name, one in self._readings.items() if len(one.numbers)),
+            self.axis, self.measure, (self.figure.x_range.start, self.figure.x_range.end),
+            (self.figure.y_range.start, self.figure.y_range.end), self.mean, self.smoothing, self.target(),
+        )
+
+    def target(self) -> float | None:
+        """The perplexity at which a line is drawn across; None where there is none."""
+        if self.measure not in CHARTS["Perplexity"] or self.until == 0:
+            return None
+        if self.until is not None:
+            return self.until
+        found = [reading.numbers[:, HEADLINE] for reading in self._readings.values()]
+        best = [values[np.isfinite(values)].min() for values in found if np.isfinite(values).any()]
+        return reached_by_each(best) if best else None
+
+    def _fill(self) -> None:
+        """Brings every slot to the numbers of its line."""
+        columns = () if self.measure == BY_TOPIC else MEASURES[self.measure][0]
+        look = Look(columns, self.smoothing)
+        for slot, mean in zip(self.slots, self._means, strict=True):
+            slot.fill(mean.of, mean.numbers, mean.errors, look)
+
+    def _fill_apart(self) -> None:
+        """The priors of topics, and the marks of moves, where they have changed."""
+        seen = [(self._readings[name], colour) for name, colour in self.colours().items() if name in self._readings]
+        moved = marks([] if self.mean else seen)
+        apart = (self._profile, profiles(seen), "prior"), (self._marks, moved, "iteration")
+        for points, data, telling in apart:
+            known = points.data_source.data
+            if not all(np.array_equal(data[name], known[name]) for name in (telling, "colour")):
+                points.data_source.data = data
+
+    def tells(self) -> bool:
+        """Does any run that is drawn have what is to be seen? True while there is none."""
+        has = [self._has(reading) for reading in self._readings.values()]
+        return any(has) or not has
+
+    def marked(self) -> bool:
+        """Are moves marked on what is seen?"""
+        return bool(self.measure in MARKED and len(self._marks.data_source.data["iteration"]))
+
+    def _has(self, reading: Reading) -> bool:
+        """Has the run what is to be seen? True of one that has nothing yet."""
+        if not len(reading.numbers):
+            return True
+        if self.measure == BY_TOPIC:
+            return bool(len(reading.alphas))
+        columns = [COLUMNS.index(name) for name in MEASURES[self.measure][0]]
+        return bool(np.isfinite(reading.numbers[:, columns]).any())
+
+    def draw(self) -> None:
+        """Points the lines at the chosen columns, and the ranges at what they show."""
+        by_topic = self.measure == BY_TOPIC
+        x, x_label = RANK if by_topic else AXES[self.axis]
+        columns, y_label = MEASURES[self.measure]
+        self._fill()
+        for slot, line in zip(self.slots, self.drawn, strict=True):
+            n_seen = 0 if by_topic or line is None else len(columns)
+            several = self.mean and line is not None and len(line.names) > 1
+            for at, (strand, names) in enumerate(zip(slot.strands, STRANDS, strict=True)):
+                seen = at < n_seen
+                if seen:
+                    _set(strand.line.glyph, x=x, y=names[0] if self.smoothing else columns[at])
+                    _set(strand.raw.glyph, x=x, y=columns[at])
+                    _set(strand.band.glyph, x=x)
+                _set(strand.line, visible=seen)
+                _set(strand.raw, visible=seen and self.smoothing > 0)
+                _set(strand.band, visible=seen and several)
+            if n_seen:
+                _set(slot.points.glyph, x=x, y=columns[0])
+            _set(slot.points, visible=n_seen > 0)
+        self._draw_target(x, columns[0])
+        if self.measure in MARKED:
+            _set(self._marks.glyph, x=x, y=columns[0])
+        _set(self._marks, visible=self.measure in MARKED)
+        _set(self._profile, visible=by_topic)
+        for line, item, slot in zip(self.drawn, self._items, self.slots, strict=True):
+            own = [self._readings[name] for name in line.names if name in self._readings] if line is not None else []
+            if own:
+                _set(slot.points, name=self._labels[line.key])
+                _set(item, label=value(self._labels[line.key]))
+            _set(item, visible=any(self._has(reading) for reading in own))
+        _set(self.figure.legend[0], location="bottom_right" if self.measure in MARKED else "top_right")
+        _set(self.figure.xaxis[0], axis_label=x_label)
+        _set(self.figure.yaxis[0], axis_label=y_label)
+        if not self._moved_by_hand:
+            self._fit(x, columns)
+
+    def _draw_target(self, x: str, y: str) -> None:
+        """The line across, and where each curve is first recorded at or below it."""
+        target = self.target()
+        _set(self._across, visible=target is not None)
+        _set(self._crossings, visible=target is not None)
+        if target is None:
+            return
+        _set(self._across, location=target)
+        _set(self._crossings.glyph, x=x, y=y)
+        lines = [(mean.numbers, colour) for mean, colour in zip(self._means, COLOURS, strict=True)]
+        data, known = crossings(lines, y, target), self._crossings.data_source.data
+        if not all(np.array_equal(data[name], known[name]) for name in ("iteration", y, "colour")):
+            self._crossings.data_source.data = data
+
+    def _fit(self, x: str, columns: tuple[str, ...]) -> None:
+        """Sets the ranges around what is drawn."""
+        right, seen = 0.0, []
+        bands = [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean and x != RANK[0] else []
+        for source in self._sources_seen():
+            n_points = len(source.data[x])
+            first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
+            for column in (*columns, *bands):
+                values = np.asarray(source.data[column][first:], float)
+                seen.append(values[np.isfinite(values)])
+                right = max(right, float(max(source.data[x])) if len(seen[-1]) else 0.0)
+        values = np.concatenate(seen) if seen else np.empty(0)
+        low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
+        room = 0.04 * (high - low or abs(high) or 1.0)
+        self._moving = True
+        _set(self.figure.x_range, start=0.0, end=right * 1.02 or 1.0)
+        _set(self.figure.y_range, start=float(low - room), end=float(high + room))
+        self._moving = False
+
+    def _sources_seen(self) -> list[ColumnDataSource]:
+        if self.measure == BY_TOPIC:
+            return [self._profile.data_source]
+        return [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line is not None]
+
+    def _moved(self, attribute, old, new) -> None:
+        """A range changed: by hand, unless we did it; then it stays until it is reset."""
+        self._moved_by_hand = self._moved_by_hand or not self._moving
+
+    def _reset(self, event) -> None:
+        self.follow()
+
+    def follow(self) -> None:
+        """Lets the ranges follow the curves again."""
+        self.release()
+        self.draw()
+
+    def release(self) -> None:
+        """The same from the next `draw` on."""
+        self._moved_by_hand = False
+
+    def part(self) -> Part:
+        """Left, right, bottom and top as a part of the link, where they were moved by hand; there they stay until reset."""
+
+        def told() -> str:
+            across, up = self.figure.x_range, self.figure.y_range
+            ranges = (across.start, across.end, up.start, up.end) if self._moved_by_hand else ()
+            return ",".join(f"{number:.6g}" for number in ranges)
+
+        def take(text: str) -> bool:
+            try:
+                left, right, bottom, top = map(float, text.split(","))
+            except ValueError:
+                return False
+            fits = -math.inf < left < right < math.inf and -math.inf < bottom < top < math.inf
+            if fits:
+                self._moved_by_hand = True
+                _set(self.figure.x_range, start=left, end=right)
+                _set(self.figure.y_range, start=bottom, end=top)
+            return fits
+
+        return Part(told, "", take)
+
+
+def _set(model, **values) -> None:
+    """Changes properties that differ, so that nothing is sent for the others."""
+    for name, wanted in values.items():
+        if getattr(model, name) != wanted:
+            setattr(model, name, wanted)

@@ -1,0 +1,266 @@
+"""What a visitor takes away: the figure that is seen, the numbers behind it, the report, whole runs. All of it as bytes."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import zipfile
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MEASURES, RANK
+from workbench.dashboard.compare.curve import Drawn
+from workbench.dashboard.compare.grouping import mean_of
+from workbench.dashboard.shared.numbers import COLUMNS, by_size, last_alphas, numbers_of
+from workbench.measures import DERIVED, Curve
+from workbench.measures.smoothing import smoothed
+from workbench.models import VARIABLES
+from workbench.report import export_run, write_report
+from workbench.report.captions import caption
+from workbench.report.drawing import option
+from workbench.report.export import FORMATS
+from workbench.report.figures import draw_picture, table_of
+from workbench.report.gathering import Gathered, gather_begun
+from workbench.report.inference_pictures import lineage_pictures, move_pictures
+from workbench.report.picture import BANDS, Picture
+from workbench.runs.execution.run import Run
+from workbench.views.curves import dimension, faint_curve, line_across, overlay, point_at
+from workbench.views.differences import forest
+from workbench.views.style import GREY, MARKERS, Look
+
+NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
+FORMS = {NAMES.get(form, form): form for form in FORMATS}
+"""What the page calls the formats of a whole run."""
+LINES = ("-", "--")
+CLOCKS = ("iteration", "steps", "updates", "elapsed")
+HEIGHTS = {1: 2.1, 2: 2.9}
+"""Inches of a panel of curves that is as wide as one column of a journal page, or as two."""
+LARGEST = 256 * 2**20
+"""Bytes that a page hands over; more would lie in the server's memory for each visitor."""
+
+
+class FileError(ValueError):
+    """What a file wanted, what came, and what to do, in one sentence."""
+
+
+class File(NamedTuple):
+    """A file for the visitor's browser."""
+
+    name: str
+    content: bytes
+
+
+def picture_file(picture: Picture, gathered: tuple[list[Gathered], list[str]], form: str, columns: int = 1) -> File:
+    """A figure for paper as svg, pdf or png, as wide as one or two columns of a journal page; as csv the table behind it.
+
+    The caption is inside: what is to be seen, settings and seeds of the runs as `gather_begun` gave them, and the command
+    that makes them again.
+    """
+    if form == "csv":
+        return File(f"{picture.name}.csv", table_of(picture))
+    return File(f"{picture.name}.{form}", draw_picture(picture, (form,), columns, caption(picture, *gathered))[form])
+
+
+def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
+    """The figure as it is seen (lines, colours, measure, axis, smoothing, target, ranges), drawn for paper: svg, pdf or png."""
+    _something(drawn)
+    x_name, x_label = RANK if drawn.measure == BY_TOPIC else AXES[drawn.axis]
+    names, y_label = MEASURES[drawn.measure]
+    curves, looks, beside = [], {}, []
+    for at, line in enumerate(_lines(drawn)):
+        numbers, errors = line.table(drawn)
+        for column, dash in zip(names, LINES, strict=False):
+            if np.isfinite(numbers[column]).any():
+                name = line.label if len(names) == 1 else f"{line.label}, {column.rpartition('_')[2]}"
+                x, y, error = numbers[x_name], numbers[column], errors[column]
+                if drawn.target is not None and column == names[0] and (reached := np.flatnonzero(y <= drawn.target)).size:
+                    beside.append(point_at(x[reached[0]], y[reached[0]], line.colour))
+                if drawn.smoothing:
+                    beside.append(faint_curve(x, y, line.colour))
+                    y, error = smoothed(y, drawn.smoothing), smoothed(error, drawn.smoothing)
+                curves.append(Curve(name, name, x, y, error, len(line.paths)))
+                looks[name] = Look(line.colour, dash, MARKERS[at % len(MARKERS)])
+    if not curves:
+        raise FileError(f"no run that is drawn records {y_label}; choose another chart")
+    if names[0] in VARIABLES and drawn.measure in CHARTS["Perplexity"]:
+        y_label = dimension(names[0]).pprint_label
+    if x_name in VARIABLES:
+        x_label = dimension(x_name).pprint_label
+    across = [line_across(drawn.target, *drawn.x_range)] if drawn.target is not None else []
+    panel = overlay(curves, names[0], x_name, looks, under=[*across, *beside]).opts(
+        xlim=drawn.x_range, ylim=drawn.y_range, xlabel=x_label, ylabel=y_label, backend="matplotlib"
+    )
+    picture = Picture(_stem(drawn), f"{y_label}, against {x_label}", _said(drawn), [panel], height=HEIGHTS[columns])
+    return picture_file(picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns)
+
+
+def _said(drawn: Drawn) -> str:
+    """What is to be seen, in the sentences of a caption."""
+    known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]}
+    meanings = "; ".join(known[name].meaning for name in MEASURES[drawn.measure][0])
+    said = f"{meanings[0].upper()}{meanings[1:]}."
+    if drawn.mean and drawn.measure != BY_TOPIC:
+        said += BANDS
+    if drawn.smoothing:
+        said += f" Smoothed: a point before weighs {drawn.smoothing:g} beside a point; what was recorded is faint."
+    if drawn.target is not None:
+        said += f" Marks are where a curve is first at or below {drawn.target:,.7g}, the line across."
+    return said
+
+
+def table_file(drawn: Drawn) -> File:
+    """Every record of the lines that are seen, nothing thinned, as CSV: whose, clocks and what is drawn.
+
+    Of a mean: the label, how many runs, and after each number its standard error (``_se``). Where something is smoothed it
+    stands beside what was recorded (``_smoothed``).
+    """
+    _something(drawn)
+    tables = []
+    for line in _lines(drawn):
+        numbers, errors = line.table(drawn)
+        runs = [Run(path) for path in line.paths]
+        whose = {"run": runs[0].name, "label": line.label, "seed": runs[0].spec.seed} if not drawn.mean else {
+            "label": line.label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
+        clocks = (RANK[0],) if drawn.measure == BY_TOPIC else CLOCKS
+        told = {name: numbers[name] for name in clocks}
+        for name in MEASURES[drawn.measure][0]:
+            told[name] = numbers[name]
+            told |= {f"{name}_se": errors[name]} if drawn.mean else {}
+            told |= {f"{name}_smoothed": smoothed(numbers[name], drawn.smoothing)} if drawn.smoothing else {}
+        tables.append(pd.DataFrame(whose | told))
+    return File(f"{_stem(drawn)}.csv", pd.concat(tables).to_csv(index=False, lineterminator="\n").encode())
+
+
+def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str, columns: int = 1) -> File:
+    """The comparison (see `side_by_side`): its numbers as csv, or its picture as svg, pdf or png."""
+    name = f"{_corpora(drawn)}-comparison"
+    if extension == "csv":
+        table = found.assign(runs=[" ".join(names) for names in found["runs"]])
+        return File(f"{name}.csv", table.to_csv(lineterminator="\n").encode())
+    if not np.isfinite(found["difference"]).any():
+        raise FileError("no label has a run on the same split with the same seed as the reference; choose another reference")
+    style = {
+        label: Look(next((colour for path, _, colour in drawn.runs if path.name in names), "") or GREY, "-", "o")
+        for label, names in found["runs"].items()
+    }
+    told = found.reset_index("label")
+    panel = forest(told.assign(said=told["label"]), style, found["reference"])
+    picture = Picture(
+        name, "Paired differences of held-out perplexity",
+        f"How much higher the final held-out perplexity is than that of {'; '.join(dict.fromkeys(found['reference']))}, run by "
+        "run on the same split with the same seed: means over these pairs with Student's 95 % interval; of a single pair the "
+        "interval is over documents. Left of the dotted line is better.",
+        [panel], legend=False, height=option(panel, "fig_inches")[1],
+    )
+    return picture_file(picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns)
+
+
+def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
+    """Who began from whom among the runs: the picture, or as csv a row for each run that began from another."""
+    found, left_out = gather_begun(paths)
+    if not (pictures := lineage_pictures([each.dataset for each in found])):
+        raise FileError("no run that has an iteration began from another one; wait for its first")
+    return picture_file(pictures[0], (found, left_out), form, columns)
+
+
+def moves_file(path: Path, form: str, columns: int = 1) -> File:
+    """The splits and merges that a run tried: on the curve of its bound, or as csv a row for each."""
+    found, left_out = gather_begun(path)
+    (picture,) = move_pictures([each.dataset for each in found])
+    return picture_file(replace(picture, name=f"{path.name}-moves", height=HEIGHTS[columns]), (found, left_out), form, columns)
+
+
+class _Line(NamedTuple):
+    """A line that is seen: one run, or the mean of several."""
+
+    label: str
+    colour: str
+    paths: tuple[Path, ...]
+
+    def table(self, drawn: Drawn) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Column → numbers and standard errors (NaN of one run), nothing thinned."""
+        progress = [Run(path).progress() for path in self.paths]
+        if drawn.measure == BY_TOPIC:
+            prior = by_size(last_alphas(progress[0]))
+            nothing = np.full(len(prior), np.nan)
+            return {RANK[0]: np.arange(1, len(prior) + 1), "prior": prior}, {"prior": nothing}
+        means, errors = (dict(zip(COLUMNS, part.T, strict=True)) for part in mean_of([numbers_of(run) for run in progress]))
+        whole = ("iteration", "updates") if len(self.paths) == 1 else ("iteration",)
+        return means | {name: means[name].astype(np.int64) for name in whole}, errors
+
+
+def _lines(drawn: Drawn) -> list[_Line]:
+    """The lines, in order; the priors of topics are those of each run, never a mean."""
+    if not drawn.mean or drawn.measure == BY_TOPIC:
+        return [_Line(label, colour, (path,)) for path, label, colour in _told_apart(drawn)]
+    lines: dict[str, _Line] = {}
+    for path, label, colour in drawn.runs:
+        lines[colour] = _Line(label, colour, (*lines[colour].paths, path) if colour in lines else (path,))
+    return list(lines.values())
+
+
+def _told_apart(drawn: Drawn) -> list[tuple[Path, str, str]]:
+    """The runs with labels of their own, though they are part of a mean."""
+    several = {label for label, n in Counter(label for _, label, _ in drawn.runs).items() if n > 1}
+    return [(path, f"{label}, {path.name}" if label in several else label, colour) for path, label, colour in drawn.runs]
+
+
+def report_file(drawn: Drawn) -> File:
+    """The report of the runs that are seen."""
+    _something(drawn)
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_report([path for path, *_ in drawn.runs], Path(folder) / "report.html")
+        return File(f"report-{_corpora(drawn)}-{_counted(drawn.runs)}.html", path.read_bytes())
+
+
+def runs_file(paths: list[Path], form: str) -> File:
+    """Whole runs in a format of `export_run`, zipped, a folder each.
+
+    Raises
+    ------
+    FileError
+        No run, or more than a page hands over.
+    """
+    if not paths:
+        raise FileError("no run is ticked; tick the runs to download in the table")
+    with tempfile.TemporaryDirectory() as folder:
+        packed = Path(folder) / "runs.zip"
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for path in paths:
+                for written in export_run(Run(path), Path(folder) / path.name, (form,)):
+                    archive.write(written, written.relative_to(folder))
+        if (size := packed.stat().st_size) > LARGEST:
+            raise FileError(
+                f"{_counted(paths)} as {form} make {size / 2**20:.0f} MiB where a page hands over {LARGEST / 2**20:.0f}; "
+                "tick fewer runs, or use `workbench export` in a terminal"
+            )
+        name = paths[0].name if len(paths) == 1 else _counted(paths)
+        return File(f"{name}-{form}.zip", packed.read_bytes())
+
+
+def _something(drawn: Drawn) -> None:
+    if not drawn.runs:
+        raise FileError("nothing is drawn; click the swatch of a run in the table, or wait for its first iteration")
+
+
+def _stem(drawn: Drawn) -> str:
+    """What the figure shows, as the name of a file: docstrings-headline-perplexity-by-iterations."""
+    if drawn.measure == BY_TOPIC:
+        return f"{_corpora(drawn)}-alpha-by-topic"
+    what = f"{drawn.measure}-perplexity" if drawn.measure in CHARTS["Perplexity"] else drawn.measure.replace(" ", "-")
+    what = f"mean-{what}" if drawn.mean else what
+    return f"{_corpora(drawn)}-{what}-by-{drawn.axis}"
+
+
+def _corpora(drawn: Drawn) -> str:
+    names = dict.fromkeys(Run(path).spec.corpus for path, *_ in drawn.runs)
+    return re.sub(r"[^A-Za-z0-9._=-]+", "-", "+".join(names)).strip("-.")[:60] or "corpus"
+
+
+def _counted(runs) -> str:
+    return "1-run" if len(runs) == 1 else f"{len(runs)}-runs"

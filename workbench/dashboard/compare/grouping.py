@@ -1,0 +1,75 @@
+"""Which lines there are: one a run, or the mean of the runs that only seed and split tell apart."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.measures.selection import labels_of_specs
+
+GROUPINGS = ("each run", "mean of seeds")
+MOST_RUNS = 64
+"""Runs that the means are taken over without a choice by hand, the newest."""
+
+
+class Line(NamedTuple):
+    """What one slot of the figure shows."""
+
+    key: str                 # stays while runs join the line, so that it keeps its slot
+    label: str               # empty: told by what tells the runs apart
+    names: tuple[str, ...]   # its runs
+
+
+def mean_lines(readings: list[Reading]) -> list[Line]:
+    """A line for all runs (the newest first) of a label, exactly as `workbench.measures.mean_curves` takes them together."""
+    groups: dict[str, list[str]] = {}
+    for reading, label in zip(readings, labels_of_specs([reading.spec for reading in readings]), strict=True):
+        groups.setdefault(label, []).append(reading.name)
+    return [
+        Line(names[-1], label if len(names) == 1 else f"{label} · mean of {len(names)}", tuple(names))
+        for label, names in groups.items()
+    ]
+
+
+class Mean:
+    """The mean over runs and its standard error, at the iterations that all of them have; worked out once each.
+
+    ``numbers`` is (point, COLUMNS), those of the run itself where it is one; ``errors`` the same of means, otherwise empty.
+    """
+
+    def __init__(self):
+        self.of: tuple = ()  # (name, stride) of each run that has begun
+        self._forget()
+
+    def _forget(self) -> None:
+        self.numbers, self.errors = np.empty((0, len(COLUMNS))), np.empty((0, len(COLUMNS)))
+
+    def follow(self, readings: list[Reading]) -> None:
+        """Takes in what is new of the runs that have begun."""
+        begun = [reading for reading in readings if len(reading.numbers)]
+        of = tuple((reading.name, reading.stride) for reading in begun)
+        shared = self.numbers[-1, 0] if len(self.numbers) else 0.0
+        if of != self.of or any(reading.numbers[-1, 0] < shared for reading in begun):  # a run that began again is shorter
+            self.of, shared = of, 0.0
+            self._forget()
+        if len(begun) == 1:
+            self.numbers = begun[0].numbers
+        elif begun:
+            numbers, errors = mean_of(
+                [reading.numbers[np.searchsorted(reading.numbers[:, 0], shared, "right"):] for reading in begun]
+            )
+            self.numbers, self.errors = np.concatenate([self.numbers, numbers]), np.concatenate([self.errors, errors])
+
+
+def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """(point, COLUMNS) mean and standard error over runs, (point, COLUMNS) each, at the iterations that all of them have."""
+    shared = reduce(np.intersect1d, [rows[:, 0] for rows in tables])
+    rows = np.stack([rows[np.isin(rows[:, 0], shared)] for rows in tables])
+    if len(tables) == 1:
+        return rows[0], np.full(rows.shape[1:], np.nan)
+    with np.errstate(invalid="ignore"):  # of a bound that is infinite
+        return rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(tables))

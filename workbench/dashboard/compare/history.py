@@ -1,0 +1,129 @@
+"""What happened to a run's topics, and where runs came from: the moves that were tried, and who began from whom."""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+from pathlib import Path
+
+from workbench.dashboard.compare.files import lineage_file, moves_file
+from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.shell import STYLE, column, message, text
+from workbench.measures import Move, moves_told
+from workbench.report.drawing import FORMATS
+
+CSS = (STYLE / "history.css").read_text(encoding="utf-8")
+STEP, LINE = 20, 26
+"""Pixels from one generation to the next, and from one run to the next."""
+
+
+class Moves:
+    """The card with the splits and merges of one run; hidden for a run that tries none."""
+
+    def __init__(self, handover: Handover):
+        self.said, self.table = text(sizing_mode="stretch_width"), text(sizing_mode="stretch_width")
+        self.table.stylesheets = [*self.table.stylesheets, CSS]
+        self.files, self._path = _files(handover, "Moves", lambda *asked: partial(moves_file, self._path, *asked)), None
+        self.card = column(
+            text("<h2>Splits and merges</h2>"), self.said, self.table,
+            *self.files.row("Download", "download splits and merges"), kind="wb-card", visible=False,
+        )
+        self._shown = None
+
+    def show(self, reading: Reading | None) -> None:
+        """Brings the card to what was read of the run."""
+        tried = reading.moves if reading is not None else ()
+        shown = (reading.name, len(tried)) if tried else None
+        if shown == self._shown:
+            return
+        self._shown, self.card.visible, self._path = shown, bool(tried), reading.path if tried else None
+        self.said.object = message(f"{reading.name}: {moves_told(tried)}. The latest is on top.") if tried else ""
+        self.table.object = moves_table(tried, reading.name) if tried else ""
+
+
+def moves_table(tried: tuple[Move, ...], name: str) -> str:
+    """The moves as an HTML table, the latest first."""
+    rows = "".join(
+        f'<tr class="{"kept" if move.accepted else "back"}"><th scope="row">{move.iteration:,}</th><td>{move.kind}</td>'
+        f'<td>{move.giver} → {move.taker}</td><td class="gain">{move.gain_told}</td><td>{move.became}</td></tr>'
+        for move in reversed(tried)
+    )
+    return (
+        f'<div class="scroll"><table aria-label="moves of {escape(name)}"><thead><tr><th>Iteration</th><th>Move</th>'
+        f'<th>Topics</th><th class="gain">Bound, nats</th><th>Became</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+class Lineage:
+    """The picture of who began from whom; hidden where every run began at random."""
+
+    def __init__(self, handover: Handover):
+        self.picture = text(sizing_mode="stretch_width")
+        self.picture.stylesheets = [*self.picture.stylesheets, CSS]
+        self.files = _files(handover, "Lineage", lambda *asked: partial(lineage_file, self._paths, *asked))
+        self._paths: list[Path] = []
+        self.card = column(
+            text("<h2>Who began from whom</h2>"), self.picture, *self.files.row("Download", "download who began from whom"),
+            kind="wb-card", visible=False,
+        )
+
+    def show(self, readings: tuple[Reading, ...], colours: dict[str, str]) -> None:
+        """Brings the picture to the runs and the colours in which they are drawn."""
+        lines = family(readings)
+        names = {name for _, name, _ in lines}
+        self._paths = [reading.path for reading in readings if reading.name in names]
+        picture = tree(lines, colours)
+        if picture != self.picture.object:
+            self.picture.object, self.card.visible = picture, bool(picture)
+
+
+def family(readings: tuple[Reading, ...]) -> list[tuple[int, str, str]]:
+    """(generation, name, what is told of it) of each run that began from another, or another from it, ancestors first.
+
+    A parent that is not in the store stands there by the name that is recorded of it.
+    """
+    specs = {reading.name: reading.spec for reading in readings if reading.spec is not None}
+    starts = {name: spec.start for name, spec in specs.items() if spec.start}
+    by_hash = {spec.hash: name for name, spec in specs.items()} if starts else {}
+    parents = {name: by_hash.get(start["hash"], f"{start['name']} (not in this store)") for name, start in starts.items()}
+    children: dict[str, list[str]] = {}
+    for name, parent in reversed(parents.items()):  # readings have the newest first
+        children.setdefault(parent, []).append(name)
+    lines: list[tuple[int, str, str]] = []
+
+    def descend(name: str, generation: int) -> None:
+        lines.append((generation, name, f"from iteration {starts[name]['iteration']:,}" if name in starts else ""))
+        for child in children.get(name, ()):
+            descend(child, generation + 1)
+
+    for root in [name for name in children if name not in parents]:
+        descend(root, 0)
+    return lines
+
+
+def tree(lines: list[tuple[int, str, str]], colours: dict[str, str]) -> str:
+    """The family as a small SVG, a line each; the text in it is text. Empty where there is none."""
+    if not lines:
+        return ""
+    drawn, last = [], {}
+    for at, (generation, name, told) in enumerate(lines):
+        x, y = 8 + STEP * generation, LINE * at + LINE // 2
+        if generation:
+            drawn.append(f'<path d="M{x - STEP},{last[generation - 1]} V{y} H{x}"/>')
+        last[generation] = y
+        dot = f'style="fill:{colours[name]}"' if name in colours else ""
+        drawn.append(
+            f'<circle cx="{x}" cy="{y}" r="5" {dot}/><text data-run="{escape(name)}" x="{x + 12}" y="{y + 4}">{escape(name)}'
+            f"<tspan> {escape(told)}</tspan></text>"
+        )
+    drawn.sort(key=lambda part: not part.startswith("<path"))
+    height = LINE * len(lines)
+    said = "; ".join(f"{name} {told}" if told else name for _, name, told in lines)
+    return f'<div class="scroll"><svg height="{height}" role="img" aria-label="{escape(said)}">{"".join(drawn)}</svg></div>'
+
+
+def _files(handover: Handover, what: str, make) -> Downloads:
+    """The buttons of a card; ``make(form, columns)`` returns what makes the file."""
+    figures = {f"{what} as {form.upper()}": partial(make, form) for form in FORMATS}
+    return Downloads(handover, {f"{what} as CSV": lambda: make("csv")}, figures)

@@ -1,0 +1,295 @@
+"""The form: what is to be run.
+
+It only holds values; they are checked by the constructors that the command line uses, so that the
+sentences about mistakes are the same everywhere. A sentence about a field stands under that field.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import lru_cache, partial
+
+import panel as pn
+
+from workbench.corpus import CorpusError
+from workbench.corpus.catalog import DEFAULT
+from workbench.dashboard.compare.choices import SPLIT, choices, grouped
+from workbench.dashboard.compare.fields import (
+    AT_RANDOM,
+    FILE,
+    corpora,
+    defaults,
+    network_field,
+    number_field,
+    option_field,
+    reading_fields,
+    singletons_field,
+    start_field,
+    supers_field,
+    values_field,
+    vocabulary_field,
+)
+from workbench.dashboard.compare.form import FOLD, HEADING, Form
+from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
+from workbench.dashboard.compare.sweeps import paces, told_ahead
+from workbench.dashboard.compare.values import Field, Menu, Ticks
+from workbench.dashboard.shared.background import sentence_of
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.shell import button, column, message, text
+from workbench.dashboard.shared.ui_events import with_lock
+from workbench.engines import ENGINES, get_engine
+from workbench.models import LDA
+from workbench.models.networks.files import network_of
+from workbench.models.networks.network import Network
+from workbench.runs.execution.compare import DEFAULT_ENGINES
+from workbench.runs.spec import model_fields
+
+MODEL = [field.name for field in fields(LDA)]
+PRIORS = ("alpha", "beta")
+"""What only some models have."""
+NOT_STARTED = "Nothing is started; mend what is marked."
+ALWAYS = ("format", "text")
+"""How a file is read, unfolded."""
+FOLDS = {"fold:corpus": "Preparation", "fold:options": "Options", "fold:priors": "Priors"}
+
+
+class Settings:
+    """The form and its Start button. ``on_start`` is called with checked values."""
+
+    def __init__(self, on_start=lambda values: None):
+        self._on_start = on_start
+        self.corpus = Menu("Corpus", corpora(), DEFAULT, wide=True)
+        self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
+        self.top_words, self.singletons, self.start_from = vocabulary_field(), singletons_field(), start_field()
+        self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
+        self.numbers = {
+            name: (values_field if name in MODEL else number_field)(name, default) for name, default in defaults().items()
+        }
+        self.network, self.supers = network_field(), supers_field()
+        self.options = {choice.key: option_field(choice.field) for choice in choices()}
+        self.reading = reading_fields()
+        self._usual = {name: field.value for name, field in self.fields().items()}
+        self._groups = {fold: grouped(hyper) for fold, hyper in (("fold:options", False), ("fold:priors", True))}
+        self._folded = {
+            "fold:corpus": [
+                "title", "label", "stop_words", "min_documents", "max_share", "top_words", "token_pattern", "singletons",
+            ],
+            "fold:options": ["start", "jobs"], "fold:priors": [],
+        }
+        self._unfolded: list[str] = []
+        self._parts = self._in_order()
+        self.form = Form(self._parts, lambda name: self.unfold(name, name not in self._unfolded))
+        self.start = button("Start", color="primary", sizing_mode="stretch_width")
+        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.ahead = text(sizing_mode="stretch_width")
+        self._asked, self._refused, self._pace = {}, None, {}
+        self._ready: dict | None = None               # the values, while nothing is wrong with them
+        document = pn.state.curdoc
+        self.start.on_click(lambda event: with_lock(document, self._start))  # or it may be told after what came of it
+        for name, field in self.fields().items():
+            field.watch(self._show_fields)
+            field.watch(partial(self._look_over, name))
+        self._show_fields()
+        self._look_ahead()
+
+    def fields(self) -> dict[str, Field]:
+        """Every field by the name it has in a link."""
+        return {
+            "corpus": self.corpus, "path": self.path, "top_words": self.top_words, "singletons": self.singletons,
+            "engines": self.engines, "start": self.start_from, "model": self.network, "super": self.supers,
+        } | self.reading | self.options | self.numbers
+
+    def values(self) -> dict:
+        """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
+        ticked, has, file = list(self.engines.value), self._priors(), self.corpus.value == FILE
+        return {
+            "corpus": self.path.value.strip() if file else self.corpus.value,
+            "read": {
+                name: None if field.read() == "" else field.read() for name, field in self.reading.items()
+                if file and self._is_unusual(name)
+            },
+            "top_words": self.top_words.value,
+            "singletons": self.singletons.value,
+            "engines": ticked,
+            "options": {
+                engine: {one.field.name: self.options[one.key].read() for one in choices() if engine in one.engines}
+                for engine in ticked
+            },
+            "start": self.start_from.value or None,
+            "model": self.network.value,
+            "sizes": {"super": self.supers.value} if _has_supers(self.network.value) else None,
+        } | {name: field.read() if has.get(name, True) else None for name, field in self.numbers.items()}
+
+    def keep_pace(self, readings: list[Reading]) -> None:
+        """The runs of the store tell how long others will take; the newest are first."""
+        pace = paces(readings)
+        if pace != self._pace:
+            self._pace = pace
+            self._say_ahead()
+
+    def offer(self, runs: list[str]) -> None:
+        """The runs of the store that another one can start from."""
+        options = {AT_RANDOM: ""} | {name: name for name in runs}
+        if options != self.start_from.options:
+            self.start_from.options = options
+            if self.start_from.value not in options.values():
+                self.start_from.value = ""
+            self.form.fill_menus()
+
+    def say(self, sentence: str, kind: str = "muted") -> None:
+        """Shows one sentence under the button."""
+        self.said.object, self.said.visible = message(sentence, kind), bool(sentence)
+
+    def busy(self, sentence: str) -> None:
+        """Says that something is under way; Start rests until `ready`."""
+        self.start.disabled, self.start.label = True, "Preparing …"
+        self.say(sentence)
+
+    def ready(self, sentence: str = "", kind: str = "muted") -> None:
+        """Start can be pressed again."""
+        self.start.disabled, self.start.label = False, "Start"
+        self.say(sentence, kind)
+
+    def refuse(self, error: Exception) -> None:
+        """Start can be pressed again; what is wrong with the corpus is told under its field, all else under the button."""
+        if isinstance(error, CorpusError):
+            self._refused = _about_corpus(self._asked), self._placed(mistake_of(error, self._asked["corpus"]))
+            self._tell(self._refused[1])
+            self._look_ahead()
+            self.ready(NOT_STARTED, "bad")
+        else:
+            self.ready(sentence_of(error), "bad")
+
+    def _start(self) -> None:
+        self._asked, self._refused = self.values(), None
+        found = self._placed(mistakes_in(self._asked))
+        self._tell(found)
+        if found:
+            self.say(NOT_STARTED, "bad")
+        else:
+            self._on_start(self._asked)
+
+    # ------------------------------------------------------------------ mistakes
+
+    def _look_over(self, name: str) -> None:
+        """After a change: tells what is wrong with that field, and of what was told before what is wrong still."""
+        found = self._look_ahead()
+        self._tell({field: found[field] for field in found if field == name or field in self.form.wrong})
+
+    def _look_ahead(self) -> dict[str, str]:
+        """Says how many runs will be started; nothing while something is wrong, which is returned, by field.
+
+        A corpus that was refused stays so until something about it is changed.
+        """
+        values = self.values()
+        found = self._placed(mistakes_in(values))
+        if not found and self._refused is not None and self._refused[0] == _about_corpus(values):
+            found = self._refused[1]
+        self._ready = None if found else values
+        self._say_ahead()
+        return found
+
+    def _say_ahead(self) -> None:
+        """At the pace of the runs that are there, which changes every second; the values are looked over when they change."""
+        said = "" if self._ready is None else message(told_ahead(self._ready, self._pace))
+        if said != self.ahead.object:
+            self.ahead.object = said
+
+    def _placed(self, found: dict[str, str]) -> dict[str, str]:
+        """By the field beside which it is told: the corpus may be the path."""
+        return {"path" if field == "corpus" and self.corpus.value == FILE else field: said for field, said in found.items()}
+
+    def _tell(self, found: dict[str, str]) -> None:
+        """Shows each sentence under its field and marks the field; takes those away that are mended."""
+        if found == self.form.wrong:
+            return
+        if self.form.wrong:
+            self.say("")
+        for fold, names in self._folded.items():
+            if not found.keys().isdisjoint(names):
+                self.unfold(fold, True)
+        self.form.wrong = found
+
+    # ------------------------------------------------------------------ the form
+
+    def unfold(self, fold: str, unfolded: bool) -> None:
+        """Shows or hides the fields of a fold."""
+        self._unfolded = [name for name in FOLDS if (unfolded if name == fold else name in self._unfolded)]
+        self._show_fields()
+
+    def _priors(self) -> dict[str, bool]:
+        """Prior → does the model of a ticked engine have it?"""
+        known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
+        return {name: name in known for name in PRIORS}
+
+    def _is_unusual(self, name: str) -> bool:
+        return self.fields()[name].value != self._usual[name]
+
+    def _idle(self) -> set[str]:
+        """The fields that mean nothing to the chosen corpus and the ticked engines."""
+        ticked = set(self.engines.value)
+        networks = any(get_engine(engine).model is Network for engine in ticked)
+        has = self._priors() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
+        has |= dict.fromkeys(("path", *self.reading), self.corpus.value == FILE)
+        has |= {"model": networks, "super": networks and _has_supers(self.network.value)}
+        return {name for name, there in has.items() if not there}
+
+    def _show_fields(self) -> None:
+        """Shows the fields that mean something; those of a fold when it is open, else what is unusual among them."""
+        fields, idle, told = self.fields(), self._idle(), {"heading:engines": "Engines"}
+        for field in fields.values():
+            field.visible = True
+        for fold, names in self._folded.items():
+            offered = [name for name in names if name not in idle]
+            changed = [f"{fields[name].label} {fields[name].shown() or 'empty'}" for name in offered if self._is_unusual(name)]
+            if offered:
+                told[fold] = f"{FOLDS[fold]}: {', '.join(changed) or 'as usual'}"
+            if fold not in self._unfolded:
+                idle.update(names)
+        for name in idle:
+            fields[name].visible = False
+        for fold, groups in self._groups.items():
+            above = ""
+            for owners, group in groups.items():
+                visible = fields[group[0].key].visible
+                named = ", ".join(engine for engine in owners if engine in self.engines.value)
+                if visible and named != above:
+                    told[_heading(fold, owners)] = named
+                above = named if visible else above
+        seen = [name for name, part in self._parts.items() if (name in told if isinstance(part, str) else part.visible)]
+        self.form.show(seen, told, self._unfolded)
+
+    def _in_order(self) -> dict[str, Field | str]:
+        """What the form holds, in order."""
+        names = ["corpus", "path", *ALWAYS, "fold:corpus", *self._folded["fold:corpus"], "heading:engines", "engines"]
+        names += ["n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS, "holdout", "model", "super"]
+        for fold in ("fold:options", "fold:priors"):
+            names += [fold, *self._folded[fold]]
+            for owners, group in self._groups[fold].items():
+                keys = [one.key for one in group]
+                names += [_heading(fold, owners), *keys]
+                self._folded[fold] += keys
+        fields = self.fields()
+        return {name: fields.get(name, FOLD if name in FOLDS else HEADING) for name in names}
+
+    def view(self) -> pn.Column:
+        """The form as a card."""
+        sizes = {"width": 316, "sizing_mode": None}
+        start = column(self.ahead, self.start, self.said, kind="wb-start")
+        return column(text("<h2>New runs</h2>"), self.form, start, kind="wb-card wb-form", **sizes)
+
+
+@lru_cache
+def _has_supers(model: str) -> bool:
+    """Are there super-topics in this network?"""
+    return any(each.name == "super" for each in network_of(model).variables)
+
+
+def _heading(fold: str, owners: tuple[str, ...]) -> str:
+    """The name of the heading of the options that these engines share."""
+    return f"heading:{fold}:{','.join(owners)}"
+
+
+def _about_corpus(values: dict) -> dict:
+    """What a corpus is refused for."""
+    return {name: values[name] for name in ("corpus", "read", "top_words", "singletons", "holdout")}

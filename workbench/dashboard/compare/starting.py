@@ -1,0 +1,111 @@
+"""The runs that the form asks for, made and started."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from workbench.corpus import Corpus, is_named, load_corpus
+from workbench.dashboard.compare.sweeps import grid_of
+from workbench.dashboard.compare.values import listed
+from workbench.engines import get_engine
+from workbench.models.networks.network import Network
+from workbench.runs.execution.compare import NETWORK
+from workbench.runs.execution.grid import Cell, lay_out
+from workbench.runs.execution.memory_check import outlook_on_memory, unfinished
+from workbench.runs.execution.queue import line_up
+from workbench.runs.execution.run import ENDED, Run
+from workbench.runs.execution.sweep import open_cells
+from workbench.runs.spec import model_fields
+from workbench.runs.store.provenance import taken_on_now
+from workbench.runs.store.store import FINISHED
+
+FIXED = ("n_iterations", "seed", "holdout", "top_words", "singletons")
+"""What has one value for all runs of a start."""
+
+
+def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, str]:
+    """Creates and starts the runs that the form asks for: one of each combination of its values, so many at a time.
+
+    Everything is checked before the first folder is made, so that nothing is started half. There are as many threads as the
+    largest partition has parts, if the machine has them.
+
+    Returns
+    -------
+    started, finished : lists of Run
+        ``finished`` were there already, with all the iterations asked for.
+    memory : str
+        What those started will take of it, in words.
+    others : str
+        That other kernels made the beginning of some, if so.
+
+    Raises
+    ------
+    SpecError, ModelError, OptionError, CorpusError, StoreError
+    """
+    store, jobs, corpus = Path(store), values["jobs"], corpus_of(values["corpus"], values["read"])
+    cells = shared([cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)])
+    coming = unfinished(store, [cell.planned for cell in cells])
+    runs = list(dict.fromkeys(open_cells(cells, store, jobs)))
+    finished = [run for run in runs if run.state == FINISHED]
+    started = [run for run in runs if run not in finished]
+    others = taken_on_now([run.name for run in started if run.reader.by_other_kernels()])
+    begun = [run for run in started if run.state in ENDED]
+    for run in started:
+        if run not in begun:
+            run.resume()
+    line_up([run.path for run in begun], jobs)
+    memory = outlook_on_memory(coming, jobs) if coming else ""
+    return started, finished, f"{jobs} at a time, {memory}" if len(started) > jobs else memory, others
+
+
+def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Cell]:
+    """The runs of one engine: every combination of what has several values."""
+    grid = {"n_topics": listed(values["n_topics"])} | grid_of(values, engine)
+    options = {name: value for name, value in values["options"].get(engine, {}).items() if name not in grid}
+    fixed = {name: values[name] for name in (*FIXED, *model_fields(get_engine(engine))) if name not in grid}
+    if get_engine(engine).model is Network:
+        fixed |= {name: values[name] for name in NETWORK}
+    if values["start"] is not None:
+        fixed["start"] = store / values["start"]
+    most_parts = max(listed(values["options"].get(engine, {}).get("partition", 1)))
+    n_threads = min(most_parts, os.cpu_count() or 1)
+    return lay_out(corpus, grid, engine, values["seeds"], options, n_threads=n_threads, **fixed)
+
+
+def shared(cells: list[Cell]) -> list[Cell]:
+    """The cells with equal corpora held once."""
+    held: dict[str, Corpus] = {}
+
+    def once(documents: Corpus | None) -> Corpus | None:
+        return documents and held.setdefault(documents.content_hash, documents)
+
+    return [cell._replace(train=once(cell.train), test=once(cell.test)) for cell in cells]
+
+
+def told(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
+    """What came of a start, as a sentence."""
+    parts = []
+    if started:
+        parts.append(f"{'1 run' if len(started) == 1 else f'{len(started)} runs'} started, {memory}")
+    if finished:
+        there = "1 run was" if len(finished) == 1 else f"{len(finished)} runs were"
+        parts.append(f"{there} there already, finished; change the seed or raise the iterations for more")
+    parts += [others] if others else []
+    return "; ".join(parts) + "."
+
+
+def corpus_of(name_or_path: str | Path | Corpus, read: dict) -> Corpus:
+    """The corpus, read as `load_corpus` is told, and kept for the next start; a file that has changed since is read again."""
+    if isinstance(name_or_path, Corpus):
+        return name_or_path
+    if is_named(str(name_or_path)):
+        return _loaded(str(name_or_path), 0)
+    path = Path(name_or_path).expanduser()
+    return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0, **read)
+
+
+@lru_cache(maxsize=2)
+def _loaded(name_or_path: str, changed: int, **read) -> Corpus:
+    return load_corpus(name_or_path, **read)

@@ -1,0 +1,123 @@
+"""The buttons that act on the chosen runs: pause, resume, stop, remove."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import panel as pn
+
+from workbench.dashboard.compare.table import RunTable
+from workbench.dashboard.shared.background import in_background, sentence_of
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.shell import button, message, text
+from workbench.runs.execution.control import PAUSED, RUNNING, STOPPED
+from workbench.runs.execution.queue import line_up
+from workbench.runs.execution.run import Run
+from workbench.runs.execution.worker import SLOTS
+from workbench.runs.store.provenance import taken_on_now
+from workbench.runs.store.store import FAILED, FINISHED, LOST, WAITING, StoreError
+
+APPLIES = {
+    "pause": (RUNNING, WAITING),
+    "resume": (PAUSED, STOPPED, LOST, FAILED),
+    "stop": (RUNNING, PAUSED, WAITING),
+    "remove": (STOPPED, FINISHED, LOST, FAILED),
+}
+"""Action → the states of a run that it makes sense for."""
+DONE = {"pause": "asked to pause", "resume": "asked to go on", "stop": "asked to stop", "remove": "removed"}
+
+
+class Steering:
+    """Four buttons and a sentence. Removing asks for a second click."""
+
+    def __init__(self, table: RunTable, nudge):
+        self._table, self._nudge = table, nudge
+        self._states: dict[str, tuple] = {}      # name → (state, path)
+        self._document, self._sure = pn.state.curdoc, ()
+        self.buttons = {action: button(action.capitalize(), disabled=True) for action in APPLIES}
+        self.said = text(sizing_mode="stretch_width", visible=False)
+        for action, made in self.buttons.items():
+            made.on_click(lambda event, action=action: self.press(action))
+        table.param.watch(lambda event: self._update(), "chosen")
+
+    @property
+    def parts(self) -> list:
+        """The buttons, in order."""
+        return list(self.buttons.values())
+
+    def show(self, readings: tuple[Reading, ...]) -> None:
+        """Takes in what the runs are doing."""
+        self._states = {reading.name: (reading.state, reading.path) for reading in readings}
+        self._update()
+
+    def targets(self, action: str) -> tuple[str, ...]:
+        """The chosen runs that the action makes sense for."""
+        return tuple(name for name in self._table.chosen if self._states.get(name, ("",))[0] in APPLIES[action])
+
+    def press(self, action: str) -> None:
+        """Asks the runs; a removal first asks the visitor."""
+        names = self.targets(action)
+        if not names:
+            return
+        if action == "remove" and self._sure != names:
+            self._sure = names
+            self._update()
+            self._say(f"Removing deletes {_counted(names)} from the store; press again to do it.", "bad")
+            return
+        self._sure = ()
+        targets = [self._states[name] for name in names]
+
+        def work() -> str:
+            began = [path for state, path in targets if action == "resume" and state != PAUSED]
+            others = taken_on_now([path.name for path in began if Run(path).reader.by_other_kernels()])
+            in_line = began if len(began) > SLOTS else []
+            each_of([path for _, path in targets if path not in in_line], action)
+            line_up(in_line, SLOTS)
+            return others
+
+        def then(others, error) -> None:
+            done = f"{_counted(names)} {DONE[action]}{others and f'; {others}'}."
+            self._say(*((sentence_of(error), "bad") if error else (done, "muted")))
+            self._nudge()
+
+        in_background(self._document, work, then)
+
+    def _say(self, sentence: str, kind: str) -> None:
+        self.said.object, self.said.visible = message(sentence, kind), bool(sentence)
+
+    def _update(self) -> None:
+        for action, made in self.buttons.items():
+            names = self.targets(action)
+            if action == "remove" and self._sure and self._sure != names:
+                self._sure = ()
+                self._say("", "muted")
+            sure = action == "remove" and bool(self._sure)
+            label = "Really remove" if sure else action.capitalize()
+            label += f" {len(names)}" if len(names) > 1 else ""
+            if made.label != label:
+                made.label = label
+            if made.disabled != (not names):
+                made.disabled = not names
+
+
+def each_of(paths: list[Path], action: str) -> None:
+    """Asks each run; one that refuses does not hold up the others.
+
+    Raises
+    ------
+    StoreError
+        What the first refused, and how many others did.
+    """
+    refused = []
+    for path in paths:
+        try:
+            getattr(Run(path), action)()
+        except (StoreError, OSError) as error:
+            refused.append(error)
+    if refused:
+        more = f"; {len(refused) - 1} more of {len(paths)} refused too" if len(refused) > 1 else ""
+        raise StoreError(f"{refused[0]}{more}") from refused[0]
+
+
+def _counted(names) -> str:
+    return "1 run" if len(names) == 1 else f"{len(names)} runs"

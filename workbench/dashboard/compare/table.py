@@ -1,0 +1,174 @@
+"""Every run of the store as text: which are drawn, which are chosen, how far they are.
+
+The browser finds, sorts and groups them (`finding.js`), updates the cells in place and draws those that are seen
+(`table.js`); it takes every value as text. After the first look only rows that have changed are sent.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import partial
+
+import param
+
+from workbench.dashboard.shared.drawn import Drawn, code, style
+from workbench.dashboard.shared.link import LONGEST, Part
+from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.run_monitor import Reading, told_changes
+from workbench.runs.store.store import FAILED, LOST
+
+HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
+ACTIVE = COLUMNS.index("n_active_topics")
+LEARNT = {
+    "alpha": ("alpha", COLUMNS.index("alpha_total"), "in all "), "beta": ("beta", COLUMNS.index("beta"), ""),
+    "alpha_total": ("alpha", COLUMNS.index("alpha_total"), "in all "),
+    "beta_total": ("beta", COLUMNS.index("beta_total"), "in all "),
+    "top_concentration": ("gamma", COLUMNS.index("top_concentration"), ""),
+}
+"""What may be learnt → its name, the column of its value, and what that is."""
+DASH = "–"
+SORTED_BY = ("run", "tags", "K", "seed", "state", "progress", "perplexity", "time", "left")
+"""The columns that have an order."""
+
+
+class RunTable(Drawn):
+    """The table. ``chosen`` are the runs that the buttons act on; a click on a swatch comes out at `on_draw`."""
+
+    rows = param.List(doc="What `row` makes of each run, newest first; sent when runs come or go.")
+    news = param.String(doc="As JSON, number: of the message; rows: those that have changed since the last one.")
+    # (in a dict Bokeh would look for models, row by row, three times a second and session)
+    chosen = param.List(doc="Names of the runs that are ticked.")
+    colours = param.Dict(default={}, doc="Name → colour of the runs that are drawn.")
+    empty = param.String(doc="What to do next, when there is no run.")
+    query = param.String(doc="What is looked for: words, and key:value as in engine:cgs k:10 tag:paper.")
+    sort = param.Selector(default="", objects=["", *(sign + name for name in SORTED_BY for sign in ("", "-"))],
+                          doc="The column that rows are sorted by, downwards after a minus; newest first without one.")
+    group = param.Selector(default="", objects=["", "engine", "corpus"], doc="What rows are grouped by.")
+
+    _esm = code("finding", "table")
+    _stylesheets = style("table")
+
+    def __init__(self, on_draw=lambda name: None, **settings):
+        super().__init__(**settings)
+        self._on_draw = on_draw
+        self._known: dict[str, tuple[Reading, dict]] = {}   # every run: as read last, and its row
+        self._n_news = 0
+
+    def _handle_msg(self, said) -> None:
+        name = said.get("draw") if isinstance(said, dict) else None
+        if isinstance(name, str):
+            self._on_draw(name)
+
+    def show(self, readings: tuple[Reading, ...]) -> None:
+        """Brings the rows to what was read; nothing is sent when nothing has changed."""
+        before = self._known
+        self._known = {reading.name: (reading, self._row(reading)) for reading in readings}
+        if list(before) != list(self._known):
+            self.rows = [row for _, row in self._known.values()]
+        elif changed := [row for name, (_, row) in self._known.items() if row != before[name][1]]:
+            self._n_news += 1
+            self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
+        names = {reading.name for reading in readings}
+        if not names.issuperset(self.chosen):
+            self.chosen = [name for name in self.chosen if name in names]
+
+    def _row(self, reading: Reading) -> dict:
+        """The cells of a run, the very same where nothing new was read."""
+        known, cells = self._known.get(reading.name, (None, {}))
+        return cells if known is reading else row(reading)
+
+    def parts(self) -> dict[str, Part]:
+        """What is found, its order and its groups, as parts of the link."""
+        return {
+            "find": Part(lambda: self.query, "", partial(self._set, "query")),
+            "sort": Part(lambda: self.sort, "", partial(self._set, "sort")),
+            "group": Part(lambda: self.group, "", partial(self._set, "group")),
+        }
+
+    def _set(self, name: str, text: str) -> bool:
+        """Takes a text of the link in, if it can be."""
+        try:
+            self.param.update(**{name: text[:LONGEST]})
+        except ValueError:
+            return False
+        return True
+
+
+def row(reading: Reading) -> dict:
+    """The cells of a run, as text."""
+    spec, status, latest = reading.spec, reading.status, reading.latest
+    held_out = spec is None or spec.test is not None
+    perplexity = latest[HEADLINE] if held_out else latest[TRAINING]
+    n_iterations = status["n_iterations"]
+    iteration = min(max(status["iteration"], int(latest[0]) if math.isfinite(latest[0]) else 0), n_iterations)
+    return {
+        "name": reading.name,
+        "label": reading.label,
+        "engine": spec.engine if spec else DASH,
+        "corpus": spec.corpus if spec else DASH,
+        "note": " ".join(reading.notes.note.split())[:LONGEST],
+        "tags": list(reading.notes.tags),
+        "changes": told_changes(spec) if spec else "",
+        "learns": learnt(reading) if spec else "",
+        "K": n_topics(reading) if spec else DASH,
+        "seed": str(spec.seed) if spec else DASH,
+        "state": status["state"],
+        "why": why(status),
+        "share": round(100 * iteration / n_iterations, 1) if n_iterations else 0,
+        "progress": f"{iteration} / {n_iterations}" if n_iterations else DASH,
+        "perplexity": (f"{perplexity:,.1f}" + ("" if held_out else " (training)")) if math.isfinite(perplexity) else DASH,
+        "time": duration(latest[ELAPSED]),
+        "left": duration(status["time_left"]),
+        "numbers": {
+            "K": topics_now(reading) if spec else None,
+            "seed": spec.seed if spec else None, "progress": iteration / n_iterations if n_iterations else None,
+            "perplexity": known(perplexity), "time": known(latest[ELAPSED]), "left": known(status["time_left"]),
+        },
+    }
+
+
+def why(status: dict) -> str:
+    """Why a run cannot go on by itself, and what to do; empty where all is well."""
+    message = str(status["message"]).rstrip(".")
+    if status["state"] == FAILED:
+        return f"{message or 'It failed'}. Mend that, choose the run and press Resume; worker.log in its folder may say more."
+    if status["state"] == LOST:
+        return f"{message or 'Its worker has died'}. Choose the run and press Resume; it goes on from its last checkpoint."
+    return message
+
+
+def known(number: float | None) -> float | None:
+    """The number, None for one that is not finite."""
+    return float(number) if number is not None and math.isfinite(number) else None
+
+
+def topics_now(reading: Reading) -> int:
+    """K; of an HDP, whose number of topics is found, the topics that have a token."""
+    active = reading.latest[ACTIVE]
+    fixed = "alpha" in reading.spec.model or not math.isfinite(active)
+    return reading.spec.model["n_topics"] if fixed else round(active)
+
+
+def n_topics(reading: Reading) -> str:
+    """`topics_now`, and in brackets those asked for where they are others that have been found."""
+    asked, now = reading.spec.model["n_topics"], topics_now(reading)
+    found = "alpha" not in reading.spec.model and math.isfinite(reading.latest[ACTIVE])
+    return f"{now} ({asked})" if found else str(asked)
+
+
+def learnt(reading: Reading) -> str:
+    """The priors that a run learns, with their last values: ``learns alpha (in all 0.84), gamma (2.1)``."""
+    parts = [f"{LEARNT[name][0]} ({LEARNT[name][2]}{reading.latest[LEARNT[name][1]]:.3g})" for name in reading.learns]
+    parts += ["tau"] if reading.spec.options.get("learn_tau") else []
+    return f"learns {', '.join(parts)}" if parts else ""
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds for people: 3.2 s, 1 min 05 s, 2 h 10 min."""
+    if seconds is None or not math.isfinite(seconds):
+        return DASH
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -1,0 +1,177 @@
+"""What a field of the form holds, and how it is read from what is typed and from a link.
+
+A field is no widget: all of them are drawn by one part of the page, see `workbench.dashboard.compare.form`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+SEVERAL = "several with commas between them are a run each"
+
+
+class Field:
+    """A line of text. ``value`` is what it holds; those who `watch` it are told when that changes."""
+
+    kind = "text"
+
+    def __init__(self, label: str, value="", meaning: str = "", wide: bool = False, placeholder: str = "", **more):
+        self.label, self.meaning, self.visible = label, meaning, True
+        self.looks = {"wide": wide, "placeholder": placeholder} | more   # what else the browser draws it with
+        self._value, self._watchers = value, []
+
+    @property
+    def value(self):
+        return self._value
+
+    @value.setter
+    def value(self, value) -> None:
+        if value != self._value:
+            self._value = value
+            for tell in self._watchers:
+                tell()
+
+    def watch(self, tell: Callable[[], None]) -> None:
+        self._watchers.append(tell)
+
+    def read(self):
+        """The value as the run takes it."""
+        return self.value
+
+    def shown(self) -> str | list[str]:
+        """The value as the browser shows it."""
+        return written(self.value)
+
+    def typed(self, text):
+        """The value for what was typed or chosen in the browser. Raises ValueError where it cannot be."""
+        if not isinstance(text, str):
+            raise ValueError(text)
+        return text
+
+    def of(self, text: str):
+        """The value for a text of a link. Raises ValueError where there is none."""
+        return text
+
+
+class Values(Field):
+    """One number or several: "10" is a run, "10, 20, 40" are three. It is checked by those who take the numbers."""
+
+    kind = "values"
+
+    def __init__(self, label: str = "", value: str = "", meaning: str = "", infinite=False, whole=False, **looks):
+        super().__init__(label, value, meaning, **looks)
+        self.infinite, self.whole = infinite, whole
+
+    def read(self):
+        """The number, a list of several, None where nothing is typed; a text that is no number as it is, nothing as ''."""
+        if not self.value.strip():
+            return None
+        different = list(dict.fromkeys(map(number, self.value.split(","))))
+        return different if len(different) > 1 else different[0]
+
+    def of(self, text: str) -> str:
+        if not all(self._fits(number(each)) for each in text.split(",")):
+            raise ValueError(text)
+        return text
+
+    def _fits(self, value: int | float | str) -> bool:
+        if isinstance(value, str) or (self.whole and not isinstance(value, int)):
+            return False
+        return math.isfinite(value) or (self.infinite and value > 0)
+
+
+class Number(Field):
+    """One number; None where nothing is typed."""
+
+    kind = "number"
+
+    def __init__(self, label: str, value: float | None, meaning: str = "", whole: bool = True, step: float = 1, **looks):
+        super().__init__(label, value, meaning, step=step, **looks)
+        self._whole = whole
+
+    def typed(self, text) -> float | None:
+        text = super().typed(text)
+        if not text.strip():
+            return None
+        found = number(text)
+        if isinstance(found, str) or not math.isfinite(found):
+            raise ValueError(text)
+        return found if self._whole else float(found)
+
+    def of(self, text: str) -> float:
+        found = int(text) if self._whole else float(text)
+        if not math.isfinite(found):
+            raise ValueError(text)
+        return found
+
+
+class Menu(Field):
+    """One of several. ``options``: what the menu says → the value."""
+
+    kind = "menu"
+
+    def __init__(self, label: str, options: dict[str, object], value, meaning: str = "", **looks):
+        super().__init__(label, value, meaning, **looks)
+        self.options = options
+
+    def shown(self) -> str:
+        return next((told for told, value in self.options.items() if value == self.value), "")
+
+    def typed(self, text):
+        if text not in self.options:
+            raise ValueError(text)
+        return self.options[text]
+
+    def of(self, text: str):
+        for value in self.options.values():
+            if written(value) == text:
+                return value
+        raise ValueError(text)
+
+
+class Ticks(Field):
+    """Any of several names."""
+
+    kind = "ticks"
+
+    def __init__(self, label: str, options: list[str], value: list[str], **looks):
+        super().__init__(label, value, options=options, **looks)
+        self.options = options
+
+    def shown(self) -> list[str]:
+        return list(self.value)
+
+    def typed(self, text) -> list[str]:
+        """The names in the order of ``options``."""
+        if not isinstance(text, list) or not all(name in self.options for name in text):
+            raise ValueError(text)
+        return [name for name in self.options if name in text]
+
+    def of(self, text: str) -> list[str]:
+        names = [name for name in text.split(",") if name]
+        if not set(names) <= set(self.options):
+            raise ValueError(text)
+        return names
+
+
+def written(value) -> str:
+    """A value as text."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def number(text: str) -> int | float | str:
+    """The text as a whole number, else as a number, else as it is."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text.strip()
+
+
+def listed(value) -> list:
+    """The values of a field: several as they are, one alone in a list."""
+    return value if isinstance(value, list) else [value]

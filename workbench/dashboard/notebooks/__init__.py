@@ -1,0 +1,1 @@
+"""Live views and sliders for notebooks."""

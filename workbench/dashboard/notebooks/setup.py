@@ -1,0 +1,85 @@
+"""What a view needs in a notebook: that there is one, and Panel in the page, asked of nobody outside.
+
+Why it is so, and what of Panel is mended: docs/decisions/notebook_views.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import groupby
+
+import panel as pn
+from bokeh.document.events import ColumnDataChangedEvent, ColumnsStreamedEvent
+from panel.io.model import diff
+from tornado.ioloop import IOLoop
+
+from workbench.dashboard.shared.shell import LAYOUT_CSS, NAMES, NOTEBOOK_CSS, SCRIPTS
+
+MEND = NAMES + (SCRIPTS / "notebook.js").read_text(encoding="utf-8")
+DATA = (ColumnDataChangedEvent, ColumnsStreamedEvent)
+_SHOWN_BY: set[str | None] = set()
+"""The cells that have shown a view."""
+
+
+def in_notebook() -> bool:
+    """Does a Jupyter kernel run this?"""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+
+
+class Cell(pn.Column):
+    """What a cell shows. What the reader does to it is done on the kernel's loop, where its ticks are.
+
+    JupyterLab has it handled in threads of their own ("comms over subshells"), which would mix their messages with those
+    of a tick and change Bokeh's models under its hands. What is changed is taken in before what is clicked in the same message:
+    Panel holds the changes of a message until its end, and what a click sends would throw them away.
+    """
+
+    def __init__(self, *parts, kind: str):
+        super().__init__(
+            *parts, css_classes=[*kind.split(), "wb-notebook"], stylesheets=[LAYOUT_CSS, NOTEBOOK_CSS], margin=0,
+            sizing_mode="stretch_width",
+        )
+        self._loop = None
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        load_panel()
+        self._loop = IOLoop.current()
+        return super()._repr_mimebundle_(include, exclude)
+
+    def _on_msg(self, ref: str, manager, msg) -> None:
+        for _, events in groupby(msg["content"]["events"], lambda event: event["kind"] == "MessageSent"):
+            part = msg | {"content": msg["content"] | {"events": list(events)}}
+            self._loop.add_callback(super()._on_msg, ref, manager, part)
+
+
+def load_panel() -> None:
+    """Puts what draws a view into the output of this cell, unless another cell's has it.
+
+    A cell that is executed again has lost its output, and so may a page that was loaded again: there it is put again,
+    or the view would stay blank.
+    """
+    from IPython.display import publish_display_data
+    from IPython.utils.capture import capture_output
+
+    cell = sys.modules["IPython"].get_ipython().get_parent().get("metadata", {}).get("cellId")
+    if not _SHOWN_BY:
+        with capture_output():  # beside HoloViews it trusts that the page has everything, and its output may be hidden
+            pn.extension(inline=True)
+    if not _SHOWN_BY or cell in _SHOWN_BY:
+        pn.io.notebook.load_notebook(inline=True)
+    _SHOWN_BY.add(cell)
+    publish_display_data({pn.io.notebook.LOAD_MIME: MEND, "application/javascript": MEND})
+
+
+def send_changes(document, comm) -> None:
+    """Sends what has changed in a document that is displayed in a notebook: each change of data alone, others together.
+
+    Bokeh reads data in several steps, and fails where they become shorter meanwhile, as they may within one message. As
+    text and in few messages: in binary every column would be two more, and what comes too fast is lost on the way.
+    """
+    changes = list(document.callbacks._held_events)
+    for _, together in groupby(enumerate(changes), lambda one: one[0] if isinstance(one[1], DATA) else -1):
+        told = diff(document, binary=False, events=[change for _, change in together])
+        if told is not None:
+            pn.io.notebook.push(document, comm, binary=False, msg=told)

@@ -1,0 +1,140 @@
+"""Sliders in a notebook cell: r, K and the priors of a run, Start, and the live view of what was started below."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import panel as pn
+import param
+from bokeh.models import CategoricalSlider
+from panel.widgets.select import SingleSelectBase
+
+from workbench.corpus import Corpus
+from workbench.dashboard.shared.background import in_background, sentence_of
+from workbench.dashboard.compare.choices import choice_of
+from workbench.dashboard.compare.fields import MEANINGS, defaults
+from workbench.dashboard.notebooks.setup import Cell, in_notebook
+from workbench.dashboard.shared.shell import button, column, in_form, message, text
+from workbench.dashboard.compare.starting import start_runs, told
+from workbench.dashboard.notebooks.live_view import Watch
+from workbench.dashboard.compare.wording import LABELS
+from workbench.engines import ENGINES, get_engine
+from workbench.runs.execution.run import default_store
+from workbench.runs.spec import SpecError, model_fields
+
+PRIORS = {f"{value:g}": value for value in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)}
+"""Values of alpha and beta on their sliders: two in each decade."""
+SPLITS = {"0": 0, "1": 1, "2": 2, "3": 3, "5": 5, "10": 10, "∞": "inf"}
+"""Values of r on its slider: the largest count in a document of words that are sampled."""
+
+
+def tune(corpus: Corpus | str | Path, engine: str = "svb-cgs", store=None) -> Tune:
+    """Sliders for a notebook cell. Each press of Start makes a run in the store, drawn live below with those before it.
+
+    Parameters
+    ----------
+    corpus : Corpus, name or path
+        A tenth of its tokens is held out, the same for every run, so that the curves can be compared.
+    engine : str
+        The one that is chosen first; the others are in the menu.
+    store : path, optional
+        Where the runs are kept; default ``WORKBENCH_STORE`` or ``./runs``.
+
+    Raises
+    ------
+    ValueError
+        An engine that there is not; no notebook around.
+    """
+    get_engine(engine)
+    if not in_notebook():
+        raise SpecError("sliders need a notebook, and this is none; in a terminal see workbench sweep --help")
+    return Tune(corpus, engine, default_store() if store is None else Path(store))
+
+
+class Tune:
+    """The sliders and the view below them."""
+
+    def __init__(self, corpus: Corpus | str | Path, engine: str, store: Path):
+        self._corpus, self._store, usual = corpus, store, defaults()
+        self.engine = in_form(pn.widgets.Select(label="Engine", options=list(ENGINES), value=engine))
+        self.sliders = {
+            "r": _slider("r", SPLITS, 1),
+            "n_topics": in_form(pn.widgets.IntSlider(label=LABELS["n_topics"], start=2, end=100, value=usual["n_topics"])),
+            "alpha": _slider(LABELS["alpha"], PRIORS, usual["alpha"]),
+            "beta": _slider(LABELS["beta"], PRIORS, usual["beta"]),
+        }
+        self.numbers = {name: _number(name, usual[name]) for name in ("n_iterations", "seed")}
+        self.start = button("Start", color="primary", sizing_mode="stretch_width")
+        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.watch = Watch([])
+        self.engine.param.watch(self._show_sliders, "value")
+        self.start.on_click(self._start)
+        self._show_sliders()
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        fields = column(self.engine, *self.sliders.values(), *self.numbers.values(), kind="wb-fields wb-sliders")
+        self.watch.card.visible = bool(self.watch.names)
+        self.view = Cell(column(fields, self.start, self.said, kind="wb-card"), self.watch.card, kind="wb-main")
+
+    def _show_sliders(self, event=None) -> None:
+        """Shows the sliders of what the engine has."""
+        has = model_fields(get_engine(self.engine.value))
+        for name in ("alpha", "beta"):
+            self.sliders[name].visible = name in has
+        self.sliders["r"].visible = choice_of(self.engine.value, "r") is not None
+
+    def values(self) -> dict:
+        """What is to be run, as `start_runs` wants it."""
+        slid = {name: slider.value if slider.visible else None for name, slider in self.sliders.items()}
+        r, engine = slid.pop("r"), self.engine.value
+        return defaults() | slid | {name: field.value for name, field in self.numbers.items()} | {
+            "corpus": self._corpus, "read": {}, "engines": [engine], "options": {engine: {} if r is None else {"r": r}},
+            "start": None, "top_words": None, "singletons": "keep",
+        }
+
+    def _start(self, event) -> None:
+        self.start.disabled, self.start.label = True, "Preparing …"
+
+        def then(result, error) -> None:
+            self.start.disabled, self.start.label = False, "Start"
+            if error is not None:
+                self._say(sentence_of(error), "bad")
+                return
+            started, finished, *_ = result
+            self._say(told(*result), "muted")
+            for run in (*started, *finished):
+                self.watch.add(run.path)
+            self.watch.card.visible = True
+
+        in_background(None, lambda: start_runs(self._store, self.values()), then)
+
+    def _say(self, sentence: str, kind: str) -> None:
+        self.said.object, self.said.visible = message(sentence, kind), True
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        if self.view._models:
+            self.watch.make()
+            self._lay_out()
+        shown = self.view._repr_mimebundle_(include, exclude)
+        self.watch.follow()
+        return shown
+
+
+class Steps(SingleSelectBase):
+    """A slider over values with names. Of Panel's own the browser knows the places alone, and reads those out."""
+
+    tooltips = param.Boolean(default=False)
+
+    _allows_values: ClassVar = False
+    _rename: ClassVar = {"options": "categories"}
+    _widget_type: ClassVar = CategoricalSlider
+
+
+def _slider(label: str, options, value):
+    return in_form(Steps(label=label, options=options, value=value))
+
+
+def _number(name: str, value: int):
+    return in_form(pn.widgets.IntInput(label=LABELS[name], value=value, step=1, description=MEANINGS[name]))

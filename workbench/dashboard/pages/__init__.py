@@ -1,1 +1,0 @@
-"""One file a page; a page puts parts together and holds no mathematics."""

@@ -1,0 +1,1 @@
+"""What the pages have in common: the shell, downloads, and what is read from the store."""

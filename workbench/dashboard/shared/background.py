@@ -1,0 +1,71 @@
+"""Work that takes a while, done in threads, so that it freezes nobody's page."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from tornado.ioloop import IOLoop
+
+from workbench.dashboard.notebooks.setup import in_notebook
+from workbench.dashboard.shared.ui_events import with_lock
+
+STARTS, LOOKS, FILES = (ThreadPoolExecutor(2, thread_name_prefix=f"workbench-{name}") for name in ("starts", "looks", "files"))
+"""Threads for runs that are made, counts that are read, files that are written: a big file holds up no start."""
+LOG = logging.getLogger(__name__)
+
+
+def in_background(
+    document, work: Callable[[], object], then: Callable[[object, Exception | None], None],
+    workers: ThreadPoolExecutor = STARTS,
+) -> None:
+    """Does ``work`` in a thread, then calls ``then(result, error)`` in the session; without one, all of it now.
+
+    In a notebook there is no session, and the loop is the kernel's.
+
+    To be called where the session lives, in the thread of the server. The worker comes back through the server's
+    loop: even `add_next_tick_callback` of a document says to the whole process that this document is the current
+    one, and another session that is at work at that moment then mixes its models with those of this one.
+    """
+    loop = IOLoop.current() if document is not None or in_notebook() else None
+
+    def task() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as problem:  # it is shown to the visitor; a thread has nobody else to tell
+            error = problem
+            if not isinstance(problem, ValueError) and not _ending(workers):
+                LOG.exception("a request of the page failed")
+        if loop is None:
+            then(result, error)
+        else:
+            loop.add_callback(come_back, result, error)
+
+    def come_back(result: object, error: Exception | None) -> None:
+        if document is None:
+            then(result, error)
+        elif document.session_context is not None:
+            with_lock(document, partial(then, result, error))
+
+    if loop is None:
+        task()
+    else:
+        workers.submit(task)
+
+
+def _ending(workers: ThreadPoolExecutor) -> bool:
+    """Whether the process is being ended, and nothing can be looked up any more: no thread pool takes work then."""
+    try:
+        workers.submit(int)
+    except RuntimeError:
+        return True
+    return False
+
+
+def sentence_of(error: Exception) -> str:
+    """The error as one sentence that begins with a capital."""
+    sentence = " ".join(str(error).split()) or type(error).__name__
+    return sentence[0].upper() + sentence[1:]

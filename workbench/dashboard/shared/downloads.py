@@ -1,0 +1,89 @@
+"""Buttons that give files to the browser: made at the click, in a thread, and handed over on the page's own connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import panel as pn
+import param
+
+from workbench.dashboard.compare.files import File
+from workbench.dashboard.shared.background import FILES, in_background, sentence_of
+from workbench.dashboard.shared.shell import SCRIPTS, Choice, button, dressed, in_row, message, text
+
+WIDTHS = {"one column": 1, "two columns": 2}
+
+
+class Handover(pn.custom.JSComponent):
+    """Gives a file to the browser, which saves it. Nothing is seen of it, and no other address is asked."""
+
+    file = param.Dict(default={}, doc="name and content (bytes) of the file that is on its way; empty when it has arrived.")
+
+    _esm = SCRIPTS / "downloads.js"
+
+    def _handle_msg(self, said) -> None:
+        if said == "arrived":
+            self.file = {}
+
+
+class Downloads:
+    """The buttons of one place, and a sentence about what became of the last click.
+
+    Parameters
+    ----------
+    handover : Handover
+        Of the session.
+    makers : dict
+        What a button says → a function without arguments that is called at the click and returns what makes the file.
+    figures : dict
+        The same for figures, which stand first: the function is given how many columns of a page they are to fill.
+    """
+
+    def __init__(
+        self, handover: Handover, makers: dict[str, Callable[[], Callable[[], File]]],
+        figures: dict[str, Callable[[int], Callable[[], File]]] | None = None,
+    ):
+        self._handover, self._document = handover, pn.state.curdoc
+        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.width = None
+        if figures:
+            self.width = dressed(Choice(label="Width of figures", options=WIDTHS, value=1))
+            makers = {name: lambda make=make: make(self.width.value) for name, make in figures.items()} | makers
+        self.buttons = {name: button(name) for name in makers}
+        for name, maker in makers.items():
+            self.buttons[name].on_click(lambda event, maker=maker: self._make(maker()))
+
+    @property
+    def parts(self) -> list:
+        """The choice of a width, where there are figures, and the buttons."""
+        return [*([self.width] if self.width else []), *self.buttons.values()]
+
+    def row(self, said: str, name: str) -> list:
+        """All of it after what is said of it, as a group of that name, and what became of the last click."""
+        return [in_row(said, name, *self.parts), self.said]
+
+    def _make(self, work: Callable[[], File]) -> None:
+        self._rest(True)
+        self._say("Making the file …", "muted")
+
+        def then(file: File | None, error: Exception | None) -> None:
+            self._rest(False)
+            if error is not None:
+                self._say(sentence_of(error), "bad")
+                return
+            self._say(f"{file.name}, {size(len(file.content))}, is among the downloads of the browser.", "muted")
+            self._handover.file = file._asdict()
+
+        in_background(self._document, work, then, FILES)
+
+    def _rest(self, resting: bool) -> None:
+        for made in self.buttons.values():
+            made.disabled = resting
+
+    def _say(self, sentence: str, kind: str) -> None:
+        self.said.object, self.said.visible = message(sentence, kind), True
+
+
+def size(n_bytes: int) -> str:
+    """Bytes for people: 34 kB, 1.2 MB."""
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 999_500 else f"{max(1, round(n_bytes / 1e3))} kB"

@@ -1,0 +1,93 @@
+"""The view's link: what is chosen on the page, in its address, and back.
+
+An address is written by anybody, so every value is checked on its way in; what does not fit is left as
+it was. What is as it always is stays out of the address.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+import panel as pn
+
+from workbench.dashboard.compare.values import Field, written
+
+LONGEST = 500
+"""Characters that a value may have."""
+
+
+class Part(NamedTuple):
+    """One thing of the view: its present text, its usual text, and how a text is taken in (False: it does not fit)."""
+
+    now: Callable[[], str]
+    usual: str
+    take: Callable[[str], bool]
+
+
+def widget_part(widget) -> Part:
+    """A widget or a field of the form as a part of the link; its present value is the usual one."""
+    return Part(lambda: written(widget.value), written(widget.value), lambda text: take(widget, text))
+
+
+def take(widget, text: str) -> bool:
+    """Gives the widget the value that the text says, if it is one that the widget can have."""
+    try:
+        value = _value(widget, text[:LONGEST])
+    except ValueError:
+        return False
+    widget.value = value
+    return True
+
+
+def _value(widget, text: str):
+    if isinstance(widget, Field):
+        return widget.of(text)
+    if isinstance(widget, (pn.widgets.Select, pn.widgets.RadioButtonGroup)):
+        return _one_of(widget.values, text)
+    if isinstance(widget, pn.widgets.IntInput):
+        return int(_within(widget, int(text)))
+    if isinstance(widget, (pn.widgets.FloatInput, pn.widgets.FloatSlider)):
+        return _within(widget, float(text))
+    return text
+
+
+def _one_of(values: list, text: str):
+    for value in values:
+        if written(value) == text:
+            return value
+    raise ValueError(text)
+
+
+def _within(widget, number: float) -> float:
+    """The number, unless it is beyond what the widget can show."""
+    low, high = (-math.inf if widget.start is None else widget.start), (math.inf if widget.end is None else widget.end)
+    if not math.isfinite(number) or not low <= number <= high:
+        raise ValueError(number)
+    return number
+
+
+def to_query(parts: dict[str, Part]) -> str:
+    """The address' query for what is unusual: ``?axis=seconds&n_topics=20``, or nothing."""
+    told = {name: part.now() for name, part in parts.items() if part.now() != part.usual}
+    return "?" + urlencode(told, safe=",") if told else ""
+
+
+def from_query(search: str, parts: dict[str, Part]) -> list[str]:
+    """Takes in what a query says; returns the names whose values do not fit."""
+    given = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
+    return [name for name, text in given.items() if name in parts and not parts[name].take(text)]
+
+
+def follow_address(parts: dict[str, Part]) -> str:
+    """Takes in what the address of this visitor's page says; returns a sentence about what does not fit, or nothing."""
+    refused = from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
+    return f"The link's {', '.join(refused)} could not be used; the usual values stand instead." if refused else ""
+
+
+def write_address(parts: dict[str, Part]) -> None:
+    """Brings the address of this visitor's page to the view."""
+    if pn.state.location is not None:
+        pn.state.location.search = to_query(parts)

@@ -1,0 +1,185 @@
+"""The page around the parts: title, theme, style sheets, and how a session begins and ends.
+
+A plain Panel layout with style sheets of our own. Why, and what was measured: docs/decisions/page_shell.md.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable
+from functools import lru_cache, partial
+from html import escape
+from pathlib import Path
+from weakref import WeakSet
+
+import panel as pn
+from bokeh.events import ButtonClick, ConnectionLost, DocumentReady
+from bokeh.models import Button, CustomJS
+from panel.io.resources import BASE_TEMPLATE
+
+from workbench.dashboard.shared.light_components import Box, Given, Sentence, let_go
+from workbench.dashboard.shared.ui_events import in_one_message, when_drawn
+
+STYLE = Path(__file__).parent / "style"
+SCRIPTS = Path(__file__).parent / "scripts"
+TICK = 1000
+"""Milliseconds between two ticks of a session."""
+PAGES = {"compare": "Compare", "topics": "Topics"}
+"""Address → name of the pages, in the order of the head."""
+VIEWS: WeakSet = WeakSet()
+"""The pages that are alive; a test of churn counts them."""
+
+
+def _read(name: str) -> str:
+    return (STYLE / name).read_text(encoding="utf-8")
+
+
+LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS = map(
+    _read, ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css", "notebook.css")
+)
+NAMES = (SCRIPTS / "names.js").read_text(encoding="utf-8")
+STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
+REPAINT = "for (const figure of figures) figure.change.emit();"
+ON_READY = f"matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {{ {REPAINT} }});"
+TOGGLE = f"""
+const page = document.documentElement
+const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+page.dataset.wbTheme = (page.dataset.wbTheme || system) === 'dark' ? 'light' : 'dark'
+localStorage.setItem('wb-theme', page.dataset.wbTheme)
+{REPAINT}
+"""
+COPY_LINK = """
+const done = () => { button.label = 'Copied'; setTimeout(() => { button.label = 'Copy link' }, 1500) }
+const by_hand = () => {
+  const field = document.createElement('textarea')
+  field.value = location.href
+  document.body.append(field); field.select(); document.execCommand('copy'); field.remove(); done()
+}
+if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(done, by_hand)
+else by_hand()
+"""
+
+
+def column(*parts, kind: str, **settings) -> pn.Column:
+    """Parts in a container whose looks layout.css gives to ``kind``."""
+    return Box(
+        *parts, css_classes=kind.split(), stylesheets=[LAYOUT_CSS], margin=0, **{"sizing_mode": "stretch_width"} | settings
+    )
+
+
+def text(html: str = "", **settings) -> Sentence:
+    """A sentence; escape what others wrote."""
+    return Sentence(html, stylesheets=[TEXT_CSS], margin=0, **settings)
+
+
+def message(sentence: str, kind: str = "muted") -> str:
+    """A sentence as HTML, whatever is in it, that is read out when it changes; ``kind``: muted, good or bad."""
+    return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
+
+
+def _group(name: str) -> dict[str, str]:
+    """The attributes of an element whose parts are a group with a name."""
+    return {"role": "group", "aria-label": name}
+
+
+class Choice(pn.widgets.RadioButtonGroup):
+    """Buttons of which one is chosen, a group with the name of its label."""
+
+    def _get_properties(self, doc) -> dict:
+        return super()._get_properties(doc) | {"html_attributes": _group(self.label)}
+
+
+def dressed(widget, **settings):
+    """The widget in the page's style."""
+    widget.param.update(stylesheets=[WIDGET_CSS], margin=0, **settings)
+    return widget
+
+
+def labelled(widget, *more) -> pn.Column:
+    """A widget, and others that belong to it, after its label."""
+    return column(_label(widget.label), widget, *more, kind="wb-pair", sizing_mode=None)
+
+
+def in_row(said: str, name: str, *parts) -> pn.Column:
+    """Parts after what is said of them, as a group with a name: buttons that say SVG say nowhere else of what."""
+    return column(_label(said), *parts, kind="wb-bar", html_attributes=_group(name))
+
+
+def _label(words: str) -> Sentence:
+    """Words to see; to those who cannot, what stands beside them is told by its own name."""
+    return text(f'<span class="muted" aria-hidden="true">{escape(words)}</span>', css_classes=["wb-mid"])
+
+
+def in_form(widget):
+    """The widget as a field of a form: as wide as its place."""
+    return dressed(widget, sizing_mode="stretch_width", width=None, min_width=0)
+
+
+def button(name: str, **settings) -> pn.widgets.Button:
+    """A button in the page's style."""
+    return dressed(pn.widgets.Button(label=name, **settings))
+
+
+@lru_cache
+def _template():
+    """Panel's base page with our style sheet, the stored theme and `names.js` in place before anything is painted."""
+    return BASE_TEMPLATE.environment.from_string(
+        "{% extends 'base.html' %}{% block postamble %}"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{_read('page.css')}</style><script>{STORED_THEME}</script>"
+        f"<script>{NAMES} name_controls(Bokeh.Models)</script>{{% endblock %}}"
+    )
+
+
+def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) -> pn.Column:
+    """The page: a head with title, links to all `PAGES` (``here`` is the address of this one), link, theme; the parts."""
+    theme = _browser_button("Light / dark", TOGGLE, figures=figures)
+    link = _browser_button("Copy link", COPY_LINK)
+    heading = text(f"<h1>{escape(title)} <small>{escape(subtitle)}</small></h1>{links(PAGES, here)}", css_classes=["wb-grow"])
+    heading.stylesheets = [TEXT_CSS, _read("head.css")]
+    body = column(*parts, kind="wb-body", html_attributes={"role": "main"})
+    return column(column(heading, link, theme, kind="wb-head"), body, kind="wb-page")
+
+
+def links(pages: dict[str, str], here: str) -> str:
+    """Links to the pages as HTML, that of this page marked; nothing where it is the only one."""
+    listed = "".join(
+        f'<a href="{escape(address)}"{" aria-current=page" if address == here else ""}>{escape(name)}</a>'
+        for address, name in pages.items()
+    )
+    return f'<nav aria-label="pages">{listed}</nav>' if len(pages) > 1 else ""
+
+
+def _browser_button(label: str, code: str, **models) -> Given:
+    """A button whose click is handled in the browser; there it is called ``button``.
+
+    A Bokeh button: Panel's `js_on_click` enters the button into a registry that never lets go of it.
+    """
+    made = Button(label=label, stylesheets=[WIDGET_CSS], margin=0)
+    made.js_on_event(ButtonClick, CustomJS(args=models | {"button": made}, code=code))
+    return Given(made)
+
+
+def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:
+    """Ties a view to the session that is being made: theme, ticks from when the page is drawn, nothing that outlives it.
+
+    Without a session (a bare import, a test) nothing happens.
+    """
+    document = pn.state.curdoc
+    if document is None or document.session_context is None:
+        return
+    VIEWS.add(view)
+    # Panel makes one task for the whole process in the context of the first event, and that context
+    # holds the first visitor's session for ever; made here, in an empty context, it holds nothing.
+    contextvars.Context().run(pn.state._schedule_busy_cleanup)
+    document.title, document.template = title, _template()
+    document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
+    document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
+    turn = partial(in_one_message, document, tick)
+
+    def drawn() -> None:
+        let_go(document)
+        turn()
+        document.add_periodic_callback(turn, TICK)  # Bokeh drops it with the session
+
+    when_drawn(document, drawn)

@@ -1,0 +1,107 @@
+"""The last counts of a run, read from disk once for every session of the process."""
+
+from __future__ import annotations
+
+import colorsys
+import contextlib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from workbench.dashboard.shared.run_monitor import ALIVE, Reading
+from workbench.runs.execution.run import Run
+from workbench.runs.store.counts import SnapshotGone
+from workbench.runs.store.notes import FILE, NoteError, labels_of_topics, read_notes
+from workbench.runs.store.store import StoreError
+from workbench.views.style import COLOURS
+
+N_NAMED = 6
+"""Topics that have a colour of the figures, which the colour-blind tell apart; others go around the wheel of hues."""
+GOLDEN = 0.618034
+
+
+class Moment(NamedTuple):
+    """Which counts of a run are meant: those of a run of this hash at the snapshot of this iteration, in this state."""
+
+    path: Path
+    hash: str
+    iteration: int
+    state: str
+
+
+def moment_of(reading: Reading) -> Moment:
+    """The last snapshot that the run can have, counted from what is committed; one that has ended has one at its end."""
+    iteration = int(reading.latest[0]) if np.isfinite(reading.latest[0]) else 0
+    if reading.state in ALIVE:
+        iteration -= iteration % reading.spec.snapshot_every
+    return Moment(reading.path, reading.spec.hash, iteration, reading.state)
+
+
+@lru_cache(maxsize=4)
+def counts_of(moment: Moment) -> xr.Dataset | None:
+    """What words and sizes need of the last snapshot; None before the first."""
+    return last_of(moment, lambda run: ["phi", "n_kw", "n_k"] if "phi" in run else [])
+
+
+def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Dataset | None:
+    """These variables at the last snapshot, in memory; None where there are none of them.
+
+    Read once more where the run, which goes on, has dropped that snapshot meanwhile; a sentence where somebody removed the run.
+    """
+    run = Run(moment.path)
+    while True:
+        with contextlib.suppress(SnapshotGone), _there(moment.path):
+            found = run.dataset()
+            if not (wanted := names(found)):
+                return None
+            return found[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
+
+
+@contextlib.contextmanager
+def _there(path: Path):
+    """Within it, arrays that are missing because the run was removed are told in a sentence."""
+    try:
+        yield
+    except (KeyError, OSError) as error:
+        if path.exists():
+            raise
+        raise StoreError(f"{path.name} was removed while it was read; choose another run") from error
+
+
+@lru_cache(maxsize=3)
+def documents_of(moment: Moment) -> xr.Dataset | None:
+    """The same with the documents: theta and n_dk."""
+    counts = counts_of(moment)
+    if counts is None:
+        return None
+    found = last_of(moment, lambda run: ["theta", "n_dk"])
+    return counts.assign_coords(document=found["document"]).assign(theta=found["theta"], n_dk=found["n_dk"])
+
+
+def written(moment: Moment | None) -> int:
+    """When the notes of a run were replaced last; 0 where there are none."""
+    try:
+        return (moment.path / FILE).stat().st_mtime_ns if moment is not None else 0
+    except OSError:
+        return 0
+
+
+def labels_now(moment: Moment) -> tuple[dict[int, str], str]:
+    """What people call the topics of the last snapshot: number → label; and why that cannot be read, if so."""
+    try:
+        return labels_of_topics(read_notes(moment.path), counts_of(moment)), ""
+    except NoteError as error:
+        return {}, str(error)
+
+
+def topic_colour(topic: int) -> str:
+    """The colour of a topic wherever it is shown, by its number: the same on every page and in every snapshot."""
+    if topic < N_NAMED:
+        return COLOURS[topic]
+    rest, wheel = divmod(topic - N_NAMED, 12)
+    red, green, blue = colorsys.hls_to_rgb((topic * GOLDEN) % 1.0, (0.5, 0.64, 0.42)[rest % 3], 0.5 if wheel % 2 else 0.7)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))

@@ -1,0 +1,1 @@
+"""Inference for the hierarchical Dirichlet process: one published method, one file."""

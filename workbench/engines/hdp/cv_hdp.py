@@ -1,0 +1,369 @@
+"""Collapsed variational inference for the hierarchical Dirichlet process.
+
+Teh, Kurihara & Welling (2008). theta and phi are integrated out, as in `cvb`; the weights pi of the topics and the
+concentrations have posteriors of their own, and auxiliary variables whose posteriors given z are exact (eq. 7-10)::
+
+    gamma_dwk  ~  (a_k + E_dk) (b_w + E_wk) / (B + E_k)
+                  exp{ - V_dk / 2 (a_k + E_dk)^2 - V_wk / 2 (b_w + E_wk)^2 + V_k / 2 (B + E_k)^2 }               (15)
+    q(alpha) = Gamma(a_alpha + sum_dk E[s_dk], b_alpha - sum_d E[log eta_d])                                     (8)
+    q(v_k)   = Beta(1 + S_k, E[gamma] + S_>k),  S_k = sum_d E[s_dk];   q(gamma), q(beta), q(tau) likewise
+
+with a_k = G[alpha] G[pi_k], b_w = G[beta] G[tau_w], G = exp E log, B = E[beta], and counts less one copy of the pair.
+The truncation is nested: topics beyond it keep their prior, and what they weigh is in `alpha_total` and in the
+predictions. Topics keep their places here; only the order of the sticks is that of their sizes. A state is where one
+iteration leaves it: a pass over the pairs, then one round over the hyperparameters. The bound is the paper's (18) with
+q(gamma) in it, expectations by improved second order: not a guaranteed bound, nor sure to rise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import psi
+
+from workbench.engines.engine import Engine, OptionError, option
+from workbench.engines.hdp import split_merge
+from workbench.engines.hdp.options import TINY, HdpOptions
+from workbench.engines.hdp.posteriors import (
+    LOG,
+    MEAN,
+    dirichlet_divergence,
+    fixed,
+    gamma_divergence,
+    gamma_posterior,
+    log_sticks,
+    log_weights,
+    mean_weights,
+    stick_divergence,
+)
+from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
+from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes, word_major_bytes
+from workbench.kernels.hdp import conditional_vb
+from workbench.kernels.hdp.count_moments import (
+    add_tables_of_documents,
+    count_documents,
+    expected_log_beta,
+    expected_log_joint,
+    tables_of_words,
+)
+from workbench.kernels.lda import collapsed_vb
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
+from workbench.kernels.simd.lanes import aligned_zeros, padded
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.models import HDP, Priors, topic_numbers
+
+RECOUNT_EVERY = 50
+"""Iterations after which the counts of words are summed afresh, since updating them in place drifts."""
+ROUNDS_OF_A_START = 5
+"""Rounds over the hyperparameters before the first sweep from the counts of another run (spec 11)."""
+MOVES_AFTER = 20
+"""Iterations before the first split or merge, unless another number is asked for."""
+SMALLEST_PRIOR = 1e-100
+"""Geometric means may underflow; the square of this does not."""
+NO_VARIANCES = (None, None, None)
+
+
+class State(NamedTuple):
+    mean_dk: np.ndarray   # (document, topic) float64, padded: expected counts
+    mean_wk: np.ndarray   # (word, topic) float64, padded
+    mean_k: np.ndarray    # (topic,) float64, padded
+    var_dk: np.ndarray    # (document, topic) float64, padded: variances of the counts
+    var_wk: np.ndarray    # (word, topic) float64, padded
+    var_k: np.ndarray     # (topic,) float64, padded
+    gamma: np.ndarray     # (pair, topic) float64, padded
+    order: np.ndarray     # (topic,) int64: the topic of each stick
+    sticks: np.ndarray    # (2, topic) float64: A and B of q(v) of each topic
+    log_pi: np.ndarray    # (topic,) float64: E[log pi_k]
+    alpha: np.ndarray     # (4,) float64, a concentration of `hdp_posteriors`
+    beta: np.ndarray      # (4,) float64, the same
+    top: np.ndarray       # (4,) float64, the same: gamma of the model
+    tau: np.ndarray       # (word,) float64: Dirichlet parameters of q(tau); empty where tau is 1/W
+    log_tau: np.ndarray   # (word,) float64: E[log tau_w]; empty where tau is 1/W
+    steps: int            # topics of each pass over the pairs, summed
+    n_moves: int          # splits and merges tried
+    n_refused: int        # merges tried since a move was last kept
+
+    @property
+    def n_topics(self) -> int:
+        """The truncation."""
+        return len(self.log_pi)
+
+
+@dataclass(frozen=True)
+class Options(HdpOptions):
+    learn_beta: bool = option(False, "learn beta_total")
+    learn_tau: bool = option(False, "learn tau, the words that topics have in common; 1/W otherwise")
+    a_beta: float = option(4.0, "shape of the prior of beta_total", low=TINY)
+    b_beta: float = option(4.0, "rate of the prior of beta_total", low=TINY)
+    a_tau: float = option(0.0, "prior of each word in tau; 0: 40/W", low=0)
+    update: str = option(
+        "second_order", "second_order: the paper's; conditional: log counts expanded given that they are positive; "
+        "zeroth: without variances, as cvb0", choices=("second_order", "conditional", "zeroth"),
+    )
+    init: str = start_option("noise")
+    reorder: bool = option(True, "order the sticks by the sizes of their topics")
+    moves_every: int = option(0, "iterations between attempts to split or merge topics; 0: none", low=0, whole=True)
+    moves_after: int = option(MOVES_AFTER, "iterations before the first attempt", low=0, whole=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.moves_after != MOVES_AFTER and not self.moves_every:
+            raise OptionError("moves_after would be without effect: no move is tried; set moves_every, or leave it out")
+
+
+# ---------------------------------------------------------------------- what the updates take
+
+
+def prior_of_topics(state) -> np.ndarray:
+    """a_k = G[alpha] G[pi_k] (topic,)."""
+    return np.maximum(np.exp(state.alpha[LOG] + state.log_pi), SMALLEST_PRIOR)
+
+
+def prior_of_words(state) -> np.ndarray:
+    """b_w = G[beta] G[tau_w] (word,)."""
+    n_words = len(state.mean_wk)
+    log_tau = state.log_tau if len(state.log_tau) else np.full(n_words, -np.log(n_words))
+    return np.maximum(np.exp(state.beta[LOG] + log_tau), SMALLEST_PRIOR)
+
+
+def priors_of_counts(state) -> tuple:
+    """a (topic,), b (word,) and B: what the updates add to the counts."""
+    return prior_of_topics(state), prior_of_words(state), float(state.beta[MEAN])
+
+
+def prior_of_tau(corpus, options) -> float:
+    """a_tau."""
+    return options.a_tau or 40.0 / corpus.n_words
+
+
+def mean_priors(state) -> Priors:
+    """Means of the priors, as predictions take them."""
+    alphas = state.alpha[MEAN] * mean_weights(state.sticks, state.order)
+    tau = state.tau / state.tau.sum() if len(state.tau) else 1.0 / len(state.mean_wk)
+    return Priors(alphas, state.beta[MEAN] * tau, float(max(state.alpha[MEAN] - alphas.sum(), 0.0)))
+
+
+# ---------------------------------------------------------------------- one iteration
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Responsibilities at random with even weights of the topics (spec 6), or those behind the counts of another run."""
+    n_topics, lanes, n_words = model.n_topics, padded(model.n_topics), corpus.n_words
+    alpha = gamma_posterior(options.a_alpha, options.b_alpha) if options.learn_alpha else fixed(options.alpha_total)
+    top = gamma_posterior(options.a_gamma, options.b_gamma) if options.learn_gamma else fixed(options.top_concentration)
+    shapes = [(corpus.n_documents, lanes), (n_words, lanes), (lanes,)] * 2 + [(corpus.n_pairs, lanes)]
+    n_learnt = n_words if options.learn_tau else 0
+    state = State(
+        *(aligned_zeros(shape, np.float64) for shape in shapes),
+        order=np.arange(n_topics), sticks=np.stack([np.ones(n_topics), np.full(n_topics, top[MEAN])]),
+        log_pi=np.full(n_topics, -np.log(n_topics)), alpha=alpha, beta=fixed(options.beta_total), top=top,
+        tau=np.full(n_learnt, prior_of_tau(corpus, options)), log_tau=np.full(n_learnt, -np.log(n_words)),
+        steps=0, n_moves=0, n_refused=0,
+    )
+    even = Priors(np.full(n_topics, alpha[MEAN] / n_topics), state.beta[MEAN] / n_words)
+    begin(corpus, even, options, 0, turn, start, state.gamma, *state[:3])
+    state, zero_dk = recounted(corpus, state)
+    if options.moves_every:  # compiles what only a split needs, while no clock runs
+        split_merge.share_out(corpus, state, split_merge.Move(split_merge.SPLIT, 0, 0), priors_of_counts(state), 0, 0)
+    for _ in range(ROUNDS_OF_A_START if start is not None else 0):
+        state = hyper_round(corpus, options, state, zero_dk)
+    return state
+
+
+def step(corpus, model, options, state, turn):
+    """A sweep over all pairs, a round over the hyperparameters, and a split or a merge if one is due."""
+    state, change = iterate(corpus, options, state, turn)
+    info = {"updates": corpus.n_pairs, "change": change}
+    if options.moves_every and turn.step > options.moves_after and turn.step % options.moves_every == 0:
+        inference = split_merge.Inference(
+            partial(iterate, corpus, options, turn=turn), partial(settled, corpus, options), partial(bound, corpus, options),
+            priors_of_counts,
+        )
+        state, tried = split_merge.attempt(corpus, state, turn, inference)
+        info["updates"] += tried.pop("updates")
+        return state, info | tried
+    return state, info | split_merge.NO_MOVE
+
+
+def iterate(corpus, options, state, turn) -> tuple[State, float]:
+    """The state after a sweep and a round over the hyperparameters, and the largest change of a responsibility."""
+    change, zero_dk = sweep(corpus, options, state, turn)
+    if turn.step % RECOUNT_EVERY == 0:
+        state, zero_dk = recounted(corpus, state)
+    state = hyper_round(corpus, options, state, zero_dk)
+    return state._replace(steps=state.steps + state.n_topics), change
+
+
+def settled(corpus, options, state, n_rounds) -> State:
+    """The state with all counts summed from its responsibilities, after so many rounds over the hyperparameters."""
+    state, zero_dk = recounted(corpus, state)
+    for _ in range(n_rounds):
+        state = hyper_round(corpus, options, state, zero_dk)
+    return state
+
+
+def sweep(corpus, options, state, turn) -> tuple[float, np.ndarray]:
+    """Updates every pair in canonical order, eq. 15, in place.
+
+    Returns the largest change of a responsibility, and P0 (document, topic) of the counts.
+    """
+    priors = (*priors_of_counts(state), state.n_topics)
+    zero_dk = np.empty_like(state.mean_dk)
+    if options.update == "conditional":
+        log_zeros = np.zeros_like(state.mean_dk), np.zeros_like(state.mean_wk)
+        conditional_vb.add_log_zeros(corpus.indptr, corpus.words, corpus.counts, state.gamma, state.n_topics, *log_zeros)
+        update, given = conditional_vb.update_in_order, (state.gamma, *state[:6], *log_zeros)
+    else:
+        variances = NO_VARIANCES if options.update == "zeroth" else state[3:6]
+        update, given = collapsed_vb.update_in_order, (np.arange(corpus.n_pairs), state.gamma, *state[:3], *variances)
+        given = (*given, *NOTHING_SAMPLED)
+
+    def work(first, last):
+        change = update(first, last, corpus.indptr, corpus.words, corpus.counts, *given, *priors)
+        count_documents(
+            first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, state.mean_dk, state.var_dk, zero_dk
+        )
+        return change
+
+    changes = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse)
+    state.mean_k[:], state.var_k[:] = state.mean_dk.sum(axis=0), state.var_dk.sum(axis=0)
+    return max(changes), zero_dk
+
+
+def recounted(corpus, state) -> tuple[State, np.ndarray]:
+    """The same responsibilities with means and variances summed from them, and P0 (document, topic)."""
+    for array in state[:6]:
+        array[...] = 0.0
+    given = (corpus.counts, 0, state.gamma, *state[:6], state.n_topics)
+    collapsed_vb.add_moments(corpus.indptr, corpus.words, *given)
+    zero_dk = np.empty_like(state.mean_dk)
+    count_documents(
+        0, corpus.n_documents, corpus.indptr, corpus.counts, state.gamma, state.n_topics, state.mean_dk, state.var_dk, zero_dk
+    )
+    return state, zero_dk
+
+
+def hyper_round(corpus, options, state, zero_dk) -> State:
+    """Every learnt hyperparameter once: sticks, gamma, alpha, tau, beta (eq. 8; spec 6, steps 3 and 4)."""
+    order = state.order
+    if options.reorder:
+        order = order[np.argsort(-state.mean_k[order], kind="stable")]
+    sizes = tables_of_topics(corpus, state, zero_dk)[order]
+    sticks = np.empty_like(state.sticks)
+    sticks[0, order] = 1.0 + sizes
+    sticks[1, order] = state.top[MEAN] + np.concatenate([np.cumsum(sizes[::-1])[-2::-1], [0.0]])
+    top, alpha = state.top, state.alpha
+    if options.learn_gamma:
+        top = gamma_posterior(options.a_gamma + state.n_topics, options.b_gamma - log_sticks(sticks)[1].sum())
+    state = state._replace(order=order, sticks=sticks, log_pi=log_weights(sticks, order), top=top)
+    if options.learn_alpha:
+        n_d = corpus.document_tokens[corpus.document_tokens > 0]
+        log_eta = len(n_d) * psi(alpha[MEAN]) - psi(alpha[MEAN] + n_d).sum()
+        alpha = gamma_posterior(options.a_alpha + tables_of_topics(corpus, state, zero_dk).sum(), options.b_alpha - log_eta)
+    return learn_words(corpus, options, state._replace(alpha=alpha), zero_dk)
+
+
+def tables_of_topics(corpus, state, zero_dk) -> np.ndarray:
+    """S_k = sum_d E[s_dk] (topic,), eq. 12."""
+    tables_k = np.zeros(state.n_topics)
+    add_tables_of_documents(
+        0, corpus.n_documents, state.mean_dk, state.var_dk, zero_dk, prior_of_topics(state), state.n_topics, tables_k
+    )
+    return tables_k
+
+
+def learn_words(corpus, options, state, zero_dk) -> State:
+    """q(tau), then q(beta), where they are learnt (eq. 8, 11, 12)."""
+    by_word = corpus.by_word
+
+    def tables_w():
+        found = np.empty(corpus.n_words)
+        tables_of_words(
+            0, corpus.n_words, by_word.indptr, by_word.pairs, corpus.counts, state.gamma, prior_of_words(state),
+            state.n_topics, found,
+        )
+        return found
+
+    if options.learn_tau:
+        tau = prior_of_tau(corpus, options) + tables_w()
+        state = state._replace(tau=tau, log_tau=psi(tau) - psi(tau.sum()))
+    if options.learn_beta:
+        zero_k = zero_dk.prod(axis=0)
+        log_xi = sum(
+            expected_log_beta(state.mean_k[k], state.var_k[k], zero_k[k], state.beta[MEAN]) for k in range(state.n_topics)
+        )
+        state = state._replace(beta=gamma_posterior(options.a_beta + tables_w().sum(), options.b_beta - log_xi))
+    return state
+
+
+# ---------------------------------------------------------------------- what is looked at
+
+
+def bound(corpus, options, state) -> float:
+    """L, eq. 18 with q(gamma), nats (spec 5)."""
+    a, b, b_sum = priors_of_counts(state)
+    joint = expected_log_joint(corpus, state.gamma, a, state.alpha[MEAN], b, b_sum)
+    divergence = (
+        gamma_divergence(state.alpha, options.a_alpha, options.b_alpha)
+        + gamma_divergence(state.top, options.a_gamma, options.b_gamma)
+        + stick_divergence(state.sticks, state.top)
+    )
+    if options.learn_beta:
+        divergence += gamma_divergence(state.beta, options.a_beta, options.b_beta)
+    if options.learn_tau:
+        divergence += dirichlet_divergence(state.tau, prior_of_tau(corpus, options))
+    return joint + weighted_entropy(corpus.counts, state.gamma) - divergence
+
+
+def watch(corpus, model, options, state) -> dict:
+    n_k = state.mean_k[: state.n_topics]
+    return {
+        "bound": bound(corpus, options, state), "n_k": n_k, "alpha": mean_priors(state).alphas,
+        "alpha_total": float(state.alpha[MEAN]), "beta_total": float(state.beta[MEAN]),
+        "top_concentration": float(state.top[MEAN]), "steps": state.steps, **topic_numbers(n_k),
+    }
+
+
+def keeps(options) -> tuple[str, ...]:
+    """What `counts` gives."""
+    return ("n_kw", "n_dk", "tau") if options.learn_tau else ("n_kw", "n_dk")
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The expected counts; the mean of tau where it is learnt."""
+    found = {"n_kw": state.mean_wk[:, : state.n_topics].T, "n_dk": state.mean_dk[:, : state.n_topics]}
+    return found | ({"tau": state.tau / state.tau.sum()} if options.learn_tau else {})
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair given means of counts and priors, eq. 16, with the mass of the topics beyond the truncation."""
+    found = counts(corpus, model, options, state)
+    priors, n_kw = mean_priors(state).with_rest(found["n_kw"])
+    n_dk = np.zeros((corpus.n_documents, len(n_kw)))
+    n_dk[:, : state.n_topics] = found["n_dk"]
+    return mixture_probability(priors.theta(n_dk), np.ascontiguousarray(priors.phi(n_kw).T), pairs)
+
+
+def memory(corpus, model, options) -> Memory:
+    """As `cvb`, with P0 beside means and variances, and two further states while a move is tried."""
+    rows = row_bytes(corpus, model.n_topics)
+    state = responsibility_bytes(corpus.n_pairs, model.n_topics) + 2 * rows
+    step = corpus.n_pairs * DOUBLE + (2 if options.update == "conditional" else 1) * rows
+    return Memory(state, word_major_bytes(corpus), step + (2 * state if options.moves_every else 0), look=3 * rows)
+
+
+def engine(name: str = "cv-hdp") -> Engine:
+    return Engine(
+        name, "Collapsed variational inference for the HDP", "Teh, Kurihara & Welling (2008)",
+        HDP, Options, State, (
+            "bound", "change", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",
+            "effective_topics", "steps", *split_merge.NO_MOVE,
+        ),
+        lambda corpus, options: False, init, step, watch, counts, predict, by_cvb0, vectors=("alpha",), keeps=keeps,
+        memory=memory,
+        idle=lambda options: "pairs are updated one after another",
+    )

@@ -1,0 +1,206 @@
+"""Gibbs sampling of the hierarchical Dirichlet process, by direct assignment.
+
+Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), sec. 4 and eq. 17; beta and tau = 1/W are
+fixed. theta and phi are integrated out. One sweep (spec of the HDP, 10)::
+
+    A  p(z_i = k | z_-i)    ~  (n_dk + alpha pi_k) (n_wk + beta / W) / (n_k + beta)
+       p(z_i = new | z_-i)  ~  alpha pi_rest / W;     then pi_new = b pi_rest, b ~ Beta(1, gamma)
+       topics that are left without a token are part of the rest from then on
+    B  m_dk ~ tables of a restaurant with n_dk guests and concentration alpha pi_k;     T = sum of m_dk
+    C  h ~ Beta(gamma + 1, T), u ~ Bernoulli(T / (T + gamma)), gamma ~ Gamma(a_gamma + K - u, b_gamma - log h)
+    D  (pi_1, …, pi_K, pi_rest) ~ Dirichlet(m_1, …, m_K, gamma)
+    E  h_d ~ Beta(alpha + 1, n_d), u_d ~ Bernoulli(n_d / (n_d + alpha)),
+       alpha ~ Gamma(a_alpha + T - sum u_d, b_alpha - sum log h_d)
+
+C has pi integrated out and therefore stands before D: drawn after it, it would leave another law than the posterior.
+A topic keeps its number as long as it has a token; the number of one that is gone goes to the next new topic.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.hdp.options import TINY, HdpOptions
+from workbench.engines.lda.cgs import EVERY_COUNT, start_topics
+from workbench.engines.lda.fold_in import by_gibbs
+from workbench.engines.memory import Memory, row_bytes
+from workbench.kernels.hdp.gibbs import SMALLEST_WEIGHT, draw_tables, draw_tokens
+from workbench.kernels.lda.gibbs import count_topics
+from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.simd.lanes import aligned_zeros, padded
+from workbench.kernels.threads import slice_bounds
+from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, HDP_TABLES, HDP_WEIGHTS, TOPICS
+from workbench.models import HDP, ModelError, Priors, topic_numbers
+from workbench.models.lda import MOST_TOPICS
+
+GROWTH = 1.5
+"""How much room there is after topics have run out of it, times the room before."""
+
+
+class State(NamedTuple):
+    topics: np.ndarray       # (token,) uint16, in canonical order
+    n_dk: np.ndarray         # (document, slot) int32; there are more slots than topics, in whole lanes
+    n_wk: np.ndarray         # (word, slot) int32
+    n_k: np.ndarray          # (slot,) int64
+    weights: np.ndarray      # (slot,) pi_k; 0 for a slot that is free
+    rest: float              # pi of all topics without a token
+    alpha_total: float
+    top_concentration: float
+    n_slots: int             # topics that there are or were, at least those asked for: what comes out has this many
+    steps: int               # topics in use, summed over the sweeps
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Every token in a topic drawn uniformly, or from another run; then tables, gamma, pi and alpha once."""
+    n_topics = model.n_topics
+    alpha = options.a_alpha / options.b_alpha if options.learn_alpha else options.alpha_total
+    gamma = options.a_gamma / options.b_gamma if options.learn_gamma else options.top_concentration
+    share = 1 / (n_topics + 1)
+    priors = Priors(np.full(n_topics, alpha * share), options.beta_total / corpus.n_words, alpha * share)
+    capacity = _room_for(n_topics)
+    state = State(
+        start_topics(corpus, priors, turn.key(TOPICS), start),
+        aligned_zeros((corpus.n_documents, capacity), np.int32), aligned_zeros((corpus.n_words, capacity), np.int32),
+        aligned_zeros((capacity,), np.int64), aligned_zeros((capacity,), np.float64), share, alpha, gamma, n_topics, 0,
+    )
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, EVERY_COUNT, *state[:4])
+    state.weights[:n_topics] = share
+    return draw_hyperparameters(corpus, options, state, turn)
+
+
+def step(corpus, model, options, state, turn):
+    """Draw every token's topic once, in canonical order, then tables, gamma, pi and alpha."""
+    state, n_moved = sweep(corpus, options, state, turn)
+    state = draw_hyperparameters(corpus, options, state, turn)
+    state = state._replace(steps=state.steps + int(np.count_nonzero(state.n_k)))
+    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+
+
+def sweep(corpus, options, state, turn) -> tuple[State, int]:
+    """A: topics of all tokens, with more room where topics have run out of it; and how many tokens moved."""
+    n_used, n_moved, keys = _n_used(state), 0, (turn.key(GIBBS), turn.key(HDP_NEW_TOPICS))
+    for first, last in slice_bounds(corpus.indptr, padded(state.n_slots)):
+        turn.pulse()
+        token = np.int64(0)
+        while first >= 0:
+            first, token, n, rest, n_used = draw_tokens(
+                first, last, token, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:6], n_used,
+                state.alpha_total, options.beta_total, state.top_concentration, *keys,
+            )
+            n_moved += n
+            state = state._replace(rest=rest, n_slots=max(state.n_slots, n_used))
+            if first >= 0:
+                state = with_more_room(state)
+    return state, n_moved
+
+
+def with_more_room(state: State) -> State:
+    """The same with spare slots.
+
+    Raises
+    ------
+    ModelError
+        With more topics than a topic's number has room for.
+    """
+    if state.n_slots >= MOST_TOPICS:
+        raise ModelError(
+            f"g-hdp has room for {MOST_TOPICS} topics and needs more; take a smaller alpha_total or top_concentration"
+        )
+    capacity = _room_for(min(int(GROWTH * len(state.n_k)), MOST_TOPICS))
+
+    def wider(array):
+        grown = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
+        grown[..., : array.shape[-1]] = array
+        return grown
+
+    return state._replace(**{name: wider(getattr(state, name)) for name in ("n_dk", "n_wk", "n_k", "weights")})
+
+
+def draw_hyperparameters(corpus, options, state, turn) -> State:
+    """B to E: tables, gamma, pi and alpha given the topics of all tokens; slots without a token become free."""
+    live = np.flatnonzero(state.n_k)
+    state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
+    alpha, gamma, n_k = state.alpha_total, state.top_concentration, len(live)
+    tables = draw_tables(corpus.indptr, corpus.tokens_before, state.n_dk, alpha * state.weights, turn.key(HDP_TABLES))[live]
+    total = tables.sum()
+    random = np.random.Generator(np.random.Philox(int(turn.key(HDP_WEIGHTS))))
+    if options.learn_gamma:
+        gamma = _draw_concentration(random, gamma, n_k, np.array([total]), options.a_gamma, options.b_gamma)
+    weights = np.maximum(random.standard_gamma(np.append(tables, gamma)), SMALLEST_WEIGHT)
+    weights = np.maximum(weights / weights.sum(), SMALLEST_WEIGHT)
+    state.weights[live] = weights[:-1]
+    if options.learn_alpha:
+        alpha = _draw_concentration(random, alpha, total, corpus.document_tokens, options.a_alpha, options.b_alpha)
+    return state._replace(rest=float(weights[-1]), alpha_total=alpha, top_concentration=gamma)
+
+
+def _draw_concentration(random, concentration, n_tables, guests, shape, rate) -> float:
+    """C and E: a concentration given the tables of restaurants with these guests each (Escobar & West, 1995)."""
+    guests = guests[guests > 0]
+    shares = random.beta(concentration + 1.0, guests)
+    new = random.random(len(guests)) * (guests + concentration) < guests
+    return float(max(random.standard_gamma(shape + n_tables - new.sum()) / (rate - np.log(shares).sum()), TINY))
+
+
+def _n_used(state: State) -> int:
+    """1 + the highest slot in use."""
+    return int(np.max(np.flatnonzero(state.weights) + 1, initial=0))
+
+
+def _room_for(n_topics: int) -> int:
+    """Slots for these topics and the rest, in whole lanes."""
+    return padded(n_topics + 1)
+
+
+def _alphas(state: State) -> np.ndarray:
+    """(slot,) alpha pi_k, with that of the rest in the slot after the last topic."""
+    row = state.alpha_total * state.weights
+    row[state.n_slots] = state.alpha_total * state.rest
+    return row
+
+
+def watch(corpus, model, options, state) -> dict:
+    """Log joint of words and topics given alpha and pi (eq. 5), hyperparameters, numbers of topics."""
+    alphas, topics = _alphas(state), slice(state.n_slots)
+    word_beta = options.beta_total / corpus.n_words
+    return {
+        "log_joint": log_joint(state.n_dk, state.n_wk, state.n_k, alphas, word_beta, state.n_slots + 1),
+        "alpha_total": state.alpha_total, "beta_total": options.beta_total, "top_concentration": state.top_concentration,
+        **topic_numbers(state.n_k[topics]), "steps": state.steps, "n_k": state.n_k[topics], "alpha": alphas[topics],
+    }
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The sampled counts, and the topics behind them."""
+    topics = slice(state.n_slots)
+    return {"n_kw": state.n_wk[:, topics].T, "n_dk": state.n_dk[:, topics], "token_topics": state.topics}
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair given the sampled counts, alpha and pi, new topics included: eq. 17."""
+    return predictive(
+        pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, _alphas(state), options.beta_total / corpus.n_words
+    )
+
+
+def memory(corpus, model, options) -> Memory:
+    """A chain with half as many topics again as it begins with; it may come to need more."""
+    likely = row_bytes(corpus, int(GROWTH * _room_for(model.n_topics)), np.int32)
+    return Memory(likely + corpus.n_tokens * np.dtype(np.uint16).itemsize, step=row_bytes(corpus, model.n_topics + 1, np.int32))
+
+
+def engine(name: str = "g-hdp") -> Engine:
+    return Engine(
+        name, "Gibbs sampling of the HDP", "Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), eq. 17",
+        HDP, HdpOptions, State,
+        (
+            "log_joint", "moved", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",
+            "effective_topics", "steps",
+        ),
+        lambda corpus, options: True, init, step, watch, counts, predict, by_gibbs, vectors=("alpha",),
+        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), grows=True,
+        idle=lambda options: "tokens are drawn one after another", memory=memory,
+    )

@@ -1,0 +1,211 @@
+"""Moves that split a topic of `cv-hdp` or merge two, kept where the bound rises (spec of the HDP, 12).
+
+The paper leaves such moves open. A merge adds the responsibilities of a topic to those of another, one of the ten
+pairs of topics whose words are most alike, in turn. A split moves part of a topic, drawn by size, to an empty
+place: two of its documents, drawn by their tokens in it, are seeds; each document goes with the seed whose words its
+own are more likely of, and ten passes over the pairs in the two topics alone, their sum kept, sharpen that. Where no
+place is empty, one of the ten pairs is merged first, and what is split then is that topic, to share out anew what the
+two had, or as often another one, to trade a double topic for a missing one. Merges and splits are tried by turns, one
+at most in an iteration.
+
+A move is followed by three rounds over the hyperparameters and five iterations. It is kept where the bound is then
+higher than before, *and* higher than where the same rounds and iterations lead without the move: while a run still
+climbs, the first alone would keep anything. Otherwise the state is the one before, bit for bit, but for its counts
+of moves and steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.kernels.hdp.restricted_vb import share_in_order
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import MOVES, uniform
+
+NO_MOVE = {"move": 0, "move_accepted": 0, "move_gain": 0.0, "move_from": -1, "move_to": -1}
+"""What an iteration without a move reports; the names are in models.variables."""
+SPLIT, MERGE = 1, 2
+N_CANDIDATES = 10
+"""Pairs of topics that merges go through."""
+LIVE = 1.0
+"""Expected tokens of a topic that can be merged or split; below it, its place is free."""
+CLEAREST = 0.95
+"""The largest share of a document that follows a seed at first."""
+RESTRICTED_SWEEPS, HYPER_ROUNDS, SWEEPS = 10, 3, 5
+LEAST_GAIN = 1e-6
+"""Of the bound, relative to it, for a move to be kept."""
+
+
+class Move(NamedTuple):
+    """What is tried."""
+
+    kind: int
+    giver: int                         # the topic that is split, or merged into the other
+    taker: int                         # the topic that takes in the tokens
+    seeds: tuple[int, int] = (-1, -1)  # of a split: the documents that stay and go
+    heir: int = -1                     # of a split without an empty place: the topic that takes in what the taker had
+
+
+class Inference(NamedTuple):
+    """What a move asks of its engine, each a function of the state."""
+
+    iterate: Callable        # (state) -> (state, change): an iteration
+    settle: Callable         # (state, n_rounds) -> state: counts summed afresh, and rounds over the hyperparameters
+    bound: Callable          # (state) -> nats
+    priors: Callable         # (state) -> a (topic,), b (word,), B
+
+
+def attempt(corpus, state, turn, inference: Inference):
+    """The state after one move or without it, and what there is to report; `updates` are the pairs gone through."""
+    move = propose(corpus, state, turn)
+    if move is None:
+        return state, NO_MOVE | {"updates": 0}
+    before, n_passes = inference.bound(state), 0
+    trial = (merged if move.kind == MERGE else split)(corpus, copied(state), move, turn, inference)
+    trial, after = followed_up(trial, inference)
+    n_passes += SWEEPS
+    if gains(after, before):
+        _, plain = followed_up(copied(state), inference)
+        before, n_passes = max(before, plain), n_passes + SWEEPS
+    accepted = gains(after, before)
+    steps = state.steps + n_passes * state.n_topics
+    if move.kind == SPLIT:
+        steps, n_passes = steps + 2 * RESTRICTED_SWEEPS, n_passes + RESTRICTED_SWEEPS
+    refused = 0 if accepted else state.n_refused + (move.kind == MERGE)
+    state = (trial if accepted else state)._replace(steps=steps, n_moves=state.n_moves + 1, n_refused=refused)
+    return state, {
+        "move": move.kind, "move_accepted": int(accepted), "move_gain": after - before, "move_from": move.giver,
+        "move_to": move.taker, "event": True, "updates": n_passes * corpus.n_pairs,
+    }
+
+
+def gains(after: float, before: float) -> bool:
+    """Is the bound higher by enough?"""
+    return after > before + LEAST_GAIN * abs(before)
+
+
+def copied(state):
+    """The same state in arrays of its own."""
+    return type(state)(*(value.copy() if isinstance(value, np.ndarray) else value for value in state))
+
+
+def followed_up(state, inference: Inference):
+    """The state after the rounds and iterations that follow a move, and its bound."""
+    state = inference.settle(state, HYPER_ROUNDS)
+    for _ in range(SWEEPS):
+        state, _ = inference.iterate(state)
+    return state, inference.bound(state)
+
+
+# ---------------------------------------------------------------------- what is tried
+
+
+def propose(corpus, state, turn) -> Move | None:
+    """Merges and splits by turns; the other where one is impossible, None where both are."""
+    sizes, key = state.mean_k[: state.n_topics], turn.key(MOVES)
+    kinds = (propose_merge, propose_split) if state.n_moves % 2 == 0 else (propose_split, propose_merge)
+    return kinds[0](corpus, state, sizes, key) or kinds[1](corpus, state, sizes, key)
+
+
+def propose_merge(corpus, state, sizes, key) -> Move | None:
+    """The next of the pairs of topics whose words are most alike."""
+    pairs = alike(state, sizes)
+    return Move(MERGE, *pairs[state.n_refused % len(pairs)]) if pairs else None
+
+
+def alike(state, sizes) -> list[tuple[int, int]]:
+    """The ten pairs of live topics with the most similar words by cosine, the smaller topic of each first."""
+    live = np.flatnonzero(sizes >= LIVE)
+    n_wk = state.mean_wk[:, live] / np.sqrt(np.einsum("wk,wk->k", state.mean_wk[:, live], state.mean_wk[:, live]))
+    cosines = np.einsum("wk,wl->kl", n_wk, n_wk)
+    one, other = np.triu_indices(len(live), 1)
+    best = np.argsort(-cosines[one, other], kind="stable")[:N_CANDIDATES]
+    pairs = zip(live[one[best]].tolist(), live[other[best]].tolist(), strict=True)
+    return [tuple(sorted(pair, key=lambda k: sizes[k])) for pair in pairs]
+
+
+def propose_split(corpus, state, sizes, key) -> Move | None:
+    """A topic drawn by size, the emptiest place or one made by a merge, and two documents drawn by their tokens in it."""
+    splittable = np.where(sizes >= LIVE, sizes, 0.0)
+    taker, heir = int(np.argmin(sizes)), -1
+    if splittable[taker]:
+        pairs = alike(state, sizes)
+        if not pairs:
+            return None
+        taker, heir = pairs[int(uniform(key, 3) * len(pairs))]
+        splittable[[taker, heir]] = 0.0
+        splittable[heir] = max(splittable.sum(), LIVE)
+    if not splittable.any():
+        return None
+    giver = drawn(splittable, uniform(key, 0))
+    weights = state.mean_dk[:, giver] + (state.mean_dk[:, taker] if giver == heir else 0.0)
+    first = drawn(weights, uniform(key, 1))
+    weights[first] = 0.0
+    if not weights.any():
+        return None
+    return Move(SPLIT, giver, taker, (first, drawn(weights, uniform(key, 2))), heir)
+
+
+def drawn(weights, u) -> int:
+    """An index with probability proportional to its weight, given a uniform."""
+    cumulative = np.cumsum(weights)
+    return int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
+
+
+# ---------------------------------------------------------------------- what becomes of the responsibilities
+
+
+def merged(corpus, state, move, turn, inference):
+    """All of the giver added to the taker."""
+    pour(state.gamma, move.giver, move.taker)
+    return state
+
+
+def pour(gamma, giver, taker) -> None:
+    """All of one topic into another, in place."""
+    gamma[:, taker] += gamma[:, giver]
+    gamma[:, giver] = 0.0
+
+
+def split(corpus, state, move, turn, inference):
+    """Both topics shared out among them again, by document and then by pair."""
+    if move.heir >= 0:
+        pour(state.gamma, move.taker, move.heir)
+    total = state.gamma[:, move.giver] + state.gamma[:, move.taker]
+    share = share_of_documents(corpus, total, move.seeds, inference.priors(state)[1])[corpus.documents]
+    state.gamma[:, move.giver], state.gamma[:, move.taker] = total * share, total * (1.0 - share)
+    state = inference.settle(state, 0)
+    work = partial(share_out, corpus, state, move, inference.priors(state))
+    for _ in range(RESTRICTED_SWEEPS):
+        each_slice(work, slice_bounds(corpus.indptr, 2), 1, turn.pulse)
+    return state
+
+
+def share_out(corpus, state, move, priors, first, last) -> None:
+    """Updates what every pair of documents first..last has of the two topics, in place, given a, b and B."""
+    alpha, beta, beta_sum = priors
+    share_in_order(
+        first, last, corpus.indptr, corpus.words, corpus.counts, state.gamma, *state[:6], move.giver, move.taker,
+        0.5 * alpha[move.giver], beta, beta_sum,
+    )
+
+
+def share_of_documents(corpus, weights, seeds, beta) -> np.ndarray:
+    """(document,) probability of the first seed by the words of each document, smoothed and kept from certainty.
+
+    weights : (pair,) the responsibility of the topic that is split; beta (word,) smooths the words of the seeds.
+    """
+    log_words = []
+    for seed in seeds:
+        pairs = slice(corpus.indptr[seed], corpus.indptr[seed + 1])
+        words = beta.copy()
+        words[corpus.words[pairs]] += corpus.counts[pairs] * weights[pairs]
+        log_words.append(np.log(words / words.sum()))
+    log_odds = np.bincount(
+        corpus.documents, corpus.counts * weights * (log_words[0] - log_words[1])[corpus.words], corpus.n_documents
+    )
+    return np.clip(1.0 / (1.0 + np.exp(-np.clip(log_odds, -50.0, 50.0))), 1.0 - CLEAREST, CLEAREST)

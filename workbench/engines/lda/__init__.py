@@ -1,0 +1,1 @@
+"""Inference for latent Dirichlet allocation: one published method, one file."""

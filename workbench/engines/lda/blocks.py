@@ -1,0 +1,103 @@
+"""Pairs in blocks of documents, in a block word after word: the order in which `parallel_vb` visits them.
+
+A run is the pairs of one word in one block. The rows of a word are read once for a run and those of a block's documents stay
+in a cache, so blocks are as large as that allows, and a few for several threads. What `parallel_vb` counts has the same bits
+however the blocks are cut, but not what is added up over places: the cuts depend on the corpus and the number of topics alone.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.memory import DOUBLE
+from workbench.kernels import threads as slices
+from workbench.kernels.lda.standard_vb import GROUP
+
+BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 4096
+"""About the most of the rows of a block's documents, weights and counts, and of these documents."""
+FEWEST, FEW_DOCUMENTS = 4, 512
+"""Blocks, as far as each then has so many documents and a slice of work."""
+STEPS, STEP_SHARE = 16, 0.5
+"""Of several threads, which wait for each other's steps: so many at least, unless each would be less than that of a slice."""
+SPARE = GROUP - 1
+"""Places after a block, of its first document and no tokens: a last group of pairs may reach beyond the block."""
+
+
+class Blocks(NamedTuple):
+    ranges: list[tuple[int, int]]      # of documents, for each block
+    cuts: np.ndarray                   # (block, step + 1) int64: where the runs of each step begin, and end; words in order
+    run_words: np.ndarray              # (run,) int32: the word; a last run of each block is what is spare, and in no step
+    run_begins: np.ndarray             # (run + 1,) int64: the first place
+    pair_documents: np.ndarray         # (place,) int32
+    pair_counts: np.ndarray            # (place,) int32, 0 where it is spare
+
+    @property
+    def n_steps(self) -> int:
+        """Into which each block is cut."""
+        return self.cuts.shape[1] - 1
+
+    @property
+    def visited(self) -> tuple:
+        """Runs and their pairs, as `parallel_vb.visit_runs` takes them."""
+        return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
+
+    def pairs_at(self, places: np.ndarray) -> tuple:
+        """Documents, words and counts of the pairs that stand there."""
+        runs = np.searchsorted(self.run_begins, places, side="right") - 1
+        return self.pair_documents[places], self.run_words[runs], self.pair_counts[places]
+
+
+def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
+    """The pairs of a corpus in blocks for rows of so many padded topics."""
+    bounds = block_bounds(corpus, lanes)
+    last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
+    n_places = corpus.n_pairs + SPARE * len(bounds)
+    documents, counts = np.empty(n_places, np.int32), np.zeros(n_places, np.int32)
+    cuts, words, begins, place, n_runs = [], [], [], 0, 0
+    for first, last in bounds:
+        pairs = slice(corpus.indptr[first], corpus.indptr[last])
+        order = np.argsort(corpus.words[pairs], kind="stable")
+        in_order, after = corpus.words[pairs][order], place + len(order)
+        documents[place:after] = np.repeat(np.arange(first, last), np.diff(corpus.indptr[first : last + 1]))[order]
+        counts[place:after], documents[after : after + SPARE] = corpus.counts[pairs][order], first
+        starts = np.flatnonzero(np.diff(in_order, prepend=-1))
+        cuts.append(n_runs + np.searchsorted(in_order[starts], last_words))
+        words += [in_order[starts], [0]]
+        begins += [place + starts, [after]]
+        place, n_runs = after + SPARE, n_runs + len(starts) + 1
+    begins.append([place])
+    runs = np.concatenate(words).astype(np.int32), np.concatenate(begins).astype(np.int64)
+    return Blocks(bounds, np.array(cuts), *runs, documents, counts)
+
+
+def block_bounds(corpus, lanes: int) -> list[tuple[int, int]]:
+    """Ranges of documents, with at most twice the mean of pairs, and of documents, but for a longest document."""
+    n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
+    few = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
+    n_blocks = max(few, -(-n_documents * row_bytes // BLOCK_BYTES), -(-n_documents // BLOCK_DOCUMENTS))
+    share = corpus.indptr / max(corpus.n_pairs, 1) + np.arange(n_documents + 1) / n_documents
+    cuts = np.searchsorted(share, np.linspace(0, share[-1], n_blocks + 1)[1:-1])
+    return list(pairwise(np.unique([0, *cuts, n_documents]).tolist()))
+
+
+def steps_of(corpus, bounds, lanes: int, n_threads: int) -> int:
+    """In how many steps every block is gone through: of about a slice in the largest, or of less for several threads."""
+    n_slices = max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds) * lanes / slices.SLICE_WORK
+    least = min(STEPS, math.ceil(n_slices / STEP_SHARE)) if n_threads > 1 and len(bounds) > 1 else 1
+    return max(math.ceil(n_slices), least)
+
+
+def cut_words(corpus, n_steps: int) -> np.ndarray:
+    """(step + 1,) the first word of each step and one after the last: about as many pairs in each."""
+    before = np.concatenate([[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))])
+    ideal = np.linspace(0, corpus.n_pairs, n_steps + 1)[1:-1]
+    return np.concatenate([[0], np.searchsorted(before, ideal), [corpus.n_words]])
+
+
+def block_bytes(n_pairs: int) -> int:
+    """Of `Blocks`, held, at the most: when no two pairs of a block are of one word."""
+    return n_pairs * (4 + 4 + 4 + 8)

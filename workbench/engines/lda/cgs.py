@@ -1,0 +1,173 @@
+"""Collapsed Gibbs sampling for LDA.
+
+Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12. theta and phi are integrated out and
+each token's topic is drawn in turn, with the token removed from the counts::
+
+    p(z_i = k | z_-i, w)  ~  (n_dk + alpha_k) (n_wk + beta) / (n_k + W beta)
+
+Where there are many topics, sweeps go word after word once that is cheaper (see `scan`). With a `partition` above 1 blocks of
+the corpus are drawn side by side, and n_k is a little late (see `partition`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine, OptionError
+from workbench.engines.lda.fold_in import by_gibbs
+from workbench.engines.lda.hyperparameters import Counts, Evidence, Learning, learner, polya_of
+from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
+from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
+from workbench.engines.memory import Memory, partition_bytes, row_bytes
+from workbench.kernels.lda.gibbs import count_topics, draw_topics
+from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
+from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
+from workbench.kernels.uniforms import GIBBS, TOPICS
+from workbench.models import LDA
+
+NO_MEAN = (None,) * 6
+"""No expected counts beside the sampled ones, and no variances of them."""
+
+
+class State(NamedTuple):
+    topics: np.ndarray  # (token,) uint16, in canonical order
+    n_dk: np.ndarray    # (document, topic) int32, padded
+    n_wk: np.ndarray    # (word, topic) int32, padded
+    n_k: np.ndarray     # (topic,) int64, padded
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    partition: int = partition_option()
+    scan: str = scan_option()
+
+    def __post_init__(self):
+        if self.scan == "words" and self.partition != 1:
+            raise OptionError("scan=words goes through the whole corpus and needs partition=1; set it, or leave out scan")
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and what it learns of its priors."""
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Every token in a topic drawn uniformly, or given the counts of another run."""
+    return start_chain(corpus, model, EVERY_COUNT, turn, 0, start)
+
+
+def start_chain(corpus, model, threshold, turn, chain=0, start=None) -> State:
+    """A start of the tokens whose pairs count at most the threshold."""
+    lanes = padded(model.n_topics)
+    state = State(
+        start_topics(corpus, model, turn.key(TOPICS, chain), start),
+        aligned_zeros((corpus.n_documents, lanes), np.int32),
+        aligned_zeros((corpus.n_words, lanes), np.int32),
+        aligned_zeros((lanes,), np.int64),
+    )
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *state)
+    return state
+
+
+def start_topics(corpus, model, key, start) -> np.ndarray:
+    """(token,) uint16 topics: uniform, or those given, or from the responsibility of each pair given counts."""
+    if start is None:
+        return uniform_topics(key, corpus.n_tokens, model.n_topics)
+    if start.topics is not None:
+        return np.where(start.topics >= 0, start.topics, uniform_topics(key, corpus.n_tokens, model.n_topics)).astype(np.uint16)
+    topics = np.empty(corpus.n_tokens, np.uint16)
+    topics_of_counts(
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, key, *start.rows,
+        model.alphas, model.beta, model.n_topics, topics,
+    )
+    return topics
+
+
+def step(corpus, model, options, state, turn):
+    """Draw every token's topic once, in canonical order, word after word, or block by block."""
+    n_moved, scan = sweep_all(corpus, model, state, turn, n_parts=options.partition, scan=options.scan)
+    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1), "scan": scan}
+
+
+def sweep_all(corpus, model, state, turn, chain=0, n_parts=1, scan="auto") -> tuple[int, int]:
+    """One Gibbs sweep over every token; how many moved, and the order that was taken (see `scan`)."""
+    if n_parts == 1 and by_words(corpus, model, state.n_dk, scan):
+        return sweep_words(corpus, model, state, turn, chain), WORDS
+    return sweep(corpus, model, EVERY_COUNT, state, NO_MEAN, turn, chain, n_parts), DOCUMENTS
+
+
+def sweep(corpus, model, threshold, state, mean, turn, chain=0, n_parts=1) -> int:
+    """One Gibbs sweep over the tokens under the threshold; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
+    key, alpha = turn.key(GIBBS, chain), pad_topics(model.alphas)
+    partition = partition_of(corpus, n_parts, most=threshold)
+    mean_dk, mean_wk, *mean = mean
+    n_wk = state.n_wk if mean_wk is None else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
+
+    def draw(first, last, part, sizes):
+        return draw_topics(
+            first, last, *partition.columns[part][:4], state.topics, state.n_dk, n_wk, *sizes, mean_dk, *mean,
+            alpha, model.beta, model.n_topics, key,
+        )
+
+    n_moved = sum(each_block(partition, (state.n_k,), draw, turn))
+    if mean_wk is not None:
+        n_wk -= mean_wk
+        state.n_wk[...] = np.rint(n_wk, out=n_wk)
+    return n_moved
+
+
+def watch(corpus, model, options, state) -> dict:
+    joint = log_joint(state.n_dk, state.n_wk, state.n_k, pad_topics(model.alphas), model.beta, model.n_topics)
+    return {"log_joint": joint, "n_k": state.n_k[: model.n_topics]}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The sampled counts, and the topics behind them."""
+    live = slice(model.n_topics)
+    return {"n_kw": state.n_wk[:, live].T, "n_dk": state.n_dk[:, live], "token_topics": state.topics}
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair given the sampled counts: the Rao-Blackwellised predictive, eq. 13."""
+    return predictive(pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, model.alphas, model.beta)
+
+
+def evidence(chains, of) -> Evidence:
+    """The sampled counts that speak of alpha, or of beta; ``chains`` is a state, its arrays led by a dimension of chains."""
+    return Evidence(Counts(sampled=chains.n_dk if of == "alpha" else chains.n_wk), Counts(sampled=chains.n_k[:, None]))
+
+
+def one_chain(state) -> State:
+    """A state as chains: one of them."""
+    return State(*(array[None] for array in state))
+
+
+def samples(corpus, options) -> bool:
+    """Every token is sampled."""
+    return True
+
+
+def memory(corpus, model, options) -> Memory:
+    """The topics and the counts of one chain; what a sweep takes besides is a row, or lists where it goes word after word."""
+    state = corpus.n_tokens * np.dtype(np.uint16).itemsize + row_bytes(corpus, model.n_topics, np.int32)
+    if options.partition > 1:
+        return Memory(state, partition_bytes(corpus, options.partition, corpus.n_pairs))
+    return Memory(state, *word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto")))
+
+
+def idle(options) -> str | None:
+    """Why one thread is all that a sweep can use."""
+    return idle_alone("tokens are drawn") if options.partition == 1 else None
+
+
+def engine(name: str = "cgs") -> Engine:
+    return Engine(
+        name, "Collapsed Gibbs sampling", "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
+        LDA, Options, State, ("log_joint", "moved", "scan"), samples, init, step, watch, counts, predict,
+        by_gibbs, learner(polya_of(lambda corpus, model, options, state, of: evidence(one_chain(state), of)), samples),
+        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), idle=idle, memory=memory,
+    )

@@ -1,0 +1,199 @@
+"""Collapsed variational Bayes for LDA, with the second-order expansion.
+
+Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1. theta and phi are integrated out
+and q(z) factorises over tokens; the expectation of log counts is expanded to second order around their
+mean, with means E and variances V of the counts less one copy of the pair::
+
+    gamma_dwk  ~  (alpha_k + E_dk) (beta + E_wk) / (W beta + E_k)
+                  exp{ - V_dk / 2 (alpha_k + E_dk)^2 - V_wk / 2 (beta + E_wk)^2 + V_k / 2 (W beta + E_k)^2 }
+
+Pairs are visited in canonical order and the counts follow each pair; with a `partition` above 1 blocks of pairs are
+visited side by side, and E_k and V_k are a little late. No objective is known to rise;
+`change`, the largest change of a responsibility, says when it has come to rest. `bound` is that of
+`svb` (spec A4) at these responsibilities: valid, though not what the updates look for. `collapsed_bound` is that of
+the collapsed model, its expectations over counts by improved second order (Teh, Kurihara & Welling, 2008): higher,
+nearer to what the updates look for, and comparable with the bound of `cv-hdp`, but no guaranteed bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine, option
+from workbench.engines.lda.fold_in import by_cvb0
+from workbench.engines.lda.hyperparameters import Counts, Evidence, Learning, learner, learnt, polya_of
+from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.lda.partition import each_block, idle_alone, partition_of, partition_option
+from workbench.engines.lda.svb import samples
+from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
+from workbench.kernels.hdp.count_moments import expected_log_joint
+from workbench.kernels.lda.collapsed_vb import add_moments, update_in_order
+from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.lda.polya import add_occupied
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.models import LDA
+
+RECOUNT_EVERY = 50
+"""Iterations after which means and variances are summed afresh, since updating them in place drifts."""
+STORED = {"double": np.float64, "single": np.float32}
+"""The type of a stored responsibility; everything is computed in double, from what is stored."""
+
+
+def precision_option():
+    return option(
+        "double", "how responsibilities, the largest array, are stored; single: in half the memory, to seven digits",
+        choices=tuple(STORED), late=True,
+    )
+
+
+class State(NamedTuple):
+    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts
+    mean_wk: np.ndarray  # (word, topic) float64, padded
+    mean_k: np.ndarray   # (topic,) float64, padded
+    var_dk: np.ndarray   # (document, topic) float64, padded: variances of the counts; in CVB0 all var_* are empty
+    var_wk: np.ndarray   # (word, topic) float64, padded
+    var_k: np.ndarray    # (topic,) float64, padded
+    gamma: np.ndarray    # (variational pair, topic) float64, or float32 in single precision, padded
+
+    @property
+    def moments(self) -> tuple:
+        """Means and variances as the kernels take them: None for each variance that there is not."""
+        return (*self[:3], *(self[3:6] if len(self.var_k) else (None, None, None)))
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    init: str = start_option()
+    partition: int = partition_option()
+    precision: str = precision_option()
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and what it learns of its priors."""
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Responsibilities of every pair, at random or from the counts of another run."""
+    return start_mean(corpus, model, options, 0, turn, start)
+
+
+def step(corpus, model, options, state, turn):
+    """Update the responsibilities of every pair once, in canonical order or block by block."""
+    return update(corpus, model, options, 0, state, NOTHING_SAMPLED, turn)
+
+
+def start_mean(corpus, model, options, threshold, turn, start=None, second_order=True) -> State:
+    """Moments of the first responsibilities of the pairs that count more than the threshold."""
+    lanes, n_variational = padded(model.n_topics), int(np.sum(corpus.counts > threshold))
+    gamma = aligned_zeros((n_variational, lanes), STORED[options.precision])
+    mean = no_counts(corpus, lanes)
+    begin(corpus, model, options, threshold, turn, start, gamma, *mean)
+    variance = no_counts(corpus, lanes) if second_order else [aligned_zeros((0,) * array.ndim, np.float64) for array in mean]
+    return recounted(corpus, model, threshold, State(*mean, *variance, gamma))
+
+
+def no_counts(corpus, lanes) -> list[np.ndarray]:
+    """Zeros for documents, words and topics."""
+    return [aligned_zeros(shape, np.float64) for shape in ((corpus.n_documents, lanes), (corpus.n_words, lanes), (lanes,))]
+
+
+def recounted(corpus, model, threshold, state) -> State:
+    """The same responsibilities with means and variances summed from them."""
+    for array in state[:6]:
+        array[...] = 0.0
+    add_moments(corpus.indptr, corpus.words, corpus.counts, threshold, state.gamma, *state.moments, model.n_topics)
+    return state
+
+
+def recount_in_time(corpus, model, threshold, state, turn) -> None:
+    """`recounted` in every fiftieth iteration."""
+    if turn.step % RECOUNT_EVERY == 0:
+        recounted(corpus, model, threshold, state)
+
+
+def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[State, dict]:
+    """One pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
+    if not len(state.gamma):
+        return state, {"updates": 0, "change": 0.0}
+    recount_in_time(corpus, model, threshold, state, turn)
+    partition = partition_of(corpus, options.partition, least=threshold + 1)
+    rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
+    betas = np.full(corpus.n_words, model.beta)
+    mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
+
+    def work(first, last, part, sizes):
+        mean_k, var_k = (*sizes, None)[:2]
+        return update_in_order(
+            first, last, *partition.columns[part][:3], rows[part], state.gamma, mean_dk, mean_wk, mean_k,
+            var_dk, var_wk, var_k, *sampled, model.alphas, betas, corpus.n_words * model.beta, model.n_topics,
+        )
+
+    sizes = (mean_k,) if var_k is None else (mean_k, var_k)
+    changes = each_block(partition, sizes, work, turn)
+    return state, {"updates": len(state.gamma), "change": max(changes)}
+
+
+def entropy_of(corpus, threshold, state) -> float:
+    """Entropy of the responsibilities, nats."""
+    return weighted_entropy(corpus.counts[corpus.counts > threshold], state.gamma)
+
+
+def watch(corpus, model, options, state) -> dict:
+    joint = log_joint(*state[:3], pad_topics(model.alphas), model.beta, model.n_topics)
+    betas, entropy = np.full(corpus.n_words, model.beta), entropy_of(corpus, 0, state)
+    expected = expected_log_joint(
+        corpus, state.gamma, model.alphas, model.alphas.sum(), betas, corpus.n_words * model.beta
+    )
+    return {"bound": joint + entropy, "collapsed_bound": expected + entropy, "n_k": state.mean_k[: model.n_topics]}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The expected counts."""
+    return {"n_kw": state.mean_wk[:, : model.n_topics].T, "n_dk": state.mean_dk[:, : model.n_topics]}
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair given the expected counts (spec B.2)."""
+    return predictive(pairs, corpus.document_tokens, *state[:3], model.alphas, model.beta)
+
+
+def evidence(corpus, threshold, n_topics, state, of) -> Evidence:
+    """What speaks of alpha, or of beta: expected counts, with their variances and P(n > 0) in the second order."""
+    mean, variance = (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
+    if not len(state.var_k):
+        return Evidence(Counts(mean), Counts(state.mean_k[None]))
+    occupied = np.zeros_like(mean)
+    rows = corpus.documents if of == "alpha" else corpus.words
+    add_occupied(rows, corpus.counts, threshold, state.gamma, n_topics, occupied)
+    with np.errstate(divide="ignore"):  # log 0 where a topic is certain to have a token
+        occupied_k = -np.expm1(np.log1p(-np.minimum(occupied, 1.0)).sum(axis=0))
+    return Evidence(Counts(mean, variance, occupied), Counts(state.mean_k[None], state.var_k[None], occupied_k[None]))
+
+
+def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
+    """Responsibilities of the variational pairs, means and variances; to learn priors, occupancies besides."""
+    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
+    gamma = responsibility_bytes(n_variational, model.n_topics, STORED[options.precision])
+    learning = 3 * rows if second_order and learnt(options) else 0
+    indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition, n_variational)
+    return Memory(gamma + rows * (2 if second_order else 1), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
+
+
+def idle(options) -> str | None:
+    """Why one thread is all that an update can use."""
+    return idle_alone("pairs are updated") if options.partition == 1 else None
+
+
+def engine(name: str = "cvb") -> Engine:
+    return Engine(
+        name, "Collapsed variational Bayes, second order",
+        "Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
+        LDA, Options, State, ("bound", "collapsed_bound", "change"), samples, init, step, watch, counts, predict, by_cvb0,
+        learner(polya_of(lambda corpus, model, options, state, of: evidence(corpus, 0, model.n_topics, state, of)), samples),
+        memory=memory, idle=idle,
+    )

@@ -1,0 +1,40 @@
+"""Collapsed variational Bayes for LDA, zeroth order.
+
+Asuncion, Welling, Smyth & Teh (2009). The update of `cvb` with the expectation of log counts replaced by
+the log of expected counts, less one copy of the pair::
+
+    gamma_dwk  ~  (alpha_k + E_dk) (beta + E_wk) / (W beta + E_k)
+
+Half the memory and a third of the work of `cvb`, and safe with tiny priors, where the variance terms are not.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from workbench.engines.engine import Engine
+from workbench.engines.lda import cvb
+from workbench.engines.lda.cvb import Options, State, counts, entropy_of, evidence, idle, predict, step, update, watch
+from workbench.engines.lda.fold_in import by_cvb0
+from workbench.engines.lda.hyperparameters import learner, polya_of
+from workbench.engines.lda.svb import samples
+from workbench.models import LDA
+
+__all__ = ["Options", "State", "engine", "entropy_of", "evidence", "memory", "start_mean", "update"]
+
+start_mean = partial(cvb.start_mean, second_order=False)
+memory = partial(cvb.memory, second_order=False)
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Responsibilities of every pair, at random or from the counts of another run."""
+    return start_mean(corpus, model, options, 0, turn, start)
+
+
+def engine(name: str = "cvb0") -> Engine:
+    return Engine(
+        name, "Collapsed variational Bayes, zeroth order", "Asuncion, Welling, Smyth & Teh (2009), eq. 6",
+        LDA, Options, State, ("bound", "collapsed_bound", "change"), samples, init, step, watch, counts, predict, by_cvb0,
+        learner(polya_of(lambda corpus, model, options, state, of: evidence(corpus, 0, model.n_topics, state, of)), samples),
+        memory=memory, idle=idle,
+    )

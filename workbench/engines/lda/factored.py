@@ -1,0 +1,105 @@
+"""Responsibilities that factorise: gamma_dwk = a_dk b_wk / Z_dw stands in weights of documents, of words, and ratios of pairs.
+
+All responsibilities of an update of `svb`, `vb` or `network-vb` come from the same counts, so they are never stored. What
+stands for them is kept from update to update, since new arrays cost more than many a small sweep, and gives their entropy
+where it is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.lda.blocks import Blocks, blocks_of
+from workbench.kernels.lda.factored_entropy import log_normalisers, log_normalisers_by_logs, log_weights
+from workbench.kernels.lda.standard_vb import log_sizes, weigh_rows
+from workbench.kernels.simd.lanes import aligned_empty
+from workbench.kernels.threads import each_slice, slice_bounds
+
+
+class Room(NamedTuple):
+    """What an update leaves behind and needs again in the next."""
+
+    order: Blocks | tuple       # of the visits: blocks, or slices of documents and of words
+    document_factors: tuple     # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
+    word_factors: tuple         # (word, topic) likewise
+    ratios: np.ndarray          # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
+
+    def by_logs(self, corpus) -> tuple:
+        """Documents, words and counts of the pairs that went by their logs."""
+        if isinstance(self.order, Blocks):
+            return self.order.pairs_at(np.flatnonzero((self.ratios == 0.0) & (self.order.pair_counts > 0)))
+        pairs = np.flatnonzero(self.ratios == 0.0)
+        return corpus.documents[pairs], corpus.words[pairs], corpus.counts[pairs]
+
+
+def room_in_blocks(corpus, lanes: int, n_threads: int) -> Room:
+    """Room that holds nothing yet, for `update_in_parallel`."""
+    blocks = blocks_of(corpus, lanes, n_threads)
+    return Room(blocks, *new_factors(corpus, lanes), np.zeros(len(blocks.pair_counts)))
+
+
+def room_in_slices(corpus, lanes: int) -> Room:
+    """The same where documents are fitted one by one."""
+    order = tuple(slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr))
+    return Room(order, *new_factors(corpus, lanes), np.empty(corpus.n_pairs))
+
+
+def new_factors(corpus, lanes: int) -> tuple[tuple, tuple]:
+    """Logs and weights of documents, and of words."""
+    shapes = ((n, lanes) for n in (corpus.n_documents, corpus.n_words))
+    return tuple((aligned_empty(shape, np.float64), aligned_empty(shape, np.float64)) for shape in shapes)
+
+
+class Entropy:
+    """That of the responsibilities behind expected counts, nats: ``float`` of it computes it, and numpy takes it for a number.
+
+    A sweep does not need it, so it is computed where a bound is asked for; NaN after the next update, which changes the counts.
+    """
+
+    def __init__(self, corpus, mean, room: Room, n_topics: int):
+        self._corpus, self._mean, self._room, self._n_topics = corpus, mean, room, n_topics
+
+    def __float__(self) -> float:
+        corpus, room = self._corpus, self._room
+        if room is None:
+            return math.nan
+        documents, words = room.document_factors, room.word_factors
+        counts = room.order.pair_counts if isinstance(room.order, Blocks) else corpus.counts
+        of_pairs, n_by_logs = log_normalisers(counts, room.ratios)
+        if n_by_logs:
+            of_pairs += log_normalisers_by_logs(*room.by_logs(corpus), *documents, *words, self._n_topics)
+        return of_pairs - log_weights(self._mean[0], *documents) - log_weights(self._mean[1], *words)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.array(float(self), dtype)
+
+    def give_room(self) -> Room | None:
+        """The room, for the next update; given once, so that copies of a state do not share it."""
+        room, self._room = self._room, None
+        return room
+
+
+def room_for(before: float | Entropy, order: type, make) -> Room:
+    """That of the update before, if it goes in the same kind of order, `Blocks` or a plain tuple, or what ``make`` makes."""
+    room = before.give_room() if isinstance(before, Entropy) else None
+    return room if room and type(room.order) is order else make()
+
+
+class Fitted(NamedTuple):
+    entropy: Entropy   # of the responsibilities behind the new counts
+    n_visited: int     # pairs, each as often as it was visited
+
+
+def weigh_topics(corpus, model, mean, sampled, point: bool, room: Room, turn) -> None:
+    """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
+    (_, mean_wk, mean_k), (_, sampled_wk, sampled_k), lanes = mean, sampled, len(mean[2])
+    sizes = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, model.n_topics)
+    betas, rows = np.full(lanes, model.beta), slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
+
+    def weigh(first, last):
+        weigh_rows(first, last, betas, mean_wk, sampled_wk, sizes, point, *room.word_factors)
+
+    each_slice(weigh, rows, turn.n_threads, turn.pulse)

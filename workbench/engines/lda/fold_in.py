@@ -1,0 +1,88 @@
+"""theta of unseen documents, given the topics of a run: each engine folds them in as it infers (spec B.4).
+
+Each function takes the priors, ``n_kw`` (topic, word) float64, the (expected) counts of the run's last state,
+the unseen documents over the same vocabulary, and a turn; theta (document, topic) float64 comes out, with the
+same bits for any number of threads. The topics stay as they are: phi_wk = (beta + n_wk) / (W beta + n_k).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.kernels.lda.document_vb import fit_documents
+from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE, collapsed_theta, mixture, sampled_theta
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import FOLD_IN
+
+BURN_IN, KEPT = 20, 50
+"""Sweeps over each document before those whose theta is averaged, and these (spec B.4)."""
+PASSES = 64
+"""About how often a document is gone through, for slices that last a few milliseconds."""
+
+
+def by_variational_bayes(priors, n_kw, documents, turn) -> np.ndarray:
+    """Posterior means of q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
+    lanes, live = padded(priors.n_topics), slice(priors.n_topics)
+    n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
+    n_wk[:, live] = n_kw.T
+    sizes = log_sizes(len(n_wk) * priors.beta, pad_topics(n_kw.sum(axis=1)), NOTHING_SAMPLED[2], False, priors.n_topics)
+    weigh_rows(0, len(n_wk), np.full(lanes, priors.beta), n_wk, NOTHING_SAMPLED[1], sizes, False, logs, weights)
+    mean_dk, document_logs, own = (aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3))
+    mean_dk[:, live] = documents.document_tokens[:, None] / priors.n_topics
+    alpha, ratios = pad_topics(priors.alphas, 1.0), np.empty(documents.n_pairs)
+
+    def work(first, last):
+        fit_documents(
+            first, last, documents.indptr, documents.words, documents.counts, alpha, logs, weights,
+            priors.n_topics, MOST_PASSES, TOLERANCE, mean_dk, document_logs, own, ratios,
+        )
+
+    _each_document(work, documents, lanes, turn)
+    counts = priors.alphas + mean_dk[:, live]
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def by_cvb0(priors, n_kw, documents, turn) -> np.ndarray:
+    """(alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
+    phi, alpha = word_probabilities(priors, n_kw), priors.alphas
+    theta = np.empty((documents.n_documents, priors.n_topics))
+
+    def work(first, last):
+        collapsed_theta(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, priors.n_topics, theta)
+
+    _each_document(work, documents, priors.n_topics, turn)
+    return theta
+
+
+def by_gibbs(priors, n_kw, documents, turn) -> np.ndarray:
+    """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
+    phi, alpha, key = word_probabilities(priors, n_kw), priors.alphas, turn.key(FOLD_IN)
+    theta = np.empty((documents.n_documents, priors.n_topics))
+
+    def work(first, last):
+        sampled_theta(
+            first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, alpha,
+            priors.n_topics, BURN_IN, KEPT, key, theta,
+        )
+
+    _each_document(work, documents, priors.n_topics, turn)
+    return theta
+
+
+def word_probabilities(priors, n_kw) -> np.ndarray:
+    """phi as (word, topic), posterior means given the counts."""
+    total = priors.beta * n_kw.shape[1] if np.ndim(priors.beta) == 0 else priors.beta.sum()
+    return np.ascontiguousarray(((priors.beta + n_kw) / (total + n_kw.sum(axis=1, keepdims=True))).T)
+
+
+def mixture_probability(theta, phi, pairs) -> np.ndarray:
+    """p(w | d) = sum_k theta_dk phi_wk of each pair: theta (document, topic), phi (word, topic), out (pair,)."""
+    probability = np.empty(pairs.n_pairs)
+    mixture(0, pairs.n_documents, pairs.indptr, pairs.words, theta, phi, probability)
+    return probability
+
+
+def _each_document(work, documents, n_topics, turn) -> None:
+    each_slice(work, slice_bounds(documents.indptr, n_topics * PASSES), turn.n_threads, turn.pulse)

@@ -1,0 +1,408 @@
+"""Hybrids of variational Bayes and Gibbs sampling: sample the small counts, average the large ones.
+
+Welling, Teh & Kappen (2008), eq. 14-25 and sec. 5.1. Pairs that occur more than r times in a document
+are variational, with expected counts m; the tokens of the others are sampled, with counts c^s in chains
+s = 1..S that share the responsibilities. Total counts are n^s = m + c^s::
+
+    sampled token   p(z = k)   ~  (beta + n^s_wk) / (W beta + n^s_k) (alpha_k + n^s_dk)                          spec A8
+    variational     gamma_dwk  ~  exp mean_s{ the exponent of the variational engine at counts n^s }                  A9
+
+with the exponent of `svb`, `cvb` or `cvb0`; sampled counts have no variance. The sampling is Gibbs sampling
+with priors alpha + m_dk and beta + m_wk. r = 0 is the variational engine and r = inf is `cgs`, bit for
+bit. In between the chain is not exactly the posterior's: its variational part is biased. With a `partition` above 1 the
+tokens, and the pairs of `cvb` and `cvb0`, are visited by blocks (see `partition`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from workbench.engines.engine import Engine, OptionError, option
+from workbench.engines.lda import cgs, cvb, cvb0, svb
+from workbench.engines.lda.factored import Entropy
+from workbench.engines.lda.fold_in import by_gibbs
+from workbench.engines.lda.hyperparameters import Evidence, Learning, learner, polya_of
+from workbench.engines.lda.initial_responsibilities import start_option
+from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
+from workbench.engines.lda.scan import DOCUMENTS
+from workbench.engines.memory import DOUBLE, Memory, partition_bytes, row_bytes
+from workbench.kernels.jit import kernel
+from workbench.kernels.lda import collapsed_vb, standard_vb
+from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
+from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.threads import each_slice, each_task, slice_bounds
+from workbench.kernels.uniforms import GIBBS
+from workbench.models import LDA
+
+
+class SvbState(NamedTuple):
+    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts of the variational pairs
+    mean_wk: np.ndarray  # (word, topic) float64, padded
+    mean_k: np.ndarray   # (topic,) float64, padded
+    gamma: np.ndarray    # (variational pair, topic) float64, padded; no rows in the parallel schedule
+    entropy: float | Entropy   # of the responsibilities, nats
+    topics: np.ndarray   # (chain, token) uint16; tokens of variational pairs are not used
+    n_dk: np.ndarray     # (chain, document, topic) int32, padded: sampled counts
+    n_wk: np.ndarray     # (chain, word, topic) int32, padded
+    n_k: np.ndarray      # (chain, topic) int64, padded
+
+
+class CvbState(NamedTuple):
+    mean_dk: np.ndarray  # as in SvbState
+    mean_wk: np.ndarray
+    mean_k: np.ndarray
+    var_dk: np.ndarray   # variances of the same; in CVB0 all var_* are empty
+    var_wk: np.ndarray
+    var_k: np.ndarray
+    gamma: np.ndarray    # (variational pair, topic) float64, or float32 in single precision, padded
+    topics: np.ndarray   # as in SvbState
+    n_dk: np.ndarray
+    n_wk: np.ndarray
+    n_k: np.ndarray
+
+
+def mean_part(state):
+    """The state of the variational engine within that of a hybrid."""
+    return (svb if isinstance(state, SvbState) else cvb).State(*state[:-4])
+
+
+def chain_of(state, s: int) -> cgs.State:
+    """The sampled part of one chain (views)."""
+    return cgs.State(*(array[s] for array in state[-4:]))
+
+
+def totals(state, s: int) -> tuple:
+    """n_dk, n_wk, n_k of one chain: expected plus sampled counts, padded."""
+    return state.mean_dk + state.n_dk[s], state.mean_wk + state.n_wk[s], state.mean_k + state.n_k[s]
+
+
+def r_option():
+    return option(1.0, "pairs that count more than r are variational, the others are sampled", low=0, infinite=True)
+
+
+def n_samples_option():
+    return option(1, "chains that share the responsibilities", low=1, whole=True)
+
+
+def phases_option():
+    return option(
+        "two_phase", "two_phase: sample, then update; interleaved: one pass, each pair by its own rule",
+        choices=("two_phase", "interleaved"),
+    )
+
+
+def whole_in_one_pass(options) -> None:
+    """Refuses an interleaved pass over a partition."""
+    if options.phases == "interleaved" and options.partition != 1:
+        raise OptionError("phases=interleaved goes pair by pair and needs partition=1; set it, or use two_phase")
+
+
+@dataclass(frozen=True)
+class SvbOwnOptions:
+    r: float = r_option()
+    n_samples: int = n_samples_option()
+    phases: str = phases_option()
+    schedule: str = option(
+        "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
+        choices=("parallel", "sequential"),
+    )
+    init: str = start_option()
+    partition: int = partition_option()
+
+    def __post_init__(self):
+        whole_in_one_pass(self)
+        if self.phases == "interleaved" and (self.n_samples != 1 or self.schedule != "sequential"):
+            raise OptionError("phases=interleaved needs n_samples=1 and schedule=sequential; set both, or use two_phase")
+
+
+@dataclass(frozen=True)
+class SvbOptions(Learning, SvbOwnOptions):
+    """Those of the engine, and what it learns of its priors."""
+
+
+def one_chain_in_one_pass(options) -> None:
+    """Refuses an interleaved pass with several chains or a partition."""
+    whole_in_one_pass(options)
+    if options.phases == "interleaved" and options.n_samples != 1:
+        raise OptionError("phases=interleaved needs n_samples=1; set it, or use two_phase")
+
+
+@dataclass(frozen=True)
+class Cvb0OwnOptions:
+    r: float = r_option()
+    n_samples: int = n_samples_option()
+    phases: str = phases_option()
+    init: str = start_option()
+    partition: int = partition_option()
+    precision: str = cvb.precision_option()
+
+    __post_init__ = one_chain_in_one_pass
+
+
+@dataclass(frozen=True)
+class Cvb0Options(Learning, Cvb0OwnOptions):
+    """Those of the engine, and what it learns of its priors."""
+
+
+@dataclass(frozen=True)
+class CvbOwnOptions:
+    r: float = r_option()
+    n_samples: int = n_samples_option()
+    phases: str = phases_option()
+    cg_second_order: bool = option(False, "draw tokens with the variance terms of the variational counts too")
+    init: str = start_option()
+    partition: int = partition_option()
+    precision: str = cvb.precision_option()
+
+    def __post_init__(self):
+        one_chain_in_one_pass(self)
+        if self.cg_second_order and self.phases == "interleaved":
+            raise OptionError("cg_second_order needs phases=two_phase; leave one of them out")
+
+
+@dataclass(frozen=True)
+class CvbOptions(Learning, CvbOwnOptions):
+    """Those of the engine, and what it learns of its priors."""
+
+
+def threshold_of(options) -> np.int64:
+    """The largest count that is sampled."""
+    return EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
+
+
+class Sampled(NamedTuple):
+    n_pairs: int
+    n_tokens: int
+
+
+def sampled_of(corpus, threshold) -> Sampled:
+    """How much of a corpus is sampled; counted once."""
+    counted = _counted.setdefault(corpus, {})
+    if threshold not in counted:
+        counts = corpus.counts[corpus.counts <= threshold]
+        counted[threshold] = Sampled(len(counts), int(counts.sum(dtype=np.int64)))
+    return counted[threshold]
+
+
+_counted: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def samples(corpus, options) -> bool:
+    """Is any token of the corpus sampled?"""
+    return sampled_of(corpus, threshold_of(options)).n_pairs > 0
+
+
+def n_chains(corpus, options) -> int:
+    """S, or 1 where no token is sampled and all chains would be the same."""
+    return options.n_samples if samples(corpus, options) else 1
+
+
+def init(corpus, model, options, turn, start=None, *, part=svb):
+    """Responsibilities as the variational engine starts them, topics as `cgs` does."""
+    threshold = threshold_of(options)
+    chains = [cgs.start_chain(corpus, model, threshold, turn, s, start) for s in range(n_chains(corpus, options))]
+    mean = part.start_mean(corpus, model, options, threshold, turn, start)
+    state = SvbState if part is svb else CvbState
+    return state(*mean, *(np.stack(arrays) for arrays in zip(*chains, strict=True)))
+
+
+def step(corpus, model, options, state, turn, *, part=svb):
+    """Draw the sampled tokens of every chain, then update the variational pairs given all chains."""
+    threshold = threshold_of(options)
+    sampled = sampled_of(corpus, threshold)
+    n_sampled, mixed = sampled.n_tokens * len(state.topics), sampled.n_pairs < corpus.n_pairs
+    if options.phases == "interleaved" and mixed:
+        n_moved, info = interleaved_pass(corpus, model, threshold, state, turn, part)
+        scans = [DOCUMENTS]
+    else:
+        swept = sweep_chains(corpus, model, options, state, turn, mixed) if n_sampled else []
+        n_moved, scans = sum(n for n, _ in swept), [scan for _, scan in swept]
+        drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
+        mean, info = part.update(corpus, model, options, threshold, mean_part(state), drawn, turn)
+        state = type(state)(*mean, *state[-4:])
+    info["updates"] = n_sampled + info["updates"] * len(state.topics)
+    if not n_sampled:
+        return state, info | {"moved": math.nan, "scan": math.nan}
+    return state, info | {"moved": n_moved / n_sampled, "scan": sum(scans) / len(scans)}
+
+
+def sweep_chains(corpus, model, options, state, turn, mixed: bool) -> list[tuple[int, int]]:
+    """Draws the sampled tokens of every chain, as `cgs` does unless some pairs are variational (``mixed``).
+
+    Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
+    """
+    threshold, fixed = threshold_of(options), moments_for_sampling(options, state)
+    each = turn._replace(n_threads=max(turn.n_threads // len(state.topics), 1))
+
+    def sweep(s, pulse):
+        chain, own = chain_of(state, s), each._replace(pulse=pulse)
+        if not mixed:
+            return cgs.sweep_all(corpus, model, chain, own, s, options.partition)
+        return cgs.sweep(corpus, model, threshold, chain, fixed, own, s, options.partition), DOCUMENTS
+
+    return each_task([partial(sweep, s) for s in range(len(state.topics))], turn.n_threads, turn.pulse)
+
+
+def moments_for_sampling(options, state) -> tuple:
+    """Expected counts, and their variances or None, as `cgs.sweep` takes them."""
+    if getattr(options, "cg_second_order", False):
+        return state[:6]
+    return (*state[:3], None, None, None)
+
+
+def interleaved_pass(corpus, model, threshold, state, turn, part) -> tuple[int, dict]:
+    """One canonical pass over all pairs, each by its own rule; returns how many tokens moved, and the numbers of the pass."""
+    variational_before, chain, key = svb.count_before(corpus, threshold), chain_of(state, 0), turn.key(GIBBS)
+    collapsed = part is not svb
+    if collapsed:
+        cvb.recount_in_time(corpus, model, threshold, mean_part(state), turn)
+    moments = mean_part(state).moments if collapsed else (*state[:3], None, None, None)
+    alpha = pad_topics(model.alphas)
+    room = collapsed_vb.room_for(alpha, model.n_topics, len(alpha))
+
+    def work(first, last):
+        return visit_in_order(
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *chain,
+            variational_before, state.gamma, *moments, state.n_dk, state.n_wk, state.n_k[:, None],
+            alpha, model.beta, model.n_topics, key, collapsed, room,
+        )
+
+    found = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse)
+    info = {"updates": len(state.gamma)} | ({"change": max(change for _, change in found)} if collapsed else {})
+    return sum(n_moved for n_moved, _ in found), info
+
+
+def entropy_of(corpus, options, state) -> float:
+    """Entropy of the responsibilities, nats."""
+    part = svb if isinstance(state, SvbState) else cvb
+    return part.entropy_of(corpus, threshold_of(options), mean_part(state))
+
+
+def watch(corpus, model, options, state) -> dict:
+    """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
+    alpha = pad_topics(model.alphas)
+    joints = [log_joint(*totals(state, s), alpha, model.beta, model.n_topics) for s in range(len(state.topics))]
+    n_k = state.mean_k + state.n_k[0]
+    return {"objective": float(np.mean(joints)) + entropy_of(corpus, options, state), "n_k": n_k[: model.n_topics]}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """Expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
+    n_dk, n_wk, _ = totals(state, 0)
+    return {"n_kw": n_wk[:, : model.n_topics].T, "n_dk": n_dk[:, : model.n_topics]}
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair, averaged over the chains (spec B.3)."""
+    by_chain = [
+        predictive(pairs, corpus.document_tokens, *totals(state, s), model.alphas, model.beta)
+        for s in range(len(state.topics))
+    ]
+    return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
+
+
+def evidence(corpus, model, options, state, of) -> Evidence:
+    """What speaks of alpha, or of beta: the counts of the variational part beside those sampled in each chain."""
+    sampled, part = cgs.evidence(state, of), svb if isinstance(state, SvbState) else cvb
+    if sampled_of(corpus, threshold_of(options)).n_pairs == corpus.n_pairs:
+        return sampled
+    expected = part.evidence(corpus, threshold_of(options), model.n_topics, mean_part(state), of)
+    if not samples(corpus, options):
+        return expected
+    return Evidence(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
+
+
+def memory(corpus, model, options, *, part=svb) -> Memory:
+    """Both halves, the pairs of each, and what a sweep of a chain, or a look at it, takes to add up its counts.
+
+    Hybrids have no collapsed bound, which takes words in order.
+    """
+    threshold, look, chains = threshold_of(options), row_bytes(corpus, model.n_topics), n_chains(corpus, options)
+    mean, sampled = part.memory(corpus, model, options, threshold), cgs.memory(corpus, model, options)
+    state, n_sampled = mean.state + chains * sampled.state, sampled_of(corpus, threshold).n_pairs
+    if n_sampled == corpus.n_pairs:
+        return sampled._replace(state=state, step=chains * sampled.step, look=look)
+    of_pairs = partial(partition_bytes, corpus, options.partition)
+    indices = of_pairs(n_sampled) + (mean.indices if part is svb else of_pairs(corpus.n_pairs - n_sampled))
+    sweep = chains * corpus.n_words * padded(model.n_topics) * DOUBLE if n_sampled else 0
+    return Memory(state, indices, max(mean.step, sweep), look)
+
+
+def idle(options) -> str | None:
+    """Why more than one thread has little or nothing to do."""
+    if options.phases == "interleaved":
+        return "pairs are visited one after another; phases=two_phase does not need that"
+    return idle_alone("tokens are drawn") if options.partition == options.n_samples == 1 else None
+
+
+class Kind(NamedTuple):
+    """What sets the three hybrids apart."""
+
+    part: object         # the module of the variational engine
+    options: type
+    state: type
+    watches: tuple
+    title: str
+    source: str
+
+
+KINDS = {
+    "svb-cgs": Kind(svb, SvbOptions, SvbState, (), "standard variational Bayes", "eq. 14-25"),
+    "cvb-cgs": Kind(cvb, CvbOptions, CvbState, ("change",), "collapsed variational Bayes", "sec. 5.1"),
+    "cvb0-cgs": Kind(cvb0, Cvb0Options, CvbState, ("change",), "CVB0", "sec. 5.1, with CVB0"),
+}
+
+
+def engine(name: str = "svb-cgs") -> Engine:
+    kind = KINDS[name]
+    return Engine(
+        name, f"Hybrid of {kind.title} and Gibbs sampling", f"Welling, Teh & Kappen (2008), {kind.source}",
+        LDA, kind.options, kind.state, ("objective", "moved", "scan", *kind.watches), samples,
+        partial(init, part=kind.part), partial(step, part=kind.part), watch, counts, predict, by_gibbs,
+        learner(polya_of(evidence), samples), memory=partial(memory, part=kind.part), idle=idle,
+    )
+
+
+@kernel
+def visit_in_order(
+    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k,
+    variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
+    alpha, beta, n_topics, key, collapsed, room,
+):
+    """Pairs of documents first..last in canonical order: sampled up to the threshold, updated above it.
+
+    Returns how many tokens moved and the largest change of gamma (`collapsed` only).
+    """
+    words_beta, betas = len(mean_wk) * beta, np.full(len(mean_wk), beta)
+    inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
+    cumulative, ends, gamma = np.empty(len(mean_k)), np.zeros(ENDS), np.empty(len(mean_k))
+    n_moved, largest = 0, 0.0
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            w = words[pair]
+            if counts[pair] <= threshold:
+                n_moved += draw_pair(
+                    tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
+                    alpha, beta, words_beta, inverse, cumulative, ends,
+                )
+                continue
+            if collapsed:
+                changed = collapsed_vb.update_pair(
+                    d, w, counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
+                    alpha, betas, words_beta, n_topics, kept, variational_before[pair], room,
+                )
+                largest = max(largest, changed)
+            else:
+                standard_vb.update_pair(
+                    d, w, counts[pair], mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k,
+                    alpha, beta, n_topics, kept, variational_before[pair], gamma,
+                )
+            inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
+    return n_moved, largest

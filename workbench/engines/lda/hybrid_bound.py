@@ -1,0 +1,230 @@
+"""The bound B of a hybrid: what its variational and its sampled half together prove about the evidence.
+
+Welling, Teh & Kappen (2008), eq. 20. Given the expected counts m of the variational pairs, the best
+distribution of the sampled topics z is proportional to exp L(m + c(z)), and with it::
+
+    B = H(Q^VB) + log Z',    Z' = sum_z exp L(m + c(z)),    B <= log p(words)                      spec A.9
+
+H(Q^VB) is the entropy of the responsibilities (`hybrid.entropy_of`). Z' is a sum over K^n assignments:
+`exact` enumerates it, `ais` estimates it, `bracket` encloses it with Gibbs samples. Each takes the corpus, the
+model, the threshold (the largest count that is sampled), the state of a hybrid and that entropy; nothing is
+written to the state. With `cvb-cgs` and `cvb0-cgs` B is a valid bound too, but not what their updates raise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import OptionError, Turn, no_pulse
+from workbench.engines.lda import cgs
+from workbench.engines.lda.hybrid import chain_of
+from workbench.kernels.lda.annealing import (
+    draw_and_weigh,
+    draw_annealed,
+    draw_from_urn,
+    entropy_of_rows,
+    log_size_factor,
+    log_sum_of_assignments,
+    log_word_factor,
+    power_words,
+)
+from workbench.kernels.lda.log_joint import log_joint
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import ANNEALING
+
+MOST_STATES = 2**16
+"""Assignments that `exact` is willing to visit."""
+
+
+class Annealed(NamedTuple):
+    """An estimate of B by annealed importance sampling; below B on average, within Monte Carlo error."""
+
+    bound: float             # H + log of the mean weight, nats
+    standard_error: float    # by the jackknife over the runs; NaN for one run
+    log_weights: np.ndarray  # (run,) nats, H and L(m) included: log-mean-exp of these is the bound
+
+    @property
+    def effective_runs(self) -> float:
+        """(sum of weights)^2 / sum of their squares; near 1 one run decides, and the error above is too small."""
+        weights = np.exp(self.log_weights - np.max(self.log_weights))
+        return float(weights.sum() ** 2 / np.sum(weights**2))
+
+
+class Bracket(NamedTuple):
+    """low <= B <= high, but for Monte Carlo error; nats."""
+
+    low: float
+    high: float
+
+
+def n_sampled_tokens(corpus, threshold) -> int:
+    """How many tokens a hybrid samples."""
+    return int(corpus.counts[corpus.counts <= threshold].sum(dtype=np.int64))
+
+
+def exact(corpus, model, threshold, state, entropy: float) -> float:
+    """B by enumeration of every assignment.
+
+    Raises
+    ------
+    OptionError
+        Above 2**16 assignments.
+    """
+    n_sampled = n_sampled_tokens(corpus, threshold)
+    if n_sampled * math.log(model.n_topics) > math.log(MOST_STATES) + 1e-9:
+        raise OptionError(
+            f"method exact enumerates at most {MOST_STATES:,} assignments; {n_sampled:,} sampled tokens in "
+            f"{model.n_topics} topics have more; use ais or bracket"
+        )
+    copies = np.where(corpus.counts <= threshold, corpus.counts, 0)
+    log_sum = log_sum_of_assignments(
+        np.repeat(corpus.documents, copies), np.repeat(corpus.words, copies), *state[:3], pad_topics(model.alphas),
+        model.beta, model.n_topics,
+    )
+    return entropy + _log_joint_of_means(model, state) + log_sum
+
+
+def ais(
+    corpus, model, threshold, state, entropy: float, turn: Turn, n_runs: int = 4, n_temperatures: int = 500,
+    tell: Callable[[], None] = no_pulse,
+) -> Annealed:
+    """B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
+
+    Each run draws its topics from the urn and then sweeps at word factors of powers t_1 < … < 1, weighing as it
+    goes: log weight += (t' - t) log p(w | z; beta + m_wk). The mean weight is unbiased for Z' / exp L(m).
+    The powers are evenly spaced. ``turn.n_threads`` runs go side by side, each by its own uniforms; ``tell`` is
+    called after every sweep of every one.
+
+    Neal (2001); Welling, Teh & Kappen (2008), eq. 20.
+    """
+    powers = np.linspace(0.0, 1.0, n_temperatures + 1)
+    log_weights = np.full(n_runs, entropy + _log_joint_of_means(model, state))
+    for first in range(0, n_runs, turn.n_threads):
+        runs = [
+            _anneal(corpus, model, threshold, state[:3], turn, powers, run)
+            for run in range(first, min(first + turn.n_threads, n_runs))
+        ]
+        each = [(i, i + 1) for i in range(len(runs))]
+        for _ in range(n_temperatures):
+            gained = each_slice(lambda i, _, runs=runs: next(runs[i]), each, turn.n_threads, turn.pulse)
+            log_weights[first : first + len(runs)] += gained
+            for _ in runs:
+                tell()
+    return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
+
+
+def _anneal(corpus, model, threshold, mean, turn, powers, run):
+    """Yields what each step from one power to the next adds to the log weight of one run."""
+    mean_dk, mean_wk, mean_k = mean
+    alpha, words_beta, lanes = pad_topics(model.alphas), model.beta * corpus.n_words, mean_dk.shape[1]
+    tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold
+    sampled = _nothing_sampled(corpus, lanes)
+    word_powers = np.zeros(mean_wk.shape)
+    pulse = turn.pulse if turn.n_threads == 1 else no_pulse  # a pulse is the main thread's to give
+
+    by_document = slice_bounds(corpus.indptr, lanes)
+    by_word = slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
+    for step, (power, next_power) in enumerate(pairwise(powers)):
+        key = turn._replace(step=step).key(ANNEALING, run)
+        if step == 0:
+            for first, last in by_document:
+                pulse()
+                draw_from_urn(first, last, *tokens, *sampled, mean_dk, alpha, model.n_topics, key)
+        else:
+            for first, last in by_word:
+                pulse()
+                power_words(first, last, sampled.n_wk, mean_wk, model.beta, power, model.n_topics, word_powers)
+            for first, last in by_document:
+                pulse()
+                draw_annealed(
+                    first, last, *tokens, *sampled, *mean, alpha, model.beta, model.n_topics, power, word_powers, key
+                )
+        log_words = sum(
+            log_word_factor(first, last, sampled.n_wk, mean_wk, model.beta, model.n_topics) for first, last in by_word
+        )
+        yield (next_power - power) * (log_words + log_size_factor(sampled.n_k, mean_k, words_beta, model.n_topics))
+
+
+def bracket(
+    corpus, model, threshold, state, entropy: float, turn: Turn, n_sweeps: int = 100, burn_in: int = 20,
+    tell: Callable[[], None] = no_pulse,
+) -> Bracket:
+    """Ends of an interval that holds B, from ordinary Gibbs sweeps that start at the first chain of the state.
+
+    ::
+
+        low  = H + mean L + mean sum_i H[p(z_i | z_-i)]  <=  B  <=  high = H + mean L + sum_i H[mean p(z_i | z_-i)]
+
+    The upper end is loose where labels switch. One marginal (topic,) float32 is kept for every sampled token:
+    `bracket_bytes`.
+
+    Raises
+    ------
+    MemoryError
+        When they do not fit.
+    """
+    alpha, lanes = pad_topics(model.alphas), state.mean_dk.shape[1]
+    sampled = cgs.State(*(array.copy() for array in chain_of(state, 0)))
+    copies = np.where(corpus.counts <= threshold, corpus.counts, 0).astype(np.int64)
+    sampled_before = np.cumsum(copies) - copies
+    marginals = np.zeros((n_sampled_tokens(corpus, threshold), model.n_topics), np.float32)
+    joint, entropies = 0.0, 0.0
+    for step in range(burn_in + n_sweeps):
+        key = turn._replace(step=step).key(ANNEALING)
+        if step == burn_in:
+            marginals[:] = 0.0
+
+        def work(first, last, key=key):
+            return draw_and_weigh(
+                first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *sampled,
+                *state[:3], alpha, model.beta, model.n_topics, key, sampled_before, marginals,
+            )
+
+        entropy_of_draws = sum(each_slice(work, slice_bounds(corpus.indptr, lanes), 1, turn.pulse))
+        if step >= burn_in:
+            totals = (mean + drawn for mean, drawn in zip(state[:3], sampled[1:], strict=True))
+            joint += log_joint(*totals, alpha, model.beta, model.n_topics) / n_sweeps
+            entropies += entropy_of_draws / n_sweeps
+        tell()
+    low, high = entropy + joint + entropies, entropy + joint + entropy_of_rows(marginals)
+    return Bracket(float(low), float(max(low, high)))  # below low only by the rounding of float32
+
+
+def bracket_bytes(corpus, model, threshold) -> int:
+    """Memory of the marginals that `bracket` keeps."""
+    return 4 * n_sampled_tokens(corpus, threshold) * model.n_topics
+
+
+def _nothing_sampled(corpus, lanes) -> cgs.State:
+    """A chain in which no token has a topic yet."""
+    return cgs.State(
+        np.zeros(corpus.n_tokens, np.uint16),
+        aligned_zeros((corpus.n_documents, lanes), np.int32),
+        aligned_zeros((corpus.n_words, lanes), np.int32),
+        aligned_zeros((lanes,), np.int64),
+    )
+
+
+def _log_joint_of_means(model, state) -> float:
+    """L(m)."""
+    return log_joint(*state[:3], pad_topics(model.alphas), model.beta, model.n_topics)
+
+
+def _log_mean_exp(logs) -> float:
+    largest = np.max(logs)
+    return float(largest + np.log(np.mean(np.exp(logs - largest))))
+
+
+def _jackknife_error(logs) -> float:
+    """Standard error of the log-mean-exp, from leaving out each run in turn."""
+    n = len(logs)
+    if n < 2:
+        return math.nan
+    without = np.array([_log_mean_exp(np.delete(logs, i)) for i in range(n)])
+    return float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2)))

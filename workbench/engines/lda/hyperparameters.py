@@ -1,0 +1,213 @@
+"""Hyperparameters of LDA that learn (specification of LDA, A.10).
+
+After each step that is due, the loop hands the state of an engine to its `learn` and goes on with the model that
+comes back. Which counts the priors are learnt from is the engine's (`Counts`)::
+
+    vb                E[log theta], E[log phi] of q          Dirichlet likelihood
+    svb, cvb0         expected counts                        Polya likelihood of real counts
+    cvb               means, variances and P(n = 0) of q     its expectation under q, corrected for counts of 0
+    cgs               sampled counts                         Polya likelihood of whole counts
+    hybrids           both, mean over the chains             as their variational part, given the sampled counts
+
+What is maximised is then the bound of the engine, or the joint of its sample (Monte-Carlo EM).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import psi
+
+from workbench.engines.engine import OptionError, option
+from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
+from workbench.kernels.lda.polya import histogram_counts, real_sites, single_sites, slopes, whole_sites
+from workbench.kernels.uniforms import HYPERPARAMETERS
+
+WAYS = ("fixed", "maximised", "sampled")
+TINY = 1e-8
+"""The smallest shape or rate that is taken."""
+
+
+def _way(name: str, of: str):
+    meaning = f"{name}, the prior of the {of}: fixed; maximised, one Newton step a time; or sampled, under a Gamma prior"
+    return option("fixed", meaning, choices=WAYS, late=True)
+
+
+def _prior(meaning: str):
+    return option(1.0, meaning, low=TINY, late=True)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What an engine learns of its priors, and when; a mixin of the options of every engine of LDA."""
+
+    learn_alpha: str = _way("alpha", "topics in a document")
+    alpha_form: str = option(
+        "asymmetric", "of a learnt alpha: one for each topic, or one for all", choices=("asymmetric", "symmetric"), late=True
+    )
+    learn_beta: str = _way("beta", "words in a topic")
+    learn_after: int = option(10, "iterations before priors are learnt for the first time", low=0, whole=True, late=True)
+    learn_every: int = option(
+        0, "iterations from one time to the next; 0: 1, or 10 where tokens or priors are sampled", low=0, whole=True, late=True
+    )
+    a_alpha: float = _prior("shape of the Gamma prior of each alpha that is sampled")
+    b_alpha: float = _prior("rate of the same")
+    a_beta: float = _prior("shape of the Gamma prior of a beta that is sampled")
+    b_beta: float = _prior("rate of the same")
+
+    def __post_init__(self):
+        own = getattr(super(), "__post_init__", None)  # of the engine's own options
+        if own:
+            own()
+        changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
+        if not learnt(self):
+            _refuse(changed, ("learn_after", "learn_every"), "nothing is learnt; set learn_alpha or learn_beta")
+        if self.learn_alpha == "fixed":
+            _refuse(changed, ("alpha_form",), "alpha is fixed; set learn_alpha")
+        for name in ("alpha", "beta"):
+            if getattr(self, f"learn_{name}") != "sampled":
+                _refuse(changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set learn_{name}=sampled")
+
+
+def _refuse(changed: set, names: tuple, because: str) -> None:
+    """Refuses the first of the named options that is set and would be without effect."""
+    for name in names:
+        if name in changed:
+            raise OptionError(f"{name} would be without effect: {because}, or leave it out")
+
+
+def learnt(options) -> tuple[str, ...]:
+    """Which of alpha and beta may change from iteration to iteration."""
+    return tuple(name for name in ("alpha", "beta") if getattr(options, f"learn_{name}", "fixed") not in ("fixed", True, False))
+
+
+def due(options, step: int, samples: bool) -> bool:
+    """Is anything learnt after this step? ``samples``: whether any token is sampled."""
+    if not learnt(options) or step < max(options.learn_after, 1):
+        return False
+    often = not samples and "sampled" not in (options.learn_alpha, options.learn_beta)
+    return (step - options.learn_after) % (options.learn_every or (1 if often else 10)) == 0
+
+
+class Counts(NamedTuple):
+    """Counts of one kind (documents, words or whole topics), each array (row, topic) padded, or None where there is none.
+
+    The count of a cell is what is expected plus what is sampled, in each chain.
+    """
+
+    mean: np.ndarray | None = None
+    variance: np.ndarray | None = None
+    occupied: np.ndarray | None = None  # probability that the expected count is not 0; with a variance
+    sampled: np.ndarray | None = None   # (chain, row, topic) whole numbers
+
+
+class Evidence(NamedTuple):
+    """Counts that speak of a prior."""
+
+    cells: Counts  # n_dk, or n_wk
+    sizes: Counts  # n_k; for alpha nothing, as all know N_d
+
+
+class Prior(NamedTuple):
+    """A prior as it is learnt."""
+
+    name: str         # alpha or beta
+    x: np.ndarray     # (group,)
+    copies: int       # categories that share each x
+    n_topics: int
+
+    @property
+    def pooled(self) -> bool:
+        """Do all topics share one number?"""
+        return len(self.x) == 1
+
+
+def asked(model, options, name: str, n_words: int) -> Prior:
+    """The prior of a model in the form in which it is to be learnt."""
+    if name == "beta":
+        return Prior(name, np.array([model.beta]), n_words, model.n_topics)
+    if options.alpha_form == "symmetric":
+        return Prior(name, np.array([model.alphas.mean()]), model.n_topics, model.n_topics)
+    return Prior(name, model.alphas, 1, model.n_topics)
+
+
+def learner(likelihood: Callable, samples: Callable) -> Callable:
+    """`learn` of an engine.
+
+    likelihood : (corpus, model, options, state, prior: Prior) -> the likelihood of a prior, `Polya` or `Dirichlet`
+    samples : as of the engine
+    """
+
+    def learn(corpus, model, options, state, turn):
+        """The model with the priors that this state teaches; the same model if nothing is due."""
+        if not learnt(options) or not due(options, turn.step, samples(corpus, options)):
+            return model
+        new = {}
+        for name in learnt(options):
+            prior = asked(model, options, name, corpus.n_words)
+            found = likelihood(corpus, model, options, state, prior)
+            if getattr(options, f"learn_{name}") == "maximised":
+                x = climbed(found, within(prior.x))
+            else:
+                random = np.random.Generator(np.random.Philox(int(turn.key(HYPERPARAMETERS, name == "beta"))))
+                gamma_prior = getattr(options, f"a_{name}"), getattr(options, f"b_{name}")
+                x = drawn(found, within(prior.x), *gamma_prior, random)
+            new[name] = tuple(x.tolist()) if name == "alpha" and options.alpha_form == "asymmetric" else float(x[0])
+        return replace(model, **new)
+
+    return learn
+
+
+def polya_of(evidence: Callable) -> Callable:
+    """The Polya likelihood of a prior, from evidence(corpus, model, options, state, name of the prior) -> `Evidence`."""
+
+    def likelihood(corpus, model, options, state, prior):
+        return polya(corpus, evidence(corpus, model, options, state, prior.name), prior)
+
+    return likelihood
+
+
+def polya(corpus, evidence: Evidence, prior: Prior) -> Polya:
+    """The likelihood behind counts: of whole ones by how often each occurs, of real ones by power sums."""
+    cells, sizes = evidence
+    totals = document_sizes(corpus) if prior.name == "alpha" else topic_sizes(sizes, prior.n_topics)
+    if cells.mean is not None:
+        return Polya(real_sites(*cells, prior.n_topics, prior.pooled), totals, prior.copies)
+    histogram = np.zeros((len(prior.x), 1 + cells.sampled.max(initial=0)), np.int64)
+    histogram_counts(cells.sampled, prior.n_topics, prior.pooled, histogram)
+    n_chains = len(cells.sampled)
+    return Polya(whole_sites(histogram, n_chains), totals, prior.copies, histogram if n_chains == 1 else None)
+
+
+def document_sizes(corpus):
+    """N_d of the documents that have tokens, as sites."""
+    return whole_sites(np.bincount(corpus.document_tokens)[None])
+
+
+def topic_sizes(sizes: Counts, n_topics: int):
+    """n_k of the topics that have tokens, as sites."""
+    if sizes.mean is not None:
+        return real_sites(*sizes, n_topics, True)
+    n_k = sizes.sampled[:, 0, :n_topics].ravel().astype(float)
+    return single_sites(n_k, 1.0 / len(sizes.sampled))
+
+
+def dirichlet(corpus, model, evidence: Evidence, prior: Prior) -> Dirichlet:
+    """The likelihood of a prior given E[log theta] or E[log phi] of posteriors Dirichlet(prior + expected counts).
+
+    Rows without a token are left out: their expectations only echo the prior as it was.
+    """
+    cells, sizes = evidence
+    if prior.name == "beta":
+        x, copies, totals = prior.x, prior.copies, topic_sizes(sizes, prior.n_topics)
+    else:
+        alike = np.ndim(model.alpha) == 0 and prior.pooled
+        x, copies = (np.array([model.alpha]), prior.copies) if alike else (model.alphas, 1)
+        totals = document_sizes(corpus)
+    n_rows, total = totals.weight.sum(), np.array([copies * x.sum()])
+    rise, of_total = slopes(*real_sites(*cells, prior.n_topics, len(x) == 1), x)[0], slopes(*totals, total)[0]
+    log_means = rise + copies * (n_rows * (psi(x) - psi(total)) - of_total)
+    return Dirichlet(n_rows, log_means.sum(keepdims=True) if prior.pooled else log_means, prior.copies)

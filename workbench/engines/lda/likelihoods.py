@@ -1,0 +1,235 @@
+"""Likelihoods of Dirichlet priors given (expected) counts, and the two ways to learn from one: to climb, to draw.
+
+A prior is x, (group,) positive numbers, each shared by ``copies`` categories; A = copies sum_g x_g. alpha is one
+group per topic (copies 1) or a single one (copies K); beta is a single one (copies W). By its logarithms u = log x
+either likelihood has the gradient x g and the Hessian diag(x^2 q + x g) + z (x x'), so that a Newton step costs one
+division per group (Minka 2000, "Estimating a Dirichlet distribution"; specification of LDA, A.10).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, polygamma, psi
+
+from workbench.kernels.lda import polya
+
+SMALLEST, LARGEST = 1e-6, 1e4
+"""Where a learnt prior ends: on tiny corpora the maximum may lie at infinity, and a topic without tokens pulls to 0."""
+LONGEST_STEP = 2.0
+"""The most that a step changes log x."""
+SHORTEST_STEP = 1e-6
+"""A step below this is rounding: x stays."""
+HALVINGS = 8
+
+
+class Slopes(NamedTuple):
+    """Derivatives of a log likelihood by x, and Minka's fixed-point step from there."""
+
+    gradient: np.ndarray     # (group,) g
+    diagonal: np.ndarray     # (group,) q, below 0
+    rank_one: float          # z, above 0: the Hessian is diag(q) + z 1 1'
+    fixed_point: np.ndarray  # (group,) where it steps to
+
+
+class Polya(NamedTuple):
+    """Counts of categories with their probabilities integrated out: f(x) of `workbench.kernels.lda.polya`, in nats."""
+
+    cells: polya.Sites           # of each group
+    totals: polya.Sites          # counts of whole rows (documents, or topics)
+    copies: int
+    histogram: np.ndarray | None = None  # (group, count): how often each count occurs, where all are whole, of one chain
+
+    def value(self, x) -> float:
+        """f(x)."""
+        return float(polya.rises(*self.cells, x).sum() - polya.rises(*self.totals, self._sum(x))[0])
+
+    def slopes(self, x) -> Slopes:
+        """g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)], and so on."""
+        rise, q = polya.slopes(*self.cells, x)
+        rise = np.maximum(rise, 0.0)
+        of_total, fall = (self.copies * part[0] for part in polya.slopes(*self.totals, self._sum(x)))
+        return Slopes(rise - of_total, q, -self.copies * fall, x * rise / of_total)
+
+    def along(self, x, g: int):
+        """f as a function of one x_g, the others held, up to a constant."""
+        others = self.copies * (x.sum() - x[g])
+
+        def value(x_g):
+            rise = polya.rise(*self.cells, g, x_g)
+            return rise - polya.rise(*self.totals, 0, others + self.copies * x_g)
+
+        return value
+
+    @property
+    def flat(self) -> bool:
+        """Is it constant: no count, or a single category?"""
+        return len(self.totals.n) == 0 or self.copies * (len(self.cells.indptr) - 1) == 1
+
+    def _sum(self, x) -> np.ndarray:
+        return np.array([self.copies * x.sum()])
+
+
+class Dirichlet(NamedTuple):
+    """Expected logarithms of probabilities, f(x) = D lnG(A) - copies D sum_g lnG(x_g) + sum_g x_g S_g, in nats.
+
+    With a ``shift`` the prior is x + shift (1: x is that of a mode).
+    """
+
+    n_rows: int
+    log_means: np.ndarray  # (group,) S: sum of E[log probability] over the rows, and over the categories of the group
+    copies: int
+    shift: float = 0.0
+
+    def value(self, x) -> float:
+        """f(x)."""
+        x = x + self.shift
+        logs = gammaln(self.copies * x.sum()) - self.copies * gammaln(x).sum()
+        return float(self.n_rows * logs + np.sum(x * self.log_means))
+
+    def slopes(self, x) -> Slopes:
+        """g_k = copies D [psi(A) - psi(x_k)] + S_k, and so on; psi(fixed point) = psi(A) + S_k / (copies D)."""
+        x, scale = x + self.shift, self.copies * self.n_rows
+        of_sum = psi(self.copies * x.sum())
+        return Slopes(
+            scale * (of_sum - psi(x)) + self.log_means, -scale * polygamma(1, x),
+            self.copies * scale * float(polygamma(1, self.copies * x.sum())),
+            np.maximum(inverse_digamma(of_sum + self.log_means / scale) - self.shift, 0.0),
+        )
+
+    def along(self, x, g: int):
+        """f as a function of one x_g, the others held, up to a constant."""
+        others, copies = self.copies * (x.sum() - x[g] + self.shift * (len(x) - 1)), self.copies
+
+        def value(x_g):
+            x_g = x_g + self.shift
+            return self.n_rows * (math.lgamma(others + copies * x_g) - copies * math.lgamma(x_g)) + x_g * self.log_means[g]
+
+        return value
+
+    @property
+    def flat(self) -> bool:
+        """Is it constant: no row, or a single category?"""
+        return self.n_rows == 0 or self.copies * len(self.log_means) == 1
+
+
+def inverse_digamma(y: np.ndarray) -> np.ndarray:
+    """x with psi(x) = y, by Newton steps from Minka's start (2000, appendix C)."""
+    x = np.where(y > -2.22, np.exp(y) + 0.5, -1.0 / (np.minimum(y, -2.22) - psi(1.0)))
+    for _ in range(5):
+        x = x - (psi(x) - y) / polygamma(1, x)
+    return x
+
+
+def within(x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
+    """x between the smallest and the largest that is learnt."""
+    return np.clip(x, SMALLEST, largest)
+
+
+def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
+    """x after one step that does not lower the likelihood, or x.
+
+    Newton's step; where it would lead down (far above its maximum the likelihood is convex in log x), all x by one
+    factor, the slope over the size of the curvature; else the fixed point. A step is halved until nothing drops.
+    """
+    if likelihood.flat:
+        return x
+    before, slopes = likelihood.value(x), likelihood.slopes(x)
+    gradient = x * slopes.gradient
+    for step in (newton_step(x, slopes), scale_step(x, slopes), _log(slopes.fixed_point / x)):
+        step = np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        if not np.sum(gradient * step) > 0.0:  # not a number either
+            continue
+        for _ in range(HALVINGS):
+            if np.abs(step).max() < SHORTEST_STEP:
+                break
+            candidate = within(x * np.exp(step), largest)
+            if likelihood.value(candidate) >= before:
+                return candidate
+            step = step / 2
+    return x
+
+
+def newton_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
+    """The change of log x that solves the quadratic model: -(g - b x) / d with d the diagonal by log x; may lead down."""
+    gradient = x * slopes.gradient
+    diagonal = x * x * slopes.diagonal + gradient
+    with np.errstate(all="ignore"):
+        b = np.sum(x * gradient / diagonal) / (1.0 / slopes.rank_one + np.sum(x * x / diagonal))
+        return -(gradient - b * x) / diagonal
+
+
+def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
+    """The same change of every log x: slope over the size of the curvature, upwards also where it is convex."""
+    slope = np.sum(x * slopes.gradient)
+    curvature = np.sum(x * x * slopes.diagonal) + slope + slopes.rank_one * x.sum() ** 2
+    with np.errstate(all="ignore"):
+        return np.full(len(x), slope / abs(curvature))
+
+
+def _log(x: np.ndarray) -> np.ndarray:
+    """log x, -inf at 0."""
+    with np.errstate(divide="ignore"):
+        return np.log(x)
+
+
+def drawn(likelihood, x: np.ndarray, shape: float, rate: float, random) -> np.ndarray:
+    """x after one draw that leaves its posterior under independent Gamma(shape, rate) priors as it is.
+
+    By auxiliary variables where the counts are whole, by slice sampling each log x_g otherwise.
+    """
+    whole = isinstance(likelihood, Polya) and likelihood.histogram is not None
+    return within((draw_by_tables if whole else draw_by_slices)(likelihood, x, shape, rate, random))
+
+
+def draw_by_tables(likelihood: Polya, x, shape, rate, random) -> np.ndarray:
+    """Given eta_d ~ Beta(A, N_d) and t_g, each x_g is Gamma(shape + t_g, rate - copies sum_d log eta_d).
+
+    t_g adds, over the cells of the group, the successes of n draws with probability x / (x + l), l = 0 .. n - 1;
+    so it takes a binomial for each l, with as many trials as there are cells that count more than l.
+    """
+    more_than = np.cumsum(likelihood.histogram[:, :0:-1], axis=1)[:, ::-1]  # (group, l): cells with n > l
+    tables = random.binomial(more_than, x[:, None] / (x[:, None] + np.arange(more_than.shape[1]))).sum(axis=1)
+    rows = np.repeat(likelihood.totals.n, likelihood.totals.weight.astype(np.int64))
+    one = log_gamma_variates(likelihood.copies * x.sum(), len(rows), random)
+    log_eta = one - np.logaddexp(one, np.log(random.standard_gamma(rows)))
+    return random.standard_gamma(shape + tables) / (rate - likelihood.copies * log_eta.sum())
+
+
+def log_gamma_variates(shape: float, size: int, random) -> np.ndarray:
+    """Logs of Gamma(shape, 1) variates, where the variates themselves may be too small for a double."""
+    return np.log(random.standard_gamma(shape + 1.0, size)) + np.log1p(-random.random(size)) / shape
+
+
+def draw_by_slices(likelihood, x, shape, rate, random) -> np.ndarray:
+    """Each log x_g in turn from the slice under its density: stepped out by 1, then shrunk (Neal 2003, fig. 3, 5)."""
+    x = x.copy()
+    for g in range(len(x)):
+        value = likelihood.along(x, g)
+
+        def density(u, value=value):  # of log x: the Jacobian turns x^(shape - 1) into x^shape
+            return value(math.exp(u)) + shape * u - rate * math.exp(u) if _LOWEST <= u <= _HIGHEST else -math.inf
+
+        x[g] = math.exp(slice_sample(density, math.log(x[g]), random))
+    return x
+
+
+_LOWEST, _HIGHEST = math.log(SMALLEST) - 1e-9, math.log(LARGEST) + 1e-9
+
+
+def slice_sample(density, u: float, random) -> float:
+    """A draw of u that leaves exp(density) as it is."""
+    level = density(u) + math.log1p(-random.random())
+    low = u - random.random()
+    high = low + 1.0
+    while density(low) > level:
+        low -= 1.0
+    while density(high) > level:
+        high += 1.0
+    while True:
+        candidate = low + random.random() * (high - low)
+        if density(candidate) > level or high - low < 1e-12:
+            return candidate
+        low, high = (candidate, high) if candidate < u else (low, candidate)

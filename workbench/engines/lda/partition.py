@@ -1,0 +1,145 @@
+"""A corpus cut so that several threads can sample it, with an answer that depends on the cut alone.
+
+Documents are cut into P ranges and words into P sets of about equal numbers of tokens; a block is the pairs of a range with
+the words of a set. A sweep has P phases. In phase s the blocks (range i, set i + s mod P) are worked off side by side: no
+two of them share a row of n_dk or of n_wk, so these counts are exact. The sizes n_k are shared by all: each block has a
+copy of its own, and what the blocks changed is added up, in order, when the phase ends.
+
+Yan, Xu & Qi (2009), sec. 3.1; the delay in n_k is what makes the AD-LDA of Newman, Asuncion, Smyth & Welling (2009)
+approximate, there for n_wk too. With P = 1 there is one block and no copy: the exact chain, in canonical order. A draw belongs
+to its token, so for each P the answer is one, however many threads there are.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from workbench.engines.engine import option
+from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.threads import each_slice, each_task, slice_bounds
+
+EVERY_COUNT = np.int64(2**62)
+"""The threshold under which every pair lies."""
+MOST_PARTS = 64
+"""Blocks beyond this many at once no machine has threads for, and each would be small."""
+
+
+class Columns(NamedTuple):
+    """Those of the pairs of a partition that have the words of one set, in canonical order; rows are documents."""
+
+    indptr: np.ndarray         # (document + 1,) int64: the pairs of document d are indptr[d]:indptr[d + 1]
+    words: np.ndarray          # (pair,) int32
+    counts: np.ndarray         # (pair,) int32
+    tokens_before: np.ndarray  # (pair,) int64: canonical number of the first token of each pair
+    pairs: np.ndarray | slice  # (pair,) int64: where the pairs stand among all of the partition
+
+
+class Partition(NamedTuple):
+    """P ranges of documents and the columns of P sets of words."""
+
+    ranges: list[tuple[int, int]]
+    columns: list[Columns]
+
+
+def partition_option():
+    return option(
+        1, "parts of documents and of words, so many blocks at once on several threads; 1: exact; above: approximate, as "
+        "topic sizes are a little late, yet the same for any number of threads", low=1, high=MOST_PARTS, whole=True, late=True,
+    )
+
+
+def idle_alone(what: str) -> str:
+    """Why more threads have nothing to do without a partition."""
+    return f"{what} one after another; with the option partition=4 blocks go side by side, approximately"
+
+
+def partition_of(corpus, n_parts: int, least: int = 1, most: int = EVERY_COUNT) -> Partition:
+    """The partition into P x P blocks of the pairs of a corpus that count at least and at most so much; made once."""
+    made = _made.setdefault(corpus, {})
+    if (n_parts, least, most) not in made:
+        pairs = np.flatnonzero((corpus.counts >= least) & (corpus.counts <= most))
+        whole = n_parts == 1 and len(pairs) == corpus.n_pairs
+        made[n_parts, least, most] = _whole(corpus) if whole else _cut(corpus, n_parts, pairs)
+    return made[n_parts, least, most]
+
+
+_made: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def _whole(corpus) -> Partition:
+    """One block, with the arrays of the corpus itself."""
+    return Partition(
+        [(0, corpus.n_documents)], [Columns(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None))]
+    )
+
+
+def _cut(corpus, n_parts: int, pairs) -> Partition:
+    """Ranges and sets with about equal numbers of tokens of the whole corpus; in their columns the given pairs alone."""
+    before = corpus.tokens_before[corpus.indptr]
+    middles = (before[:-1] + before[1:]) / 2
+    ends = np.searchsorted(middles, np.arange(1, n_parts) * (corpus.n_tokens / n_parts)).tolist()
+    set_of = shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)[corpus.words[pairs]]
+    return Partition(
+        list(pairwise([0, *ends, corpus.n_documents])),
+        [_columns(corpus, pairs, np.flatnonzero(set_of == part)) for part in range(n_parts)],
+    )
+
+
+def shared_out(tokens, n_parts: int) -> np.ndarray:
+    """(word,) the set of each word: the most frequent first, each to the set that has the fewest tokens so far."""
+    sets, lightest = np.empty(len(tokens), np.int32), [(0.0, part) for part in range(n_parts)]
+    for word in np.argsort(-tokens, kind="stable").tolist():
+        n_tokens, sets[word] = lightest[0]
+        heapq.heapreplace(lightest, (n_tokens + tokens[word], int(sets[word])))
+    return sets
+
+
+def _columns(corpus, pairs, places) -> Columns:
+    own = pairs[places]
+    arrays = np.searchsorted(own, corpus.indptr), corpus.words[own], corpus.counts[own], corpus.tokens_before[own]
+    for array in arrays:
+        array.flags.writeable = False  # as those of a corpus are: for others kernels would be compiled once more
+    return Columns(*arrays, places)
+
+
+def each_block(partition: Partition, sizes: tuple, work: Callable, turn) -> list:
+    """The results of ``work(first, last, part, sizes)``: documents first..last with the words of a part, all of them once.
+
+    ``sizes`` are the arrays by topic that the work changes and that blocks share; each is given its block's, and they hold
+    the sum of all changes when this returns.
+    """
+    n_parts, results = len(partition.columns), []
+    if n_parts == 1:
+        bounds = slice_bounds(partition.columns[0].indptr, len(sizes[0]))
+        return each_slice(lambda *rows: work(*rows, 0, sizes), bounds, 1, turn.pulse)
+    copies = [aligned_zeros((n_parts, *each.shape), each.dtype) for each in sizes]
+    for phase in range(n_parts):
+        for shared, own in zip(sizes, copies, strict=True):
+            own[...] = shared
+        blocks = [
+            _block(partition, i, (i + phase) % n_parts, [own[i] for own in copies], work) for i in range(n_parts)
+        ]
+        results += each_task(blocks, turn.n_threads, turn.pulse)
+        for shared, own in zip(sizes, copies, strict=True):
+            add_changes(shared, own)
+    return [result for of_block in results for result in of_block]
+
+
+def _block(partition, i, part, sizes, work) -> Callable:
+    """The task that works off the documents of range i with the words of a part."""
+    bounds = slice_bounds(partition.columns[part].indptr, len(sizes[0]), *partition.ranges[i])
+    return lambda pulse: each_slice(lambda first, last: work(first, last, part, sizes), bounds, 1, pulse)
+
+
+def add_changes(shared, copies) -> None:
+    """Adds to the shared sizes what each copy of them has gained or lost, in order; rounding may leave less than nothing."""
+    before = shared.copy()
+    for own in copies:
+        shared += own - before
+    np.maximum(shared, 0, out=shared)

@@ -1,0 +1,226 @@
+"""Standard variational Bayes for LDA in its collapsed view.
+
+Welling, Teh & Kappen (2008), eq. 9-11. Jensen's inequality and the linearised convex log joint give the
+update of the responsibilities, shared by all copies of a word in a document::
+
+    gamma_dwk  ~  exp{ psi(beta + n_wk) - psi(W beta + n_k) + psi(alpha_k + n_dk) }
+
+with expected counts n that include the pair itself. The bound F = L(n) - sum n_dw gamma log gamma
+(spec A4) never falls, in either schedule: `parallel` updates every pair from the same counts and stores
+no gamma, `sequential` moves the counts along after each pair. One parallel sweep is one outer
+iteration of variational EM (`vb`) with one inner pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import Engine, option
+from workbench.engines.lda.blocks import Blocks, block_bytes
+from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_blocks, weigh_topics
+from workbench.engines.lda.fold_in import by_variational_bayes
+from workbench.engines.lda.hyperparameters import Counts, Evidence, Learning, learner, polya_of
+from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes
+from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, update_in_order, weigh_rows, weighted_entropy
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.threads import each_slice, each_wave, slice_bounds
+from workbench.models import LDA
+
+
+class State(NamedTuple):
+    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts
+    mean_wk: np.ndarray  # (word, topic) float64, padded
+    mean_k: np.ndarray   # (topic,) float64, padded
+    gamma: np.ndarray    # (variational pair, topic) float64, padded; no rows in the parallel schedule
+    entropy: float | Entropy   # of the responsibilities behind the expected counts, nats
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    schedule: str = option(
+        "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
+        choices=("parallel", "sequential"),
+    )
+    init: str = start_option()
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and what it learns of its priors."""
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Responsibilities of every pair, at random or from the counts of another run."""
+    return start_mean(corpus, model, options, 0, turn, start)
+
+
+def step(corpus, model, options, state, turn):
+    """Update the responsibilities of every pair once."""
+    return update(corpus, model, options, 0, state, NOTHING_SAMPLED, turn)
+
+
+def start_mean(corpus, model, options, threshold, turn, start=None) -> State:
+    """Expected counts of the first responsibilities of the pairs that count more than the threshold."""
+    lanes = padded(model.n_topics)
+    n_variational = int(np.sum(corpus.counts > threshold))
+    n_kept = n_variational if options.schedule == "sequential" else 0
+    state = State(
+        aligned_zeros((corpus.n_documents, lanes), np.float64),
+        aligned_zeros((corpus.n_words, lanes), np.float64),
+        aligned_zeros((lanes,), np.float64),
+        aligned_zeros((n_kept, lanes), np.float64),
+        np.nan if n_variational else 0.0,
+    )
+    begin(corpus, model, options, threshold, turn, start, state.gamma, *state[:3])
+    return state
+
+
+def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[State, dict]:
+    """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
+    part = pairs_above(corpus, threshold)
+    if part.n_pairs and options.schedule == "parallel":
+        fitted = update_in_parallel(part, model, state[:3], state.entropy, sampled, turn)
+        state = State(*state[:3], state.gamma, fitted.entropy)
+    elif part.n_pairs:
+        update_sequentially(corpus, model, threshold, state, sampled, turn)
+    return state, {"updates": part.n_pairs}
+
+
+BY_LOGS = 1000
+"""Pairs that are counted by their logs between two pulses."""
+PARTS = WeakKeyDictionary()
+"""What `pairs_above` found, by corpus and threshold."""
+
+
+def pairs_above(corpus, threshold) -> Corpus:
+    """The pairs that count more than the threshold, as a corpus; made once."""
+    if threshold < 1:
+        return corpus
+    parts = PARTS.setdefault(corpus, {})
+    if threshold not in parts:
+        above = corpus.counts > threshold
+        indptr = np.concatenate([[0], np.cumsum(above)])[corpus.indptr]
+        parts[threshold] = corpus.with_pairs(indptr, corpus.words[above], corpus.counts[above])
+    return parts[threshold]
+
+
+def update_in_parallel(corpus, model, mean, before, sampled, turn, point=False) -> Fitted:
+    """Documents and topics counted anew from the same weights; the counts `mean` change in place.
+
+    The same bits for any number of threads. ``before`` is the entropy behind the counts. With `point` the topics are their
+    mode, see `vb`.
+    """
+    mean_dk, mean_wk, mean_k = mean
+    lanes, alpha = len(mean_k), pad_topics(model.alphas, 1.0)
+    room = room_for(before, Blocks, lambda: room_in_blocks(corpus, lanes, turn.n_threads))
+    blocks, documents, topics = room.order, room.document_factors, room.word_factors
+
+    def visit(block, step):
+        first, last = blocks.ranges[block]
+        if step == 0:
+            weigh_rows(first, last, alpha, mean_dk, sampled[0], np.zeros(lanes), False, *documents)
+            mean_dk[first:last] = 0.0
+        return visit_runs(
+            *blocks.cuts[block, step : step + 2], *blocks.visited, documents[1], topics[1], mean_dk, mean_wk, room.ratios
+        )
+
+    weigh_topics(corpus, model, mean, sampled, point, room, turn)
+    mean_wk[:] = 0.0
+    n_tiny = sum(map(sum, each_wave(visit, len(blocks.ranges), blocks.n_steps, turn.n_threads, turn.pulse)))
+    add_words(mean_wk, mean_k)
+    pairs = room.by_logs(corpus) if n_tiny else ()
+    for first in range(0, n_tiny, BY_LOGS):
+        turn.pulse()
+        some = (column[first : first + BY_LOGS] for column in pairs)
+        count_by_logs(*some, *documents, *topics, model.n_topics, *mean)
+    return Fitted(Entropy(corpus, mean, room, model.n_topics), corpus.n_pairs)
+
+
+def update_sequentially(corpus, model, threshold, state, sampled, turn) -> None:
+    """Pair after pair in canonical order, the expected counts moved along."""
+    variational_before, alpha = count_before(corpus, threshold), pad_topics(model.alphas, 1.0)
+
+    def work(first, last):
+        update_in_order(
+            first, last, corpus.indptr, corpus.words, corpus.counts, threshold, variational_before, state.gamma,
+            *state[:3], *sampled, alpha, model.beta, model.n_topics,
+        )
+
+    each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse)
+
+
+def count_before(corpus, threshold) -> np.ndarray:
+    """(pair,) int64: how many variational pairs stand before each pair, its row of gamma."""
+    variational = corpus.counts > threshold
+    return np.cumsum(variational) - variational
+
+
+def entropy_of(corpus, threshold, state) -> float:
+    """Entropy of the responsibilities, nats; NaN before the first parallel update."""
+    if not len(state.gamma):
+        return float(state.entropy)
+    return weighted_entropy(corpus.counts[corpus.counts > threshold], state.gamma)
+
+
+def watch(corpus, model, options, state) -> dict:
+    joint = log_joint(state.mean_dk, state.mean_wk, state.mean_k, pad_topics(model.alphas), model.beta, model.n_topics)
+    return {"bound": joint + entropy_of(corpus, 0, state), "n_k": state.mean_k[: model.n_topics]}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The expected counts."""
+    return {"n_kw": state.mean_wk[:, : model.n_topics].T, "n_dk": state.mean_dk[:, : model.n_topics]}
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair given the expected counts (spec B.2)."""
+    return predictive(pairs, corpus.document_tokens, state.mean_dk, state.mean_wk, state.mean_k, model.alphas, model.beta)
+
+
+def evidence(corpus, threshold, n_topics, state, of) -> Evidence:
+    """The expected counts that speak of alpha, or of beta."""
+    return Evidence(Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None]))
+
+
+def samples(corpus, options) -> bool:
+    """No token is sampled."""
+    return False
+
+
+def memory(corpus, model, options, threshold=0) -> Memory:
+    """Counts and their weights; responsibilities only of the sequential schedule."""
+    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
+    if not n_variational:
+        return Memory(rows)
+    if options.schedule == "parallel":
+        return in_parallel(corpus, rows, n_variational)
+    return Memory(rows + responsibility_bytes(n_variational, model.n_topics), step=2 * corpus.n_pairs * DOUBLE)
+
+
+def in_parallel(corpus, rows: int, n_pairs: int) -> Memory:
+    """What `update_in_parallel` takes: its room, at the most logs of weights, and the pairs, copied unless all, in blocks."""
+    copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
+    return Memory(rows, copied + block_bytes(n_pairs) + rows + n_pairs * DOUBLE, step=rows)
+
+
+def idle(options) -> str | None:
+    """Why one thread is all that an update can use."""
+    return "pairs are updated one after another; schedule=parallel is not so" if options.schedule == "sequential" else None
+
+
+def engine(name: str = "svb") -> Engine:
+    return Engine(
+        name, "Standard variational Bayes, collapsed view", "Welling, Teh & Kappen (2008), eq. 9-11",
+        LDA, Options, State, ("bound",), samples, init, step, watch, counts, predict,
+        by_variational_bayes,
+        learner(polya_of(lambda corpus, model, options, state, of: evidence(corpus, 0, model.n_topics, state, of)), samples),
+        memory=memory, idle=idle,
+    )

@@ -1,0 +1,171 @@
+"""Variational Bayes for LDA, the EM form.
+
+Blei, Ng & Jordan (2003), sec. 5.2-5.4; Collin & Martin's study of CVB, algorithm 1. q(theta_d) is
+Dirichlet(alpha + n_dk), q(phi_k) is Dirichlet(beta + n_wk), and gamma is shared by the copies of a word
+in a document. Each iteration fits every document to the topics as they stand, then the topics to the
+documents::
+
+    E-step   gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + E[log phi_kw] },   n_dk = sum_w n_dw gamma_dwk,   repeated
+    M-step   n_wk = sum_d n_dw gamma_dwk
+
+The bound (spec A3, A4) never falls when documents go on from where they were; with `restart_documents`
+they begin at N_d / K again in every iteration, which often predicts better and guarantees nothing.
+With `topics=point` the topics are the point phi_kw = (beta + n_wk) / (W beta + n_k), the mode under a
+Dirichlet(beta + 1) prior, and the bound is one on log p(words, phi).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine, option
+from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_slices, weigh_topics
+from workbench.engines.lda.fold_in import by_variational_bayes
+from workbench.engines.lda.hyperparameters import Learning, dirichlet, learner
+from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.lda.likelihoods import Dirichlet
+from workbench.engines.lda.svb import evidence, in_parallel, samples, update_in_parallel
+from workbench.engines.memory import DOUBLE, Memory, row_bytes, word_major_bytes
+from workbench.kernels.lda.document_vb import fit_documents
+from workbench.kernels.lda.log_joint import log_documents, log_joint, predictive
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.lda.word_counts import count_words
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.threads import each_slice
+from workbench.models import LDA
+
+
+class State(NamedTuple):
+    mean_dk: np.ndarray  # (document, topic) float64, padded: q(theta) is Dirichlet(alpha + mean_dk)
+    mean_wk: np.ndarray  # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
+    mean_k: np.ndarray   # (topic,) float64, padded
+    entropy: float | Entropy   # of the responsibilities behind the counts, nats
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
+    inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over topics", low=0)
+    restart_documents: bool = option(False, "begin each document at N_d / K in every iteration, not where it was")
+    topics: str = option("full", "full: a Dirichlet posterior of each topic; point: its mode", choices=("full", "point"))
+    init: str = start_option()
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and what it learns of its priors."""
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Topics from responsibilities at random or from another run; documents even, or as in that run."""
+    lanes = padded(model.n_topics)
+    state = State(
+        aligned_zeros((corpus.n_documents, lanes), np.float64),
+        aligned_zeros((corpus.n_words, lanes), np.float64),
+        aligned_zeros((lanes,), np.float64),
+        math.nan,
+    )
+    begin(corpus, model, options, 0, turn, start, aligned_zeros((0, lanes), np.float64), *state[:3])
+    if start is None:
+        spread_evenly(corpus, model, state.mean_dk)
+    return state
+
+
+def spread_evenly(corpus, model, mean_dk) -> None:
+    """N_d / K tokens of each topic."""
+    mean_dk[:, : model.n_topics] = corpus.document_tokens[:, None] / model.n_topics
+
+
+def step(corpus, model, options, state, turn):
+    """Fit the documents to the topics, then the topics to the documents; the same bits for any number of threads."""
+    if options.restart_documents:
+        spread_evenly(corpus, model, state.mean_dk)
+    if options.n_inner == 1:  # documents and topics in one visit
+        fitted = update_in_parallel(
+            corpus, model, state[:3], state.entropy, NOTHING_SAMPLED, turn, options.topics == "point"
+        )
+    else:
+        fitted = fit(corpus, model, options, state, turn)
+    return State(*state[:3], fitted.entropy), {"updates": fitted.n_visited}
+
+
+def fit(corpus, model, options, state, turn) -> Fitted:
+    """Each document by itself until it rests, then the topics from its last responsibilities; counts change in place."""
+    mean_dk, mean_wk, mean_k = mean = state[:3]
+    room, n_topics = room_for(state.entropy, tuple, lambda: room_in_slices(corpus, len(mean_k))), model.n_topics
+    documents, topics, alpha = room.document_factors, room.word_factors, pad_topics(model.alphas, 1.0)
+
+    def fit_some(first, last):
+        return fit_documents(
+            first, last, corpus.indptr, corpus.words, corpus.counts, alpha, *topics, n_topics, options.n_inner,
+            options.inner_tolerance, mean_dk, *documents, room.ratios,
+        )
+
+    def count_some(first, last):
+        return count_words(first, last, *corpus.by_word, corpus.counts, *documents, *topics, n_topics, room.ratios, mean_wk)
+
+    weigh_topics(corpus, model, mean, NOTHING_SAMPLED, options.topics == "point", room, turn)
+    n_visited = each_slice(fit_some, room.order[0], turn.n_threads, turn.pulse)
+    mean_k[:] = sum(each_slice(count_some, room.order[1], turn.n_threads, turn.pulse))
+    return Fitted(Entropy(corpus, mean, room, n_topics), sum(n_visited))
+
+
+def watch(corpus, model, options, state) -> dict:
+    alpha = pad_topics(model.alphas)
+    if options.topics == "full":
+        joint = log_joint(*state[:3], alpha, model.beta, model.n_topics)
+    else:
+        joint = log_documents(state.mean_dk, alpha, model.n_topics) + log_point(corpus, model, state)
+    return {"bound": joint + float(state.entropy), "n_k": state.mean_k[: model.n_topics]}
+
+
+def log_point(corpus, model, state) -> float:
+    """sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
+    prior, log_phi = model.beta + 1.0, log_modes(corpus, model, state)
+    normaliser = math.lgamma(corpus.n_words * prior) - corpus.n_words * math.lgamma(prior)
+    return float(np.sum((state.mean_wk[:, : model.n_topics] + model.beta) * log_phi)) + model.n_topics * normaliser
+
+
+def log_modes(corpus, model, state) -> np.ndarray:
+    """(word, topic) log phi at the mode."""
+    live = slice(model.n_topics)
+    return np.log((model.beta + state.mean_wk[:, live]) / (corpus.n_words * model.beta + state.mean_k[live]))
+
+
+def likelihood(corpus, model, options, state, prior) -> Dirichlet:
+    """What the bound says of a prior while q(theta) and q(phi), or the point phi, are held."""
+    if prior.name == "beta" and options.topics == "point":
+        return Dirichlet(model.n_topics, log_modes(corpus, model, state).sum(keepdims=True)[0], prior.copies, shift=1.0)
+    return dirichlet(corpus, model, evidence(corpus, 0, model.n_topics, state, prior.name), prior)
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The expected counts."""
+    return {"n_kw": state.mean_wk[:, : model.n_topics].T, "n_dk": state.mean_dk[:, : model.n_topics]}
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair from the posterior means of theta and phi (spec B.2)."""
+    return predictive(pairs, corpus.document_tokens, *state[:3], model.alphas, model.beta)
+
+
+def memory(corpus, model, options) -> Memory:
+    """Counts and their weights, and ratios of pairs; the bound at a point takes three further arrays by word."""
+    rows = row_bytes(corpus, model.n_topics)
+    of_words = rows * corpus.n_words // (corpus.n_documents + corpus.n_words)
+    found = in_parallel(corpus, rows, corpus.n_pairs)
+    if options.n_inner > 1:
+        found = Memory(rows, word_major_bytes(corpus) + rows + corpus.n_pairs * DOUBLE, step=rows)
+    return found._replace(look=0 if options.topics == "full" else 3 * of_words)
+
+
+def engine(name: str = "vb") -> Engine:
+    return Engine(
+        name, "Variational Bayes, EM form", "Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
+        LDA, Options, State, ("bound",), samples, init, step, watch, counts, predict,
+        by_variational_bayes, learner(likelihood, samples), memory=memory,
+    )

@@ -1,0 +1,1 @@
+"""Inference for networks of mixture levels: one published method, one file."""

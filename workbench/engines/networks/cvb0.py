@@ -1,0 +1,179 @@
+"""Collapsed variational Bayes for networks of mixture levels, zeroth order.
+
+The update of Asuncion, Welling, Smyth & Teh (2009), eq. 6, for the networks of Heinrich & Goesele (2009): all Dirichlet rows
+are integrated out, and every pair has a responsibility for each of its paths::
+
+    q(path)  ~  prod over its levels (E_kt + alpha_t) / (E_k + sum alpha) * known probabilities
+
+with expected counts E less one copy of the pair. LDA as a network is `cvb0`. Pairs are visited in canonical order, and the
+counts follow each pair; `change`, the largest change of a responsibility, says when they rest, and `bound` is that of
+`network-vb` at these responsibilities. They are stored, for each pair as many as it has paths: four-level pachinko with
+S super-topics and T sub-topics takes S x T numbers a pair, which `network-vb` does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
+from workbench.engines.lda.initial_responsibilities import start_option
+from workbench.engines.lda.svb import samples
+from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.networks.field import bound_to, owners_for
+from workbench.engines.networks.fold_in import by_variational_bayes
+from workbench.engines.networks.hybrid import check
+from workbench.engines.networks.path_slots import laid_out, real_lanes
+from workbench.engines.networks.paths import owners_of, paths_of
+from workbench.engines.networks.posterior import predict
+from workbench.engines.networks.priors import Learning, learns, learnt_alphas
+from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
+from workbench.engines.networks.vb import begin_rows, log_joint
+from workbench.kernels.networks.cvb0 import Added, Whole, add_paths, spread_over_paths, update_paths
+from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.threads import slice_bounds
+from workbench.kernels.uniforms import PATHS
+from workbench.models.networks.network import Network
+
+
+class State(NamedTuple):
+    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `network_state`
+    n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
+    n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
+    n_k: np.ndarray      # (R,) float64
+    gamma: np.ndarray    # (…,) responsibilities, float64 or float32: of each pair, of each author, the lanes of its paths
+    alphas: np.ndarray   # all priors, as learnt: `network_state.alphas_of`
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    init: str = start_option()
+    precision: str = precision_option()
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and when it learns priors."""
+
+
+BEGINS: WeakKeyDictionary = WeakKeyDictionary()
+"""What `begins_of` found, by corpus and network."""
+
+
+def begins_of(corpus, network) -> np.ndarray:
+    """(pair + 1,) where the responsibilities of each pair begin; made once."""
+    found = BEGINS.setdefault(corpus, {})
+    if network not in found:
+        n_owners = np.diff(owners_for(network, corpus).indptr)
+        lanes = np.repeat(n_owners, np.diff(corpus.indptr)) * paths_of(network).n_lanes
+        found[network] = np.concatenate([[0], np.cumsum(lanes)]).astype(np.int64)
+    return found[network]
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Rows of the last level as `network-vb` starts them, for each pair; over the paths that end in a row at random."""
+    paths, alphas = paths_of(check(model)), start_alphas(model)
+    begins, owners, lanes = begins_of(corpus, model), owners_for(model, corpus), paths.n_leaves
+    of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)
+    shapes = (corpus.n_documents, paths.n_own), (paths.n_flat - paths.rest_at,), (corpus.n_words, lanes), (lanes,)
+    state = State(
+        *(aligned_zeros(shape, np.float64) for shape in shapes),
+        aligned_zeros((int(begins[-1]),), STORED[options.precision]), alphas,
+    )
+    begin_rows(
+        corpus, model.n_topics, alphas, options, 0, turn, start, of_rows,
+        np.zeros((corpus.n_documents, lanes)), state.n_wk, state.n_k,
+    )
+    spread_over_paths(
+        corpus.indptr, owners, begins, laid_out(model).lanes, real_lanes(paths), turn.key(PATHS), of_rows, state.gamma
+    )
+    recount(corpus, model, state)
+    return state
+
+
+def added_by(bound) -> Added:
+    """Priors as the kernel takes them."""
+    paths, priors = bound.paths, bound.priors
+    prior, known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
+    prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
+    known[paths.rest_at :] = priors.known
+    return Added(prior, paths.is_row, known, priors.beta, priors.beta_total, paths.n_own, paths.rest_at)
+
+
+def recount(corpus, model, state) -> tuple[np.ndarray, float]:
+    """Sums all counts afresh from the responsibilities, in place; returns (document, R) tokens by row, and the entropy.
+
+    What observed tables of numbers say of the paths is part of the latter.
+    """
+    paths, n_dr = paths_of(model), aligned_zeros((corpus.n_documents, paths_of(model).n_leaves), np.float64)
+    for counts in state[:4]:
+        counts[...] = 0.0
+    entropy = add_paths(
+        corpus.indptr, corpus.words, corpus.counts, owners_for(model, corpus), begins_of(corpus, model), laid_out(model).lanes,
+        real_lanes(paths), paths.fixed, added_by(bound_to(model, state.alphas, corpus.n_words)), state.gamma,
+        Whole(*state[:4]), n_dr,
+    )
+    return n_dr, entropy
+
+
+def summed(corpus, model, state) -> tuple[np.ndarray, float]:
+    """`recount`, the state left as it is."""
+    return recount(corpus, model, state._replace(**{name: np.empty_like(getattr(state, name)) for name in Whole._fields}))
+
+
+def step(corpus, model, options, state, turn):
+    """Update the responsibilities of every pair once, in canonical order; then learn priors that are due."""
+    if turn.step % RECOUNT_EVERY == 0:
+        recount(corpus, model, state)
+    paths, owners, begins = paths_of(model), owners_for(model, corpus), begins_of(corpus, model)
+    lanes, real, change = laid_out(model).lanes, real_lanes(paths), 0.0
+    added = added_by(bound_to(model, state.alphas, corpus.n_words))
+    most_owners = max(int(np.max(np.diff(owners.indptr))), 1)
+    new = np.empty((most_owners, len(real)))
+    for first, last in slice_bounds(corpus.indptr, paths.n_lanes * most_owners):
+        turn.pulse()
+        found = update_paths(
+            first, last, corpus.indptr, corpus.words, corpus.counts, owners, begins, lanes, real, added, state.gamma,
+            Whole(*state[:4]), new,
+        )
+        change = max(change, found)
+    if learns(model, options, turn.step):
+        state = state._replace(alphas=learnt_alphas(model, state.alphas, state))
+    return state, {"updates": corpus.n_pairs, "change": change}
+
+
+def watch(corpus, model, options, state) -> dict:
+    bound = bound_to(model, state.alphas, corpus.n_words)
+    joint = log_joint(bound, owners_for(model, corpus), corpus, state)
+    watched = {"bound": joint + summed(corpus, model, state)[1], "n_k": state.n_k[leaf_places(bound.paths)]}
+    return watched | told_alphas(model, state.alphas)
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The expected counts of every level."""
+    paths, (n_dr, _) = paths_of(model), summed(corpus, model, state)
+    return leaf_counts(paths, state.n_wk, n_dr) | level_counts(paths, state.n_own, state.n_rest)
+
+
+def memory(corpus, model, options) -> Memory:
+    """Responsibilities, a number for each pair, author and path; and the counts, which a look sums once more."""
+    paths = paths_of(model)
+    n_owners = np.diff(owners_of(model, corpus).indptr)
+    gamma = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes * np.dtype(STORED[options.precision]).itemsize
+    rest = paths.n_flat - paths.rest_at
+    whole = (corpus.n_documents * paths.n_own + (corpus.n_words + 1) * paths.n_leaves + rest) * DOUBLE
+    of_rows = corpus.n_documents * paths.n_leaves * DOUBLE
+    return Memory(gamma + whole, (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows))
+
+
+def engine(name: str = "network-cvb0") -> Engine:
+    return Engine(
+        name, "Collapsed variational Bayes for networks, zeroth order",
+        "Asuncion, Welling, Smyth & Teh (2009), eq. 6; Heinrich & Goesele (2009)",
+        Network, Options, State, ("bound", "change"), samples, init, step, watch, counts, predict, by_variational_bayes,
+        memory=memory, idle=lambda options: "pairs are updated one after another", suits=check,
+    )

@@ -1,0 +1,140 @@
+"""What compiled loops over whole documents need of a network, besides counts: factors of its runs, and what is a cell.
+
+Row sums are part of the number of a cell here, x_kt = e(xi_kt) / e(sum_t xi_kt), so that numbers stay within 0..1 however
+small the priors; the number of the word is weighed by pair. See `kernels.networks.field`, `kernels.networks.vb`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.networks.paths import Paths, chained, owners_of, paths_of
+from workbench.engines.networks.state import FlatPriors, hidden_levels, places_of, priors_of, start_alphas
+from workbench.kernels.networks.field import Field, Owners
+from workbench.kernels.networks.vb import Cells
+from workbench.kernels.simd.lanes import LANES
+from workbench.models.lda import ModelError
+from workbench.models.networks.network import Network
+
+
+class Bound(NamedTuple):
+    """A network with its priors, ready for the loops."""
+
+    paths: Paths
+    field: Field
+    priors: FlatPriors
+    own: Cells               # of a document
+    rest: Cells              # of the corpus; an address is one of the counts n_rest
+    own_sign: np.ndarray     # (D,) 1 of a cell, -1 of a row sum, 0 of anything else
+    rest_sign: np.ndarray    # likewise; 0 of what is no Dirichlet
+    points: tuple            # (row, value) addresses in n_rest of each level whose rows are estimates
+    words_are_points: bool   # are the rows of the last level estimates?
+    live: np.ndarray         # (R,) 1.0 of a row of the last level, 0.0 of padding
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the last level."""
+        return self.paths.network.n_topics
+
+
+def bound_to(network: Network, alphas: np.ndarray, n_words: int) -> Bound:
+    """A network with these priors; see `network_state.alphas_of`."""
+    return _bound(network, alphas.tobytes(), n_words)
+
+
+@lru_cache(maxsize=8)
+def _bound(network, alphas: bytes, n_words) -> Bound:
+    paths = paths_of(network)
+    priors = priors_of(paths, np.frombuffer(alphas), n_words)
+    own, own_sign = _cells(paths, "document", 0, priors.own)
+    rest, rest_sign = _cells(paths, None, paths.rest_at, priors.rest)
+    last, live = network.levels[-1], np.zeros(paths.n_leaves)
+    live[places_of(network, last.name).cells] = 1.0
+    points = tuple(
+        places_of(network, level.name).cells - paths.rest_at for level in hidden_levels(network) if level.kind == "point"
+    )
+    return Bound(
+        paths, _field(paths), priors, own, rest, own_sign, rest_sign, points, last.kind == "point", live,
+    )
+
+
+def _field(paths: Paths) -> Field:
+    """The runs without row sums and words."""
+    runs, is_word = paths.runs, paths.is_word
+    of_word = [next(at for at, _ in factors if is_word(at)) for factors in map(list.__add__, runs.scalars, runs.vectors)]
+    moves = [any(is_word(at) for at, _ in factors) for factors in runs.vectors]
+    scalars, vectors = (
+        chained([[(at, stride) for at, stride in factors if not is_word(at) and not paths.is_row[at]] for factors in each])
+        for each in (runs.scalars, runs.vectors)
+    )
+    return Field(runs.n_blocks, *scalars, *vectors, np.array(of_word, np.int64) - paths.word_at, np.array(moves))
+
+
+def _cells(paths: Paths, scope, first: int, prior) -> tuple[Cells, np.ndarray]:
+    """The Dirichlet cells of documents, or (scope None) of everything else but words."""
+    real, row_of, rows = np.zeros(len(prior)), np.zeros(len(prior), np.int32), [np.zeros(0, np.int64)]
+    for level in hidden_levels(paths.network):
+        if level.kind == "dirichlet" and (paths.places[level.name].scope == "document") == (scope == "document"):
+            places = places_of(paths.network, level.name)
+            real[places.cells - first] = 1.0
+            row_of[places.cells - first] = places.rows[:, None] - first
+            rows.append(places.rows - first)
+    rows = np.concatenate(rows)
+    blocks = np.unique(np.flatnonzero(real) // LANES) * LANES
+    sign = real.copy()
+    sign[rows] = -1.0
+    weighed = np.setdiff1d(rows, paths.fixed) if scope == "document" else rows
+    return Cells(prior, blocks, real, row_of, rows, weighed), sign
+
+
+def owners_for(network: Network, corpus) -> Owners:
+    """The authors of each document, as the loops take them.
+
+    Raises
+    ------
+    ModelError
+        For a document with tokens and without an author.
+    """
+    owners = owners_of(network, corpus)
+    alone = np.flatnonzero((np.diff(owners.indptr) == 0) & (corpus.document_tokens > 0))
+    if len(alone):
+        raise ModelError(
+            f"{len(alone)} documents have tokens and no author, the first of them '{corpus.titles[alone[0]]}'; "
+            "leave them out, or give each an author of its own"
+        )
+    return owners
+
+
+def check(network: Network) -> Network:
+    """The network, if variational Bayes can do it.
+
+    Raises
+    ------
+    ModelError
+    """
+    start_alphas(network)
+    for level in network.levels:
+        if level.kind == "point" and level.of_documents:
+            raise ModelError(
+                f"level '{level.name}' has rows by document, which cannot be point estimates; make it 'dirichlet', "
+                "or number its rows by other variables"
+            )
+    return check_words(network)
+
+
+def check_words(network: Network) -> Network:
+    """The network, if words of its documents can be predicted.
+
+    Raises
+    ------
+    ModelError
+    """
+    if paths_of(network).visits.leaf_stride:
+        raise ModelError(
+            f"rows over words by author, as level '{network.levels[-1].name}' has them, cannot be predicted from; "
+            "put a variable between authors and words, as 'author-topic' has"
+        )
+    return network

@@ -1,0 +1,221 @@
+"""Collapsed Gibbs sampling of networks of mixture levels.
+
+Heinrich & Goesele (2009), sec. 4; spec of the networks, D.4. All Dirichlet rows are integrated out, and each token's path,
+a value for every hidden variable, is drawn in turn with the token removed from the counts::
+
+    p(path_i | paths_-i, words)  ~  prod over its levels (n_kt + alpha_t) / (n_k + sum alpha) * known probabilities
+
+LDA as a network walks through the states of `cgs`. Priors that learn are maximised given the sampled counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.lda.partition import EVERY_COUNT
+from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.networks.field import bound_to, check_words, owners_for
+from workbench.engines.networks.fold_in import by_variational_bayes
+from workbench.engines.networks.path_slots import laid_out, numbers_of, real_lanes, scratch_of, shares
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.posterior import predict
+from workbench.engines.networks.priors import Learning, learns, learnt_alphas
+from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
+from workbench.engines.networks.vb import log_joint
+from workbench.kernels.networks.gibbs import draw_paths
+from workbench.kernels.networks.path_topics import count_paths, places_of_counts, rows_of_places, uniform_places
+from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.threads import slice_bounds
+from workbench.kernels.uniforms import GIBBS, PATHS_WITHIN, TOPICS
+from workbench.models.lda import ModelError
+from workbench.models.networks.network import Network
+
+
+class State(NamedTuple):
+    places: np.ndarray  # (token,) int32: number of its author among the document's, times lanes, plus lane
+    n_own: np.ndarray   # (document, D) int32: cells and row sums of documents, see `network_state`
+    n_rest: np.ndarray  # (C + A * authors,) int64: those of the corpus, and of authors
+    n_wk: np.ndarray    # (word, R) int32, padded: of the rows of the last level
+    n_k: np.ndarray     # (R,) int64
+    alphas: np.ndarray  # all priors, as learnt: `network_state.alphas_of`
+
+
+class Counts(NamedTuple):
+    """The counts of a state alone, whole or real."""
+
+    n_own: np.ndarray
+    n_rest: np.ndarray
+    n_wk: np.ndarray
+    n_k: np.ndarray
+
+
+@dataclass(frozen=True)
+class Options(Learning):
+    """When priors learn."""
+
+
+def check(network: Network) -> Network:
+    """The network, if it can be sampled.
+
+    Raises
+    ------
+    ModelError
+    """
+    start_alphas(network)
+    for level in network.levels:
+        if level.kind == "point":
+            raise ModelError(
+                f"level '{level.name}' is a point estimate, and sampling integrates rows out; make it 'dirichlet', "
+                "or use engine 'network-vb-ml'"
+            )
+    return network
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Every token on a path drawn uniformly, or given the counts of another run."""
+    return start_chain(corpus, check(model), EVERY_COUNT, turn, 0, start)
+
+
+def start_chain(corpus, model, threshold, turn, chain=0, start=None) -> State:
+    """A start of the tokens whose pairs count at most the threshold."""
+    paths, owners = paths_of(model), owners_for(model, corpus)
+    state = State(
+        start_places(corpus, model, turn.key(TOPICS, chain), start),
+        aligned_zeros((corpus.n_documents, paths.n_own), np.int32), np.zeros(paths.n_flat - paths.rest_at, np.int64),
+        aligned_zeros((corpus.n_words, paths.n_leaves), np.int32), aligned_zeros((paths.n_leaves,), np.int64),
+        start_alphas(model),
+    )
+    count_paths(
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *owners, paths.visits.leaf_stride,
+        paths.rest_at, paths.fixed, laid_out(model).lanes, *state[:-1],
+    )
+    return state
+
+
+def start_places(corpus, model, key, start) -> np.ndarray:
+    """(token,) int32 places: uniform, or drawn given the counts of another run, or its topics."""
+    paths, owners, places = paths_of(model), owners_for(model, corpus), np.empty(corpus.n_tokens, np.int32)
+    if start is None:
+        tokens = corpus.tokens_before[corpus.indptr]
+        uniform_places(key, tokens, owners.indptr, real_lanes(paths), paths.n_lanes, places)
+        return places
+    rows, alphas = leaf_places(paths), start_alphas(model)
+    priors = bound_to(model, alphas, corpus.n_words).priors
+    given_wk, given_k = np.zeros((corpus.n_words, paths.n_leaves)), np.zeros(paths.n_leaves)
+    given_dr = np.zeros((0 if start.n_dk is None else corpus.n_documents, paths.n_leaves))
+    given_wk[:, rows], given_k[rows] = start.n_kw.T, start.n_kw.sum(axis=1)
+    given_dr[:, rows] = 0.0 if start.n_dk is None else start.n_dk
+    topics = np.zeros(0, np.int64) if start.topics is None else np.where(start.topics >= 0, rows[start.topics], -1)
+    numbers = numbers_of(paths, priors, np.zeros(len(priors.rest)), given_wk, given_k)
+    is_row = numbers.is_row
+    numbers.flat[: paths.n_own] = np.where(is_row, 1.0 / np.where(is_row, priors.own, 1.0), priors.own)
+    places_of_counts(
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *owners, paths.visits.leaf_stride,
+        laid_out(model).lanes, numbers.flat, real_lanes(paths), given_dr, given_wk, given_k, priors.beta, priors.beta_total,
+        topics, key, places,
+    )
+    return places
+
+
+def step(corpus, model, options, state, turn):
+    """Draw every token's path once, in canonical order; then learn priors that are due."""
+    n_moved = sweep(corpus, model, EVERY_COUNT, state, None, turn)
+    if learns(model, options, turn.step):
+        state = state._replace(alphas=learnt_alphas(model, state.alphas, state, sampled=True))
+    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+
+
+def sweep(corpus, model, threshold, state, mean, turn, chain=0) -> int:
+    """One Gibbs sweep over the tokens under the threshold, beside expected counts if any (`Counts`); how many moved."""
+    paths, owners, laid = paths_of(model), owners_for(model, corpus), laid_out(model)
+    drawn = Counts(*state[1:5])
+    whole = drawn if mean is None else Counts(*(m + n for m, n in zip(mean, drawn, strict=True)))
+    priors = bound_to(model, state.alphas, corpus.n_words).priors
+    numbers = numbers_of(paths, priors, whole.n_rest, whole.n_wk, whole.n_k)
+    most_owners, n_moved = max(int(np.max(np.diff(owners.indptr))), 1), 0
+    scratch, keys = scratch_of(paths, laid.bands, most_owners), (turn.key(GIBBS, chain), turn.key(PATHS_WITHIN, chain))
+    for first, last in slice_bounds(corpus.indptr, paths.n_leaves * most_owners):
+        turn.pulse()
+        n_moved += draw_paths(
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *owners, laid.shape,
+            paths.visits.leaf_stride, shares(paths), laid.lanes, laid.bands, numbers, whole.n_own, state.places, scratch, *keys,
+        )
+    whole.n_rest[...] = numbers.tally[paths.rest_at :]
+    if mean is not None:
+        for counts, total, expected in zip(drawn, whole, mean, strict=True):
+            counts[...] = np.rint(total - expected)
+    return n_moved
+
+
+def watch(corpus, model, options, state) -> dict:
+    joint = log_joint(bound_to(model, state.alphas, corpus.n_words), owners_for(model, corpus), corpus, state)
+    n_k = state.n_k[leaf_places(paths_of(model))]
+    return {"log_joint": joint + log_known(corpus, model, state), "n_k": n_k} | told_alphas(model, state.alphas)
+
+
+def log_known(corpus, model, state, threshold=EVERY_COUNT) -> float:
+    """What observed tables of numbers say of the sampled paths of tokens whose pairs count at most the threshold, nats."""
+    paths, lanes = paths_of(model), laid_out(model).lanes
+    priors = bound_to(model, state.alphas, corpus.n_words).priors
+    if not priors.known.any():
+        return 0.0
+    owners, documents = owners_for(model, corpus), np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
+    slot, lane = np.divmod(state.places, paths.n_lanes)
+    at = lanes.factors[lane] + owners.ids[owners.indptr[documents] + slot][:, None] * lanes.factor_strides[lane]
+    of_rest = np.maximum(at - paths.rest_at, 0)
+    drawn = np.repeat(corpus.counts <= threshold, corpus.counts)[:, None]
+    return float(np.log(priors.rest[of_rest[drawn & (at >= paths.rest_at) & priors.known[of_rest]]]).sum())
+
+
+def rows_of_tokens(corpus, model, state) -> np.ndarray:
+    """(token,) the place among rows of the last level that each token's word came from."""
+    paths, rows = paths_of(model), np.empty(corpus.n_tokens, np.int64)
+    rows_of_places(
+        corpus.indptr, corpus.tokens_before, *owners_for(model, corpus), paths.visits.leaf_stride,
+        laid_out(model).lanes.leaf, state.places, rows,
+    )
+    return rows
+
+
+def rows_of_documents(corpus, model, state, threshold=EVERY_COUNT) -> np.ndarray:
+    """(document, R) tokens of pairs that count at most the threshold, by the row of the last level that they came from."""
+    n_leaves, drawn = paths_of(model).n_leaves, np.repeat(corpus.counts <= threshold, corpus.counts)
+    documents = np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
+    places = (documents * n_leaves + rows_of_tokens(corpus, model, state))[drawn]
+    return np.bincount(places, minlength=corpus.n_documents * n_leaves).reshape(corpus.n_documents, n_leaves)
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The sampled counts of every level, and the row of the last level of every token."""
+    paths, rows = paths_of(model), rows_of_tokens(corpus, model, state)
+    number = np.zeros(paths.n_leaves, np.uint16)
+    number[leaf_places(paths)] = np.arange(model.n_topics)
+    of_rows = leaf_counts(paths, state.n_wk, rows_of_documents(corpus, model, state))
+    return of_rows | level_counts(paths, state.n_own, state.n_rest) | {"token_topics": number[rows]}
+
+
+def samples(corpus, options) -> bool:
+    """Every token is sampled."""
+    return True
+
+
+def memory(corpus, model, options) -> Memory:
+    """The places of tokens and the counts."""
+    paths = paths_of(model)
+    n_counts = corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves
+    rest = (paths.n_flat - paths.rest_at) * DOUBLE
+    look = (corpus.n_tokens + corpus.n_documents * paths.n_leaves) * 2 * DOUBLE
+    return Memory(4 * (corpus.n_tokens + n_counts) + rest, step=8 * paths.n_flat * DOUBLE, look=look)
+
+
+def engine(name: str = "network-gibbs") -> Engine:
+    return Engine(
+        name, "Collapsed Gibbs sampling of networks", "Heinrich & Goesele (2009), sec. 4",
+        Network, Options, State, ("log_joint", "moved"), samples, init, step, watch, counts, predict, by_variational_bayes,
+        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), idle=lambda options: "tokens are drawn one after another",
+        memory=memory, suits=lambda network: check_words(check(network)),
+    )

@@ -1,0 +1,184 @@
+"""Hybrid of variational Bayes and Gibbs sampling for networks of mixture levels.
+
+Welling, Teh & Kappen (2008), eq. 14-25, for the networks of Heinrich & Goesele (2009); spec A.8, C.6. Pairs that occur more
+than r times in a document are variational, with expected counts m; the paths of the tokens of others are sampled, with counts
+c^s in chains s = 1..S that share the responsibilities. With n^s = m + c^s::
+
+    sampled token   p(path)  ~  prod over its levels (n^s_kt + alpha_t) / (n^s_k + sum alpha)               the token removed
+    variational     q(path)  ~  exp mean_s sum over its cells { psi(n^s_kt + alpha_t) - psi(n^s_k + sum alpha) }
+
+r = 0 is `network-vb` and r = inf is `network-gibbs`, bit for bit. Priors that learn are maximised given n^s, the mean over
+the chains.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.lda.hybrid import n_chains, n_samples_option, r_option, sampled_of, samples, threshold_of
+from workbench.engines.lda.svb import pairs_above
+from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.networks import gibbs as network_gibbs
+from workbench.engines.networks import vb as network_vb
+from workbench.engines.networks.field import bound_to, owners_for
+from workbench.engines.networks.fold_in import by_variational_bayes
+from workbench.engines.networks.gibbs import Counts
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.posterior import predictive
+from workbench.engines.networks.priors import Learning, learns, learnt_alphas
+from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.weights import NO_CHAIN, Sampled
+from workbench.kernels.threads import each_task
+from workbench.models.networks.network import Network
+
+
+class State(NamedTuple):
+    mean_own: np.ndarray   # (document, D) float64: expected counts of the variational pairs, as in `network_vb`
+    mean_rest: np.ndarray  # (C + A * authors,) float64
+    mean_wk: np.ndarray    # (word, R) float64, padded
+    mean_k: np.ndarray     # (R,) float64
+    mean_dr: np.ndarray    # (document, R) float64
+    entropy: float         # of the responsibilities, nats
+    places: np.ndarray     # (chain, token) int32 as in `network_gibbs`; of tokens of variational pairs they are not used
+    n_own: np.ndarray      # (chain, document, D) int32: sampled counts
+    n_rest: np.ndarray     # (chain, C + A * authors) int64
+    n_wk: np.ndarray       # (chain, word, R) int32, padded
+    n_k: np.ndarray        # (chain, R) int64
+    alphas: np.ndarray     # all priors, as learnt: `network_state.alphas_of`
+
+
+def mean_part(state) -> network_vb.State:
+    """The variational part (views)."""
+    return network_vb.State(*state[:5], state.alphas, state.entropy)
+
+
+def chain_of(state, s: int) -> network_gibbs.State:
+    """The sampled part of one chain (views)."""
+    return network_gibbs.State(*(array[s] for array in state[6:11]), state.alphas)
+
+
+def totals(state, s: int) -> Counts:
+    """Expected plus sampled counts of one chain."""
+    return Counts(*(mean + drawn[s] for mean, drawn in zip(state[:4], state[7:11], strict=True)))
+
+
+@dataclass(frozen=True)
+class OwnOptions(network_vb.OwnOptions):
+    r: float = r_option()
+    n_samples: int = n_samples_option()
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and when it learns priors."""
+
+
+def check(network: Network) -> Network:
+    """The network, if both parts can do it.
+
+    Raises
+    ------
+    ModelError
+    """
+    return network_gibbs.check(network_vb.check(network))
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Counts as `network-vb` starts them, and paths as `network-gibbs` does, each of its pairs."""
+    threshold = threshold_of(options)
+    mean = network_vb.start_mean(corpus, check(model), options, threshold, turn, start)
+    chains = [
+        network_gibbs.start_chain(corpus, model, threshold, turn, s, start)[:5] for s in range(n_chains(corpus, options))
+    ]
+    return State(*mean[:5], mean.entropy, *(np.stack(arrays) for arrays in zip(*chains, strict=True)), mean.alphas)
+
+
+def step(corpus, model, options, state, turn):
+    """Draw the sampled tokens of every chain, then update the variational pairs given all chains; learn priors that are due."""
+    threshold = threshold_of(options)
+    n_sampled, part = sampled_of(corpus, threshold).n_tokens * len(state.places), pairs_above(corpus, threshold)
+    n_moved = sum(sweep_chains(corpus, model, options, state, turn)) if n_sampled else 0
+    n_visited = 0
+    if part.n_pairs:
+        drawn = Sampled(state.n_own, state.n_rest[:, None], state.n_wk, state.n_k[:, None]) if n_sampled else NO_CHAIN
+        bound = bound_to(model, state.alphas, corpus.n_words)
+        entropy, n_visited = network_vb.sweep(part, bound, options, mean_part(state), turn, drawn)
+        state = state._replace(entropy=entropy)
+    if learns(model, options, turn.step):
+        of_chains = [totals(state, s) for s in range(len(state.places))]
+        if not part.n_pairs:
+            of_chains = [chain_of(state, s) for s in range(len(state.places))]
+        state = state._replace(alphas=learnt_alphas(model, state.alphas, *of_chains, sampled=not part.n_pairs))
+    moved = n_moved / n_sampled if n_sampled else math.nan
+    return state, {"updates": n_sampled + n_visited * len(state.places), "moved": moved}
+
+
+def sweep_chains(corpus, model, options, state, turn) -> list[int]:
+    """Draws the sampled tokens of every chain, beside the expected counts; how many moved in each."""
+    threshold, mean = threshold_of(options), None
+    if sampled_of(corpus, threshold).n_pairs < corpus.n_pairs:
+        known = bound_to(model, state.alphas, corpus.n_words).priors.known
+        mean = Counts(state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k)
+
+    def sweep(s, pulse):
+        return network_gibbs.sweep(corpus, model, threshold, chain_of(state, s), mean, turn._replace(pulse=pulse), s)
+
+    return each_task([partial(sweep, s) for s in range(len(state.places))], turn.n_threads, turn.pulse)
+
+
+def watch(corpus, model, options, state) -> dict:
+    """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
+    bound, owners, threshold = bound_to(model, state.alphas, corpus.n_words), owners_for(model, corpus), threshold_of(options)
+    chains = range(len(state.places))
+    joints = [
+        network_vb.log_joint(bound, owners, corpus, totals(state, s))
+        + network_gibbs.log_known(corpus, model, chain_of(state, s), threshold) for s in chains
+    ]
+    n_k = (state.mean_k + state.n_k[0])[leaf_places(bound.paths)]
+    return {"objective": float(np.mean(joints)) + state.entropy, "n_k": n_k} | told_alphas(model, state.alphas)
+
+
+def counts(corpus, model, options, state) -> dict:
+    """Expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
+    paths, whole = paths_of(model), totals(state, 0)
+    n_dr = state.mean_dr + network_gibbs.rows_of_documents(corpus, model, chain_of(state, 0), threshold_of(options))
+    return leaf_counts(paths, whole.n_wk, n_dr) | level_counts(paths, whole.n_own, whole.n_rest)
+
+
+def predict(corpus, model, options, state, pairs) -> np.ndarray:
+    """p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
+    bound, owners = bound_to(model, state.alphas, corpus.n_words), owners_for(model, corpus)
+    of_chains = [predictive(bound, owners, totals(state, s), pairs) for s in range(len(state.places))]
+    return np.mean(of_chains, axis=0) if len(of_chains) > 1 else of_chains[0]
+
+
+def memory(corpus, model, options) -> Memory:
+    """Both parts; a sweep of a chain, or a look at it, adds up its counts."""
+    mean, sampled = network_vb.memory(corpus, model, options), network_gibbs.memory(corpus, model, options)
+    chains, paths = n_chains(corpus, options), paths_of(model)
+    whole = (corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves + paths.n_flat) * DOUBLE
+    copied = corpus.n_pairs * 12 + (corpus.n_documents + 1) * 8
+    return Memory(
+        mean.state + chains * sampled.state, mean.indices + copied,
+        max(mean.step, chains * (sampled.step + whole)), max(mean.look, sampled.look) + whole,
+    )
+
+
+def idle(options) -> str | None:
+    """Why more than one thread has little to do."""
+    return "one chain draws its tokens one after another" if options.n_samples == 1 and options.r > 0 else None
+
+
+def engine(name: str = "network-hybrid") -> Engine:
+    return Engine(
+        name, "Hybrid of variational Bayes and Gibbs sampling for networks",
+        "Welling, Teh & Kappen (2008), eq. 14-25; Heinrich & Goesele (2009)",
+        Network, Options, State, ("objective", "moved"), samples, init, step, watch, counts, predict, by_variational_bayes,
+        memory=memory, idle=idle, suits=check,
+    )

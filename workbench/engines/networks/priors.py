@@ -1,0 +1,111 @@
+"""Priors of the levels of a network that learn, from its expected or sampled counts.
+
+The rows of a group j share a prior alpha_j; what is maximised, given q (spec D.3), is the bound as a function of it::
+
+    f = K_j { lnG(sum_t alpha_t) - sum_t lnG(alpha_t) } + sum_t alpha_t S_t,   S_t = sum_rows { psi(xi_t) - psi(sum_t xi_t) }
+
+of a level that learns a scalar, with one number for all groups and values. From sampled counts it is their Polya likelihood.
+Rows without a token are left out: they only echo the prior. Newton steps with safeguards (`engines.lda.likelihoods`), up to
+1000.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import psi
+
+from workbench.engines.engine import option
+from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.state import alphas_of, places_of
+from workbench.kernels.lda.polya import whole_sites
+from workbench.models.networks.network import WORD, Level, Network
+
+LARGEST = 1e3
+"""Where a learnt prior of a network ends: that of a row that is hardly used confirms itself, and drifts (spec D.7)."""
+STEPS = 20
+"""The most Newton steps at a time; what they need of the counts is summed once."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """When priors learn that the network lets learn; a mixin of the options of the engines of networks."""
+
+    learn_after: int = option(8, "iterations before priors that learn are learnt for the first time", low=0, whole=True)
+    learn_every: int = option(8, "iterations from one time to the next", low=1, whole=True)
+
+
+def learning_levels(network: Network) -> list[Level]:
+    """The levels whose priors learn."""
+    return [level for level in network.levels if level.kind == "dirichlet" and level.learn != "none"]
+
+
+def learns(network: Network, options, step: int) -> bool:
+    """Is anything learnt after this step?"""
+    due = step >= max(options.learn_after, 1) and (step - options.learn_after) % options.learn_every == 0
+    return due and bool(learning_levels(network))
+
+
+def learnt_alphas(network: Network, alphas: np.ndarray, *states, sampled: bool = False) -> np.ndarray:
+    """All priors, those that learn moved uphill.
+
+    states : of an engine of networks, with n_own, n_rest, n_wk and n_k; of whole numbers if `sampled`. Of several, chains that
+        share the priors, the mean of what each says is maximised.
+    """
+    alphas = alphas.copy()
+    by_level = alphas_of(network, alphas)
+    for level in learning_levels(network):
+        prior = by_level[level.name]
+        copies = len(states[0].n_wk) if level.draws == WORD else 1
+        parts = [np.concatenate([rows_of(network, level, state, j) for state in states]) for j in range(len(prior))]
+        if level.learn == "scalar":
+            likelihood = _likelihood(parts, prior, copies, sampled, pooled=True)
+            prior[:] = _climbed(likelihood, np.array([prior.mean()]))
+        else:
+            for j, part in enumerate(parts):
+                prior[j] = _climbed(_likelihood([part], prior[j : j + 1], copies, sampled, pooled=False), prior[j])
+    return alphas
+
+
+def rows_of(network: Network, level: Level, state, group: int) -> np.ndarray:
+    """(row, value) counts of the rows of a group that have tokens, of all documents."""
+    paths, places = paths_of(network), places_of(network, level.name)
+    cells = places.cells[places.groups == group]
+    if level.draws == WORD:
+        rows = state.n_wk[:, cells].T
+    elif paths.places[level.name].scope == "document":
+        rows = state.n_own[:, cells].reshape(-1, cells.shape[1])
+    else:
+        rows = state.n_rest[cells - paths.rest_at]
+    return rows[rows.sum(axis=1) > 0]
+
+
+def _likelihood(parts: list, prior, copies: int, sampled: bool, pooled: bool):
+    """The likelihood of one number a value, or (pooled, or of words) of one for all of them."""
+    n_values = parts[0].shape[1]
+    one = pooled or copies > 1
+    if sampled:
+        rows = np.concatenate(parts)
+        values = rows.reshape(-1, 1) if one else rows
+        histogram = np.zeros((values.shape[1], 1 + int(values.max(initial=0))), np.int64)
+        for t in range(values.shape[1]):
+            histogram[t] = np.bincount(values[:, t], minlength=histogram.shape[1])
+        totals = whole_sites(np.bincount(rows.sum(axis=1), minlength=1)[None])
+        return Polya(whole_sites(histogram), totals, n_values if one else 1, histogram)
+    log_means = np.zeros(n_values)
+    for rows, alpha in zip(parts, prior, strict=True):
+        xi = rows + alpha
+        log_means += psi(xi).sum(axis=0) - psi(xi.sum(axis=1)).sum()
+    n_rows = sum(map(len, parts))
+    return Dirichlet(n_rows, log_means.sum(keepdims=True) if one else log_means, n_values if one else 1)
+
+
+def _climbed(likelihood, x: np.ndarray) -> np.ndarray:
+    x = within(x, LARGEST)
+    for _ in range(STEPS):
+        before, x = x, climbed(likelihood, x, LARGEST)
+        if x is before:
+            break
+    return x

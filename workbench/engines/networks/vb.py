@@ -1,0 +1,251 @@
+"""Variational Bayes for networks of mixture levels.
+
+Heinrich & Goesele (2009), "Variational Bayes for generic topic models", eq. 5-12, with their errors corrected (spec D.2, D.3).
+Every row has a Dirichlet posterior xi = alpha + n; a path of a token has the responsibility
+
+    q(path) ~ exp sum over the cells that it visits of  psi(xi_kt) - psi(sum_t xi_kt)
+
+with log of the number where a row is known or estimated, and n are the counts that q expects. All q of a sweep come from the
+same counts of the corpus; those of a document are repeated up to `n_inner` times, from where they were. The bound
+
+    F = sum of log Delta(alpha + n) - log Delta(alpha) over Dirichlet rows + sum n log(table) of others - sum q log q
+
+never falls (D1 at its best xi). In `network-vb-ml` the rows of the corpus are point estimates n / sum n. Where the network
+says that priors learn, they take a Newton step on F every `learn_every` sweeps.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.special import xlogy
+
+from workbench.engines.engine import Engine, option
+from workbench.engines.lda.factored import room_in_slices
+from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.networks.field import Bound, bound_to, check, owners_for
+from workbench.engines.networks.fold_in import by_variational_bayes
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.posterior import predict
+from workbench.engines.networks.priors import Learning, learns, learnt_alphas
+from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
+from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
+from workbench.kernels.lda.factored_entropy import log_weights
+from workbench.kernels.lda.word_counts import count_words
+from workbench.kernels.networks.vb import fit_documents, random_cells, share_start, signed_rises, sum_rows
+from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.threads import each_slice, each_task
+from workbench.kernels.uniforms import PATHS
+from workbench.models.networks.network import Network
+
+
+class State(NamedTuple):
+    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `network_state`
+    n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
+    n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
+    n_k: np.ndarray      # (R,) float64
+    n_dr: np.ndarray     # (document, R) float64: tokens of a document by the row that their word came from
+    alphas: np.ndarray   # all priors, as learnt: `network_state.alphas_of`
+    entropy: float       # of the responsibilities behind the counts, nats
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    n_inner: int = option(1, "most passes over a document in one iteration", low=1, whole=True)
+    inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over its cells", low=0)
+    init: str = start_option()
+
+
+@dataclass(frozen=True)
+class Options(Learning, OwnOptions):
+    """Those of the engine, and when it learns priors."""
+
+
+ROOMS = WeakKeyDictionary()
+"""What the sweep of a corpus left behind, for the next, while none is under way."""
+CHUNKS, CHUNK_NUMBERS = (4, 64), 2**18
+"""Into how many parts documents are cut whose counts of the corpus are then added in order; the more, the fewer these are."""
+
+
+@lru_cache(maxsize=8)
+def with_points(network: Network) -> Network:
+    """What `network-vb-ml` infers: the network with rows of the corpus as point estimates."""
+    check(network)
+    levels = tuple(
+        replace(level, kind="point", learn="none") if level.kind == "dirichlet" and not level.of_documents else level
+        for level in network.levels
+    )
+    return replace(network, levels=levels)
+
+
+class _AtRandom(NamedTuple):
+    """What `starting.begin` asks of a model."""
+
+    alphas: np.ndarray
+    beta: float
+    n_topics: int
+
+
+def init(corpus, model, options, turn, start=None) -> State:
+    """Rows of the last level at random for each pair, or from another run; levels above them at random by document."""
+    return start_mean(corpus, check(model), options, 0, turn, start)
+
+
+def start_mean(corpus, model, options, threshold, turn, start=None) -> State:
+    """Expected counts of the pairs that count more than the threshold."""
+    alphas = start_alphas(model)
+    bound, owners = bound_to(model, alphas, corpus.n_words), owners_for(model, corpus)
+    paths, lanes = bound.paths, bound.paths.n_leaves
+    shapes = (corpus.n_documents, paths.n_own), (paths.n_flat - paths.rest_at,), (corpus.n_words, lanes), (lanes,)
+    state = State(
+        *(aligned_zeros(shape, np.float64) for shape in shapes), aligned_zeros((corpus.n_documents, lanes), np.float64),
+        alphas, math.nan if np.any(corpus.counts > threshold) else 0.0,
+    )
+    kept = aligned_zeros((0, lanes), np.float64)
+    begin_rows(corpus, bound.n_rows, alphas, options, threshold, turn, start, kept, state.n_dr, state.n_wk, state.n_k)
+    x, expected = np.zeros(paths.n_flat), np.zeros(paths.n_flat)
+    x[paths.one_at] = 1.0
+    random_cells(turn.key(PATHS), bound.own.real, state.n_own)
+    of_rest = np.where(bound.priors.known, bound.priors.rest, 1.0)[None]
+    unknown = np.where(bound.priors.known, 0.0, 1.0 - (bound.rest_sign < 0))
+    random_cells(turn.key(PATHS, 1), unknown, of_rest)
+    x[paths.rest_at :] = of_rest[0]
+    share_start(
+        0, corpus.n_documents, owners, bound.field, bound.own, state.n_own, state.n_dr, np.zeros(lanes), np.zeros(lanes),
+        x, expected,
+    )
+    state.n_rest[:] = expected[paths.rest_at :]
+    sum_rows(bound.rest, state.n_rest[None])
+    return state
+
+
+def begin_rows(corpus, n_rows, alphas, options, threshold, turn, start, *kept_and_counts) -> None:
+    """`starting.begin` for the rows of the last level as if these were topics."""
+    flat = _AtRandom(np.full(n_rows, alphas[0]), float(alphas[-1]), n_rows)
+    begin(corpus, flat, options, threshold, turn, start, *kept_and_counts)
+
+
+def step(corpus, model, options, state, turn):
+    """Documents fitted to the rows of the corpus, then these to the documents; the same bits for any number of threads."""
+    entropy, n_visited = sweep(corpus, bound_to(model, state.alphas, corpus.n_words), options, state, turn)
+    alphas = state.alphas
+    if learns(model, options, turn.step):
+        alphas = learnt_alphas(model, alphas, state)
+    return state._replace(entropy=entropy, alphas=alphas), {"updates": n_visited}
+
+
+def sweep(corpus, bound: Bound, options, state, turn, sampled: Sampled = NO_CHAIN) -> tuple[float, int]:
+    """The counts of a state made anew, in place, beside sampled ones, if any.
+
+    Returns the entropy of the responsibilities and the pairs visited.
+    """
+    paths, lanes, by_word = bound.paths, bound.paths.n_leaves, corpus.by_word
+    owners, room = owners_for(paths.network, corpus), ROOMS.pop(corpus, None)
+    if room is None or len(room.word_factors[0][0]) != lanes:
+        room = room_in_slices(corpus, lanes)
+    document_slices, word_slices = room.order
+    x, logs = corpus_numbers(bound, state.n_rest, sampled)
+    words, ends = (*room.word_factors, bound.n_rows), room.document_factors
+
+    def fit(slices, pulse):
+        own_x, own_logs, expected, found = x.copy(), logs.copy(), np.zeros(len(x)), []
+        for first, last in slices:
+            pulse()
+            found.append(fit_documents(
+                first, last, corpus.indptr, corpus.words, corpus.counts, owners, bound.field, bound.own, sampled.n_own,
+                *words, options.n_inner, options.inner_tolerance, state.n_own, state.n_dr, *ends, room.ratios,
+                own_x, own_logs, expected,
+            ))
+        return found, expected[paths.rest_at :]
+
+    word_numbers(bound, state.n_wk, state.n_k, word_slices, *room.word_factors, turn, sampled)
+    fitted = each_task([partial(fit, slices) for slices in chunks(document_slices, state.n_rest)], turn.n_threads, turn.pulse)
+    counted = each_slice(
+        lambda a, b: count_words(
+            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *ends, *words, room.ratios, state.n_wk
+        ),
+        word_slices, turn.n_threads, turn.pulse,
+    )
+    state.n_k[:] = sum(counted)
+    state.n_rest[:] = sum(expected for _, expected in fitted)
+    of_rest = float(np.sum(state.n_rest * logs[paths.rest_at :]))
+    sum_rows(bound.rest, state.n_rest[None])
+    ROOMS[corpus] = room
+    of_documents = [found for parts, _ in fitted for found in parts]
+    entropy = sum(entropy for entropy, _ in of_documents) - log_weights(state.n_wk, *room.word_factors) - of_rest
+    return entropy, sum(n_visited for _, n_visited in of_documents)
+
+
+def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
+    """The slices of documents in parts that have counts of the corpus of their own: as many as there are slices, if few."""
+    fewest, most = CHUNKS
+    n_parts = min(len(slices), max(fewest, min(most, CHUNK_NUMBERS // max(len(n_rest), 1))))
+    cuts = np.linspace(0, len(slices), n_parts + 1).astype(int)
+    return [slices[first:last] for first, last in itertools.pairwise(cuts)]
+
+
+def watch(corpus, model, options, state) -> dict:
+    bound = bound_to(model, state.alphas, corpus.n_words)
+    joint = log_joint(bound, owners_for(model, corpus), corpus, state)
+    watched = {"bound": joint + state.entropy, "n_k": state.n_k[leaf_places(bound.paths)]}
+    return watched | told_alphas(model, state.alphas)
+
+
+def log_joint(bound: Bound, owners, corpus, state) -> float:
+    """log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others: F (D1) without the entropy."""
+    priors, rest = bound.priors, state.n_rest[None]
+    found = signed_rises(state.n_own, priors.own, bound.own_sign) + signed_rises(rest, priors.rest, bound.rest_sign)
+    of_authors = np.log(np.maximum(np.diff(owners.indptr), 1)) @ corpus.document_tokens
+    for cells in bound.points:
+        found += log_estimates(state.n_rest[cells], state.n_rest[cells].sum(axis=1))
+    known = priors.known & (rest[0] > 0)
+    found += float(np.sum(rest[0][known] * np.log(priors.rest[known])))
+    if bound.words_are_points:
+        return found - of_authors + log_estimates(state.n_wk, state.n_k)
+    sizes = signed_rises(state.n_k[None], priors.beta_total, bound.live)
+    return found - of_authors + signed_rises(state.n_wk, priors.beta, bound.live) - sizes
+
+
+def log_estimates(counts, sizes) -> float:
+    """sum n log(n / sum n), with 0 log 0 = 0."""
+    return float(np.sum(xlogy(counts, counts)) - np.sum(xlogy(sizes, sizes)))
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The expected counts of every level, ``n_<level>``; of the last, ``n_kw``, and the tokens of documents by its rows."""
+    paths = paths_of(model)
+    return leaf_counts(paths, state.n_wk, state.n_dr) | level_counts(paths, state.n_own, state.n_rest)
+
+
+def samples(corpus, options) -> bool:
+    """No token is sampled."""
+    return False
+
+
+def memory(corpus, model, options) -> Memory:
+    """Counts of documents, words and the corpus; a sweep takes numbers of as many rows, and logarithms where they are faint."""
+    paths = paths_of(model)
+    rows = (corpus.n_documents + corpus.n_words) * paths.n_leaves * DOUBLE
+    n_rest = paths.n_flat * DOUBLE
+    return Memory(
+        rows + corpus.n_documents * paths.n_own * DOUBLE + n_rest,
+        corpus.n_pairs * (8 + 4 + DOUBLE) + (corpus.n_words + 1) * 8 + rows,
+        step=rows + 3 * CHUNKS[0] * n_rest, look=2 * rows,
+    )
+
+
+def engine(name: str = "network-vb") -> Engine:
+    estimated = name == "network-vb-ml"
+    title = "Variational Bayes for networks" + (", rows of the corpus estimated" if estimated else "")
+    return Engine(
+        name, title, "Heinrich & Goesele (2009), eq. 5-12",
+        Network, Options, State, ("bound",), samples, init, step, watch, counts, predict, by_variational_bayes,
+        memory=memory, suits=with_points if estimated else check,
+    )

@@ -1,0 +1,1 @@
+"""Compiled updates of the hierarchical Dirichlet process."""

@@ -1,0 +1,87 @@
+"""The collapsed update of the HDP with log counts expanded given that the count is positive (not the paper's; spec 4.5a).
+
+    gamma_dwk  ~  exp{ l(a_k, n_dk) + l(b_w, n_wk) - log(B + E_k) + V_k / 2 (B + E_k)^2 }
+    l(a, n) = (1 - P+) log a + P+ { log(a + E+) - V+ / 2 (a + E+)^2 }
+
+where eq. 15 has log(a + E) - V / 2 (a + E)^2, which is far too low for a small a and an E of its size. Counts are
+those less one copy of the pair; Z = sum c_m log(1 - q_m) is the log of their P0. Bounded logs, log(1e-16) at the
+least, let Z follow each pair as E and V do.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.hdp.count_moments import NEARLY_CERTAIN, given_positive
+from workbench.kernels.jit import kernel
+from workbench.kernels.lda.collapsed_vb import less_one_copy
+from workbench.kernels.simd.special import normalise_logs
+
+
+@kernel
+def log_absence(g):
+    """log(1 - q), bounded."""
+    return math.log1p(-min(g, NEARLY_CERTAIN))
+
+
+@kernel
+def add_log_zeros(indptr, words, counts, kept, n_topics, log_zero_dk, log_zero_wk):
+    """Adds Z of documents and of words to zeroed arrays."""
+    for d in range(len(indptr) - 1):
+        for pair in range(indptr[d], indptr[d + 1]):
+            for k in range(n_topics):
+                part = counts[pair] * log_absence(kept[pair, k])
+                log_zero_dk[d, k] += part
+                log_zero_wk[words[pair], k] += part
+
+
+@kernel
+def expected_log(prior, mean, variance, log_zero):
+    """l(a, n) of a count, given its E, V and Z."""
+    positive, mean_positive, variance_positive = given_positive(mean, variance, math.exp(min(log_zero, 0.0)))
+    raised = prior + mean_positive
+    above = math.log(raised) - 0.5 * variance_positive / (raised * raised)
+    return (1.0 - positive) * math.log(prior) + positive * above
+
+
+@kernel
+def update_in_order(
+    first, last, indptr, words, counts, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, log_zero_dk, log_zero_wk,
+    alpha, beta, beta_sum, n_topics,
+):
+    """gamma of each pair of documents first..last, E, V and Z moved along; returns the largest change of any gamma."""
+    gamma = np.empty(n_topics)
+    largest = 0.0
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            w, count, old = words[pair], counts[pair], kept[pair]
+            for k in range(n_topics):
+                g = old[k]
+                h, z = g * (1.0 - g), log_absence(g)
+                sized = beta_sum + less_one_copy(mean_k[k], g)
+                gamma[k] = (
+                    expected_log(
+                        alpha[k], less_one_copy(mean_dk[d, k], g), less_one_copy(var_dk[d, k], h), log_zero_dk[d, k] - z
+                    )
+                    + expected_log(
+                        beta[w], less_one_copy(mean_wk[w, k], g), less_one_copy(var_wk[w, k], h), log_zero_wk[w, k] - z
+                    )
+                    - math.log(sized)
+                    + 0.5 * less_one_copy(var_k[k], h) / (sized * sized)
+                )
+            normalise_logs(n_topics, gamma)
+            for k in range(n_topics):
+                change = gamma[k] - old[k]
+                largest = max(largest, abs(change))
+                mean_dk[d, k] = max(mean_dk[d, k] + count * change, 0.0)
+                mean_wk[w, k] = max(mean_wk[w, k] + count * change, 0.0)
+                mean_k[k] = max(mean_k[k] + count * change, 0.0)
+                change = gamma[k] * (1.0 - gamma[k]) - old[k] * (1.0 - old[k])
+                var_dk[d, k] = max(var_dk[d, k] + count * change, 0.0)
+                var_wk[w, k] = max(var_wk[w, k] + count * change, 0.0)
+                var_k[k] = max(var_k[k] + count * change, 0.0)
+                change = count * (log_absence(gamma[k]) - log_absence(old[k]))
+                log_zero_dk[d, k] += change
+                log_zero_wk[w, k] += change
+                old[k] = gamma[k]
+    return largest

@@ -1,0 +1,120 @@
+"""The direct assignment sampler of the HDP: topics of tokens, new topics among them, and tables.
+
+    p(z_i = k | z_-i)    ~  (n_dk + alpha pi_k) (n_wk + beta / W) / (n_k + beta)     for a topic that is in use
+    p(z_i = new | z_-i)  ~  alpha pi_rest / W                                        spec of the HDP, 10 A
+
+with token i removed from the counts. A topic is a slot of the rows; a free slot has pi_k = 0 and no token, so it
+weighs nothing and is never drawn. A new topic takes the lowest free slot, with pi_k = b pi_rest, b ~ Beta(1, gamma).
+
+The weights are summed up in eight columns, slot k in column k modulo 8, and a draw runs through column after
+column. So the additions do not depend on how many free slots there are, and a vector holds one of each column.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.jit import kernel
+from workbench.kernels.simd.columns import COLUMNS, count_up_to, fetch_row, sum_columns
+from workbench.kernels.uniforms import uniform
+
+AHEAD = 4
+"""How many pairs before its turn the row of a word is asked for."""
+SMALLEST_WEIGHT = 1e-300
+"""The least that a weight can be: one of 0 would be a free slot, and could never come back."""
+
+
+@kernel
+def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative, ends):
+    """The slot that a uniform draws with weights share_k (row_k + beta / W), -1 for a new topic; the rest is scratch."""
+    sum_columns(share, row, word_beta, n_rows, cumulative, ends)
+    target = u * (ends[COLUMNS - 1] + new_weight)
+    if target >= ends[COLUMNS - 1]:
+        return -1
+    column = count_up_to(ends, target)
+    if column > 0:
+        target -= ends[column - 1]
+    top, above = cumulative[(n_rows - 1) * COLUMNS + column], 0
+    for r in range(n_rows):  # without a branch; rounding may leave a target at the top: the last with a weight
+        here = cumulative[r * COLUMNS + column]
+        above += (here <= target) & (here < top)
+    return above * COLUMNS + column
+
+
+@kernel
+def draw_tokens(
+    first, last, from_token, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, weights, rest, n_used,
+    alpha, beta, gamma, key, new_key,
+):
+    """Draws, in canonical order, the tokens of documents first..last from `from_token` on.
+
+    topics (token,) uint16; n_dk (document, slot), n_wk (word, slot) int32, n_k (slot,) int64 and weights pi (slot,)
+    are changed in place. Returns (document and token where it had to stop for want of a free slot, document -1 if it
+    did not; how many tokens changed topic; pi_rest; 1 + the highest slot in use).
+    """
+    capacity, word_beta = len(weights), beta / len(n_wk)
+    share, cumulative, ends = np.zeros(capacity), np.zeros(capacity), np.zeros(COLUMNS)
+    lowest_free, n_moved, cells = 0, 0, n_wk.reshape(-1)
+    for d in range(first, last):
+        n_rows = -(-n_used // COLUMNS)
+        for k in range(n_rows * COLUMNS):
+            share[k] = (n_dk[d, k] + alpha * weights[k]) / (n_k[k] + beta)
+        for pair in range(indptr[d], indptr[d + 1]):
+            if pair + AHEAD < len(words):
+                fetch_row(cells, words[pair + AHEAD] * np.int64(capacity), n_rows * COLUMNS)
+            row = n_wk[words[pair]]
+            for token in range(max(tokens_before[pair], from_token), tokens_before[pair] + counts[pair]):
+                old = np.int64(topics[token])
+                n_dk[d, old] -= 1
+                row[old] -= 1
+                n_k[old] -= 1
+                share[old] = (n_dk[d, old] + alpha * weights[old]) / (n_k[old] + beta)
+                new = draw_slot(share, row, word_beta, alpha * rest / len(n_wk), uniform(key, token), n_rows, cumulative, ends)
+                if new < 0:
+                    while lowest_free < capacity - 1 and weights[lowest_free] > 0.0:
+                        lowest_free += 1
+                    if lowest_free == capacity - 1:  # the last is kept for the rest
+                        n_dk[d, old] += 1
+                        row[old] += 1
+                        n_k[old] += 1
+                        return d, token, n_moved, rest, n_used
+                    new = lowest_free
+                    weights[new], rest = break_stick(rest, gamma, uniform(new_key, token))
+                    n_used = max(n_used, new + 1)
+                    n_rows = -(-n_used // COLUMNS)
+                topics[token] = new
+                n_dk[d, new] += 1
+                row[new] += 1
+                n_k[new] += 1
+                share[new] = (n_dk[d, new] + alpha * weights[new]) / (n_k[new] + beta)
+                n_moved += new != old
+    return -1, 0, n_moved, rest, n_used
+
+
+@kernel
+def break_stick(rest, gamma, u):
+    """b pi_rest and (1 - b) pi_rest with b ~ Beta(1, gamma), from one uniform."""
+    log_kept = math.log1p(-u) / gamma
+    return max(-math.expm1(log_kept) * rest, SMALLEST_WEIGHT), max(math.exp(log_kept) * rest, SMALLEST_WEIGHT)
+
+
+@kernel
+def draw_tables(indptr, tokens_before, n_dk, alpha_weights, key):
+    """(slot,) tables of all documents: m_dk is 1 + sum_i Bernoulli(a / (a + i)), i = 1 .. n_dk - 1, a = alpha pi_k (10 B).
+
+    The number of a uniform is that of a token of the document, so that no two draws share one.
+    """
+    tables = np.zeros(len(alpha_weights), np.int64)
+    for d in range(len(indptr) - 1):
+        index = tokens_before[indptr[d]]
+        for k in range(len(alpha_weights)):
+            n = n_dk[d, k]
+            if n == 0:
+                continue
+            a, found = alpha_weights[k], 1
+            for i in range(1, n):
+                found += uniform(key, index + i) * (a + i) < a
+            index += n
+            tables[k] += found
+    return tables
+

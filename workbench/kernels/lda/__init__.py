@@ -1,0 +1,1 @@
+"""Compiled updates of latent Dirichlet allocation."""

@@ -1,0 +1,204 @@
+"""What a bound of a hybrid asks of its sampled tokens z^CG, given the expected counts m of the others.
+
+    exp L(m + c(z)) / exp L(m)  =  p(z; alpha + m_dk)  p(w | z; beta + m_wk)
+
+Both factors are Polya urns, so tokens can be added one after another, and an assignment can be drawn from
+the first factor exactly. Annealing raises the second, the word factor, from power 0 to 1:
+
+    p_t(z_i = k | z_-i)  ~  (alpha_k + n_dk) ( (beta + n_wk) / (W beta + n_k) )^t           spec A.9, 2
+
+with n = m + c without token i. Arrays are those of `workbench.kernels.lda.gibbs`; only tokens of pairs that
+count at most `threshold` are sampled, and a token's uniform depends on its canonical number alone.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.jit import kernel
+from workbench.kernels.lda.gibbs import ENDS, draw_from, draw_pair, inverse_sizes
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import doubles, load, spread, store
+from workbench.kernels.uniforms import uniform
+
+
+@kernel
+def draw_from_urn(
+    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k, mean_dk, alpha, n_topics, key
+):
+    """Adds the sampled tokens of documents first..last to counts without them: p(z_i = k) ~ alpha_k + m_dk + c_dk so far."""
+    for d in range(first, last):
+        total = alpha[:n_topics].sum() + mean_dk[d, :n_topics].sum()
+        for pair in range(indptr[d], indptr[d + 1]):
+            if counts[pair] > threshold:
+                continue
+            for token in range(tokens_before[pair], tokens_before[pair + 1]):
+                target, reached, new = uniform(key, token) * total, alpha[0] + (mean_dk[d, 0] + n_dk[d, 0]), np.int64(0)
+                while new < n_topics - 1 and reached <= target:
+                    new += 1
+                    reached += alpha[new] + (mean_dk[d, new] + n_dk[d, new])
+                topics[token] = new
+                n_dk[d, new] += 1
+                n_wk[words[pair], new] += 1
+                n_k[new] += 1
+                total += 1.0
+
+
+@kernel
+def power_words(first, last, n_wk, mean_wk, beta, power, n_topics, powers):
+    """powers[w, k] = (beta + n_wk)^t for words first..last."""
+    for w in range(first, last):
+        for k in range(n_topics):
+            powers[w, k] = (beta + (mean_wk[w, k] + n_wk[w, k])) ** power
+
+
+@kernel
+def draw_annealed(
+    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k,
+    alpha, beta, n_topics, power, powers, key,
+):
+    """Draws every sampled token of documents first..last once, the word factor raised to `power`.
+
+    `powers` is that of `power_words` and is kept up to date: a token moves two of its entries, so no sweep
+    raises a whole row.
+    """
+    words_beta = len(n_wk) * beta
+    lanes = len(n_k)
+    sizes, cumulative, ends = np.zeros(lanes), np.empty(lanes), np.zeros(ENDS)
+    for k in range(n_topics):
+        sizes[k] = (words_beta + (mean_k[k] + n_k[k])) ** -power
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            if counts[pair] > threshold:
+                continue
+            w = words[pair]
+            for token in range(tokens_before[pair], tokens_before[pair + 1]):
+                old = np.int64(topics[token])
+                n_dk[d, old] -= 1
+                n_wk[w, old] -= 1
+                n_k[old] -= 1
+                with_token = powers[w, old], sizes[old]
+                powers[w, old] = (beta + (mean_wk[w, old] + n_wk[w, old])) ** power
+                sizes[old] = (words_beta + (mean_k[old] + n_k[old])) ** -power
+                sums = spread(0.0)
+                for i in range(0, lanes, LANES):
+                    a = load(alpha, i) + (load(mean_dk, d * lanes + i) + doubles(load(n_dk, d * lanes + i)))
+                    sums += a * (load(powers, w * lanes + i) * load(sizes, i))
+                    store(cumulative, i, sums)
+                new = draw_from(sums, cumulative, ends, uniform(key, token))
+                topics[token] = new
+                n_dk[d, new] += 1
+                n_wk[w, new] += 1
+                n_k[new] += 1
+                if new == old:
+                    powers[w, old], sizes[old] = with_token
+                else:
+                    powers[w, new] = (beta + (mean_wk[w, new] + n_wk[w, new])) ** power
+                    sizes[new] = (words_beta + (mean_k[new] + n_k[new])) ** -power
+
+
+@kernel
+def log_word_factor(first, last, n_wk, mean_wk, beta, n_topics):
+    """The part of words first..last in log p(w | z; beta + m): sum lnG(beta + m_wk + c_wk) - lnG(beta + m_wk)."""
+    total = 0.0
+    for w in range(first, last):
+        for k in range(n_topics):
+            if n_wk[w, k] != 0:
+                prior = beta + mean_wk[w, k]
+                total += math.lgamma(prior + n_wk[w, k]) - math.lgamma(prior)
+    return total
+
+
+@kernel
+def log_size_factor(n_k, mean_k, words_beta, n_topics):
+    """The part of the topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
+    total = 0.0
+    for k in range(n_topics):
+        total += math.lgamma(words_beta + mean_k[k]) - math.lgamma(words_beta + (mean_k[k] + n_k[k]))
+    return total
+
+
+@kernel
+def draw_and_weigh(
+    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k,
+    alpha, beta, n_topics, key, sampled_before, marginals,
+):
+    """`gibbs.draw_topics` that adds each p(z_i | z_-i) to its row of `marginals` (sampled token, topic).
+
+    Returns the sum of their entropies, sum_i H[p(z_i | z_-i)], in nats.
+    """
+    words_beta = len(n_wk) * beta
+    inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
+    cumulative, ends = np.empty(len(n_k)), np.zeros(ENDS)
+    entropies = 0.0
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            if counts[pair] > threshold:
+                continue
+            w = words[pair]
+            for copy in range(counts[pair]):
+                draw_pair(
+                    tokens_before[pair] + copy, 1, key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
+                    alpha, beta, words_beta, inverse, cumulative, ends,
+                )
+                total, row = cumulative[-LANES:].sum(), marginals[sampled_before[pair] + copy]
+                for k in range(n_topics):
+                    p = (cumulative[k] - (cumulative[k - LANES] if k >= LANES else 0.0)) / total
+                    row[k] += p
+                    if p > 0.0:
+                        entropies -= p * math.log(p)
+    return entropies
+
+
+@kernel
+def entropy_of_rows(rows):
+    """sum of the entropies of the rows, each normalised first, in nats."""
+    entropies = 0.0
+    for i in range(len(rows)):
+        total = 0.0
+        for k in range(rows.shape[1]):
+            total += rows[i, k]
+        for k in range(rows.shape[1]):
+            p = rows[i, k] / total
+            if p > 0.0:
+                entropies -= p * math.log(p)
+    return entropies
+
+
+@kernel
+def log_sum_of_assignments(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics):
+    """log of the sum over every assignment of the given tokens of exp L(m + c) / exp L(m).
+
+    documents, words (sampled token,). Tokens are added one after another; each multiplies by its predictive
+    probability given those before it, so an assignment costs one token's arithmetic.
+    """
+    n_tokens = len(documents)
+    words_beta = len(mean_wk) * beta
+    n_dk, n_wk, n_k = mean_dk.copy(), mean_wk.copy(), mean_k.copy()
+    n_d = np.empty(len(mean_dk))
+    for d in range(len(mean_dk)):
+        n_d[d] = alpha[:n_topics].sum() + mean_dk[d, :n_topics].sum()
+    topics, logs = np.full(n_tokens, -1), np.zeros(n_tokens + 1)
+    largest, total = -np.inf, 0.0
+    i = 0
+    while i >= 0:
+        if i == n_tokens:
+            if logs[i] > largest:
+                total *= math.exp(largest - logs[i])
+                largest = logs[i]
+            total += math.exp(logs[i] - largest)
+            i -= 1
+            continue
+        d, w, k = documents[i], words[i], topics[i]
+        if k >= 0:
+            n_dk[d, k], n_wk[w, k], n_k[k], n_d[d] = n_dk[d, k] - 1, n_wk[w, k] - 1, n_k[k] - 1, n_d[d] - 1
+        k += 1
+        topics[i] = k if k < n_topics else -1
+        if k == n_topics:
+            i -= 1
+            continue
+        p = (alpha[k] + n_dk[d, k]) / n_d[d] * ((beta + n_wk[w, k]) / (words_beta + n_k[k]))
+        logs[i + 1] = logs[i] + math.log(p)
+        n_dk[d, k], n_wk[w, k], n_k[k], n_d[d] = n_dk[d, k] + 1, n_wk[w, k] + 1, n_k[k] + 1, n_d[d] + 1
+        i += 1
+    return largest + math.log(total)

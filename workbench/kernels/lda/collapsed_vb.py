@@ -1,0 +1,248 @@
+"""The collapsed variational update of LDA, second order (CVB) and zeroth order (CVB0), with optional sampled counts.
+
+    gamma_dwk  ~  exp{ log(alpha_k + E_dk) + log(beta_w + E_wk) - log(B + E_k)
+                       - V_dk / 2 (alpha_k + E_dk)^2 - V_wk / 2 (beta_w + E_wk)^2 + V_k / 2 (B + E_k)^2 }       spec A7
+
+E and V are means and variances of the counts with *one* copy of the pair taken out, whatever its count:
+all copies share gamma, and the derivative of the objective by gamma is that of one token. B is the prior of
+all words, the sum of beta_w in LDA; in the HDP alpha_k and beta_w are geometric means and B is a mean (spec of
+the HDP, 4.4). In a hybrid the sampled counts of each chain are added to the means, without variance, and the
+exponent is averaged over the chains (spec A.8). CVB0 has no variances (`var_*` None). Pairs are visited in
+canonical order and the counts follow each pair; nothing guarantees that an objective rises.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.jit import lean
+from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.simd.special import exp_within, normalise_logs
+from workbench.kernels.simd.vectors import aside, doubles, fetch, inlined, lane, load_eight, store, total
+
+TINY = 1e-100
+"""A normaliser below this, or above its inverse, is computed in the log domain."""
+BLOCK = 8
+"""Topics that are computed at once: with sixteen, the vectors of one formula do not fit into the registers of AVX2."""
+AHEAD = 3
+"""How many pairs ahead counts of a word are asked for, and gamma, which a partition does not read in sequence."""
+ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
+"""Rows of `room_for`."""
+
+
+@inlined
+def less_one_copy(total, part):
+    """A sum without one copy's part; rounding may leave less than nothing."""
+    return max(total - part, 0.0)
+
+
+@aside
+def log_weights(
+    d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+    n_topics, old, log_gamma,
+):
+    """log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
+    prior_w, n_chains = beta[w], len(sampled_dk)
+    for k in range(n_topics):
+        g = old[k]
+        e_dk, e_wk, e_k = less_one_copy(mean_dk[d, k], g), less_one_copy(mean_wk[w, k], g), less_one_copy(mean_k[k], g)
+        total = 0.0
+        for s in range(max(n_chains, 1)):
+            a, b, c = alpha[k] + e_dk, prior_w + e_wk, beta_sum + e_k
+            if n_chains:
+                a, b, c = a + sampled_dk[s, d, k], b + sampled_wk[s, w, k], c + sampled_k[s, 0, k]
+            total += math.log(a) + math.log(b) - math.log(c)
+            if var_k is not None:
+                h = g * (1.0 - g)
+                total -= 0.5 * (less_one_copy(var_dk[d, k], h) / (a * a) + less_one_copy(var_wk[w, k], h) / (b * b))
+                total += 0.5 * less_one_copy(var_k[k], h) / (c * c)
+        log_gamma[k] = total / max(n_chains, 1)
+
+
+def room_for(alpha, n_topics, n_padded) -> np.ndarray:
+    """What a pass keeps at hand, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
+
+    The zeros are a vector that the compiler does not know: the greater of a number and a known 0 takes it two instructions.
+    """
+    room = aligned_zeros((4, n_padded), np.float64)
+    room[ALPHA] = 1.0
+    room[ALPHA, :n_topics], room[LIVE, :n_topics] = alpha[:n_topics], 1.0
+    return room
+
+
+@inlined
+def weigh(
+    k, d, w, i, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, prior_w, beta_sum,
+    kept, room,
+):
+    """Topics k on of one pair, whose row of gamma begins at i: gamma up to a factor that all its topics share.
+
+    The reciprocals of a, b and c, squared, share one division: (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
+    """
+    n_padded = len(mean_k)
+    nothing, live = load_eight(room, NOTHING * n_padded), load_eight(room, LIVE * n_padded + k)
+    in_d, in_w = d * n_padded + k, w * n_padded + k
+    g = doubles(load_eight(kept, i + k))
+    a = load_eight(room, ALPHA * n_padded + k) + max(load_eight(mean_dk, in_d) - g, nothing)
+    b = prior_w + max(load_eight(mean_wk, in_w) - g, nothing)
+    c = beta_sum + max(load_eight(mean_k, k) - g, nothing)
+    if len(sampled_dk):
+        a = a + doubles(load_eight(sampled_dk, in_d))
+        b = b + doubles(load_eight(sampled_wk, in_w))
+        c = c + doubles(load_eight(sampled_k, k))
+    ab = a * b
+    if var_k is None:
+        return live * (ab / c)
+    h = g * (1.0 - g)
+    ac, bc = a * c, b * c
+    inverse, ab2 = 1.0 / (ab * c), ab * ab
+    of_dk = max(load_eight(var_dk, in_d) - h, nothing) * (bc * bc)
+    of_wk = max(load_eight(var_wk, in_w) - h, nothing) * (ac * ac)
+    of_k = max(load_eight(var_k, k) - h, nothing) * ab2
+    exponent = (of_k - (of_dk + of_wk)) * (0.5 * (inverse * inverse))
+    return (live * (ab2 * inverse)) * exp_within(max(min(exponent, 700.0), -700.0))
+
+
+@inlined
+def add_to(array, i, change, nothing):
+    """Eight counts moved; rounding leaves none below nothing."""
+    store(array, i, max(load_eight(array, i) + change, nothing))
+
+
+@inlined
+def move(k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, room):
+    """Topics k on of one pair get a new gamma, as it is stored, and the counts follow; returns by how much it changed."""
+    n_padded = len(mean_k)
+    nothing = load_eight(room, NOTHING * n_padded)
+    in_d, in_w = d * n_padded + k, w * n_padded + k
+    old = doubles(load_eight(kept, i + k))
+    store(kept, i + k, weights)
+    new = doubles(load_eight(kept, i + k))
+    moved = (new - old) * count
+    add_to(mean_dk, in_d, moved, nothing)
+    add_to(mean_wk, in_w, moved, nothing)
+    add_to(mean_k, k, moved, nothing)
+    if var_k is not None:
+        moved = moved * (1.0 - (new + old))  # n { new (1 - new) - old (1 - old) }
+        add_to(var_dk, in_d, moved, nothing)
+        add_to(var_wk, in_w, moved, nothing)
+        add_to(var_k, k, moved, nothing)
+    return max(new - old, old - new)
+
+
+@inlined
+def renew(
+    d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+    n_topics, kept, row, room,
+):
+    """`update_pair`; returns the largest changes in each of eight topics."""
+    n_padded = len(mean_k)
+    i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
+    by_logs = len(sampled_dk) > 1
+    if not by_logs:
+        weights = load_eight(room, NOTHING * n_padded)
+        for k in range(0, n_topics, BLOCK):
+            found = weigh(
+                k, d, w, i, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
+                beta[w], beta_sum, kept, room,
+            )
+            store(room, scratch + k, found)
+            weights = weights + found
+        normaliser = total(weights)
+        inverse = 1.0 / normaliser
+        by_logs = not TINY < normaliser < 1.0 / TINY
+    if by_logs:
+        log_weights(
+            d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+            n_topics, kept[row], room[WEIGHTS],
+        )
+        normalise_logs(n_topics, room[WEIGHTS])
+        inverse = 1.0
+    largest = load_eight(room, NOTHING * n_padded)
+    for k in range(0, n_topics, BLOCK):
+        found = load_eight(room, scratch + k) * inverse
+        largest = max(largest, move(k, d, w, i, count, found, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, room))
+    return largest
+
+
+@inlined
+def highest(values):
+    """The greatest of eight."""
+    found = lane(values, 0)
+    for k in range(1, BLOCK):
+        found = max(found, lane(values, k))
+    return found
+
+
+@lean
+def update_pair(
+    d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+    n_topics, kept, row, room,
+):
+    """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
+
+    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are what is added to the counts; room: `room_for`.
+    """
+    return highest(renew(
+        d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
+        n_topics, kept, row, room,
+    ))
+
+
+@lean
+def update_pairs(
+    first, last, indptr, words, counts, rows, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, room,
+):
+    """`update_in_order` with room for a pair."""
+    largest, end = load_eight(room, NOTHING * len(mean_k)), indptr[last] - 1
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            later = min(pair + AHEAD, end)
+            of_word, of_gamma = words[later] * len(mean_k), rows[later] * len(mean_k)
+            for k in range(0, n_topics, BLOCK):
+                fetch(mean_wk, of_word + k)
+                fetch(kept, of_gamma + k)
+                if var_k is not None:
+                    fetch(var_wk, of_word + k)
+            changed = renew(
+                d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+                sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, rows[pair], room,
+            )
+            largest = max(largest, changed)
+    return highest(largest)
+
+
+def update_in_order(
+    first, last, indptr, words, counts, rows, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics,
+):
+    """`update_pair` for each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
+    return update_pairs(
+        first, last, indptr, words, counts, rows, kept,
+        mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
+        sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, room_for(alpha, n_topics, len(mean_k)),
+    )
+
+
+@lean
+def add_moments(indptr, words, counts, threshold, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, n_topics):
+    """Adds mean and variance of the counts behind gamma, n gamma and n gamma (1 - gamma), to zeroed arrays."""
+    n_padded, i = len(mean_k), 0
+    for d in range(len(indptr) - 1):
+        for pair in range(indptr[d], indptr[d + 1]):
+            if counts[pair] <= threshold:
+                continue
+            in_d, in_w = d * n_padded, words[pair] * n_padded
+            for k in range(0, n_topics, BLOCK):
+                g = doubles(load_eight(kept, i + k))
+                part = counts[pair] * g
+                store(mean_dk, in_d + k, load_eight(mean_dk, in_d + k) + part)
+                store(mean_wk, in_w + k, load_eight(mean_wk, in_w + k) + part)
+                store(mean_k, k, load_eight(mean_k, k) + part)
+                if var_k is not None:
+                    part = part * (1.0 - g)
+                    store(var_dk, in_d + k, load_eight(var_dk, in_d + k) + part)
+                    store(var_wk, in_w + k, load_eight(var_wk, in_w + k) + part)
+                    store(var_k, k, load_eight(var_k, k) + part)
+            i += n_padded

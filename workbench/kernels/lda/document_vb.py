@@ -1,0 +1,168 @@
+"""Documents fitted one by one to topics that stand still: the E-step of variational EM, and folding in.
+
+    gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + l_wk },   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
+
+l_wk is E[log phi_kw] of a Dirichlet posterior, or log phi_kw of a point. gamma factorises into a
+document weight and a word weight and is not stored: from the weights behind the last gamma of each
+document `word_counts` computes it again. Where exp(psi) leaves the range of doubles, a pair is
+normalised in the log domain.
+"""
+
+import numpy as np
+
+from workbench.kernels.jit import lean
+from workbench.kernels.lda.standard_vb import (
+    BLOCK,
+    GROUP,
+    NOTHING_SAMPLED,
+    TINY,
+    blend,
+    four_from,
+    log_domain_gamma,
+    weigh_row,
+    weigh_rows,
+)
+from workbench.kernels.simd.lanes import LANES, LINE
+from workbench.kernels.simd.vectors import (
+    choose,
+    count,
+    fetch,
+    inlined,
+    lane,
+    load,
+    load_eight,
+    load_four,
+    spread,
+    store,
+    total,
+    totals,
+)
+
+
+def longest(first, last, indptr) -> int:
+    """Pairs of the longest of documents first..last."""
+    return np.diff(indptr[first : last + 1]).max()
+
+
+@inlined
+def divide(i, normalisers, tokens, ratios):
+    """Stores count / normaliser of four pairs, 0 where that is tiny; returns them, and how many are tiny."""
+    copies, tiny = load_four(tokens, i), normalisers < TINY
+    found = choose(tiny, 0.0 * copies, copies / normalisers)
+    store(ratios, i, found)
+    return lane(found, 0), lane(found, 1), lane(found, 2), lane(found, 3), count(tiny)
+
+
+@inlined
+def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new):
+    """`visit` for rows of sixteen topics, of which all that goes on from pair to pair stays in registers."""
+    a, sums, n_tiny = load(document_weights, own), spread(0.0), 0
+    for i in range(0, n, GROUP):
+        for soon in four_from(rows, i + GROUP):
+            fetch(word_weights, soon)
+            fetch(word_weights, soon + LINE)
+        r0, r1, r2, r3 = four_from(rows, i)
+        found = totals(
+            a * load(word_weights, r0), a * load(word_weights, r1), a * load(word_weights, r2), a * load(word_weights, r3)
+        )
+        q0, q1, q2, q3, tiny = divide(i, found, tokens, ratios)
+        first = q0 * load(word_weights, r0) + q1 * load(word_weights, r1)
+        sums += first + (q2 * load(word_weights, r2) + q3 * load(word_weights, r3))
+        n_tiny += tiny
+    store(new, 0, sums)
+    return n_tiny
+
+
+@inlined
+def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
+    """new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik, for the pairs of a document, four at a time.
+
+    rows: where the row w_i of the word of each begins; seven places beyond the last hold some row, and no tokens.
+    Leaves n / Z of each pair, 0 where Z is tiny; returns how many of them are tiny at most.
+    """
+    n_padded, n_tiny = len(new), 0
+    for k in range(0, n_padded, LANES):
+        store(new, k, spread(0.0))
+    for i in range(0, n, GROUP):
+        soon = four_from(rows, i + GROUP)
+        own_rows = r0, r1, r2, r3 = four_from(rows, i)
+        s0 = s1 = s2 = s3 = 0.0 * load_eight(document_weights, own)
+        for k in range(0, n_padded, BLOCK):
+            for row in soon:
+                fetch(word_weights, row + k)
+            a = load_eight(document_weights, own + k)
+            s0 += a * load_eight(word_weights, r0 + k)
+            s1 += a * load_eight(word_weights, r1 + k)
+            s2 += a * load_eight(word_weights, r2 + k)
+            s3 += a * load_eight(word_weights, r3 + k)
+        q0, q1, q2, q3, tiny = divide(i, totals(s0, s1, s2, s3), tokens, ratios)
+        for k in range(0, n_padded, BLOCK):
+            store(new, k, load_eight(new, k) + blend(word_weights, k, own_rows, (q0, q1, q2, q3)))
+        n_tiny += tiny
+    return n_tiny
+
+
+@lean
+def fit_each(
+    first, last, indptr, words, counts, alpha, none_sampled, word_logs, word_weights, n_topics, most_passes, tolerance,
+    mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
+):
+    """`fit_documents` with room for a document."""
+    n_padded, n_visited = len(alpha), 0
+    for d in range(first, last):
+        begin, end, own = indptr[d], indptr[d + 1], d * n_padded
+        n = end - begin
+        for i in range(n):
+            pair = np.uint64(begin + i)
+            tokens[np.uint64(i)], rows[np.uint64(i)] = counts[pair], np.int64(words[pair]) * n_padded
+        store(tokens, n, spread(0.0))
+        store(rows, n, spread(0))
+        for passed in range(most_passes):
+            if passed > 0:
+                weigh_row(d, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
+            if n_padded == LANES:
+                n_tiny = visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new)
+            else:
+                n_tiny = visit(n, rows, tokens, own, document_weights, word_weights, ratios, new)
+            n_visited += n
+            for k in range(0, n_padded, LANES):
+                store(new, k, load(new, k) * load(document_weights, own + k))
+            if n_tiny > 0:
+                for i in range(n):
+                    if ratios[i] == 0.0:
+                        log_domain_gamma(
+                            d, document_logs, document_weights, np.int64(words[begin + i]), word_logs, word_weights, n_topics,
+                            gamma,
+                        )
+                        for k in range(n_topics):
+                            new[k] += tokens[i] * gamma[k]
+            changes = spread(0.0)
+            for k in range(0, n_padded, LANES):
+                change = load(new, k) - load(mean_dk, own + k)
+                changes += max(change, 0.0 - change)
+                store(mean_dk, own + k, load(new, k))
+            if total(changes) < tolerance * n_topics:
+                break
+        for i in range(n):
+            kept_ratios[np.uint64(begin + i)] = ratios[np.uint64(i)]
+    return n_visited
+
+
+def fit_documents(
+    first, last, indptr, words, counts, alpha, word_logs, word_weights, n_topics, most_passes, tolerance,
+    mean_dk, document_logs, document_weights, kept_ratios,
+):
+    """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
+
+    `mean_dk` holds the start and then the result, `document_weights` what the last gamma came from, and `document_logs` their
+    logs where one is faint; `kept_ratios` count / normaliser of each pair, 0 if it went by logs. Returns the pairs visited.
+    """
+    n_padded, most = len(alpha), longest(first, last, indptr) + LANES
+    tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
+    gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
+    none_sampled = NOTHING_SAMPLED[0]  # an argument below, since a constant would be of another type
+    weigh_rows(first, last, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
+    return fit_each(
+        first, last, indptr, words, counts, alpha, none_sampled, word_logs, word_weights, n_topics, most_passes, tolerance,
+        mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
+    )

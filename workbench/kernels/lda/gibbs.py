@@ -1,0 +1,242 @@
+"""The one sampling kernel: topics of tokens drawn from their collapsed conditional.
+
+    p(z_i = k | z_-i, w)  ~  (alpha_k + n_dk) (beta + n_wk) / (W beta + n_k)        spec A6, A8
+
+with token i removed from the counts. The counts are integers, plus, for hybrids, an optional
+real-valued mean part that stays as it is (`mean_*` None: no mean part), and the variances of that part
+(`var_*` None: none), which multiply the conditional by
+
+    exp{ - V_dk / 2 (alpha_k + n_dk)^2 - V_wk / 2 (beta + n_wk)^2 + V_k / 2 (W beta + n_k)^2 }    spec A.8
+
+A token's uniform depends on its canonical number alone, so a Gibbs sampler is the hybrid in which every pair is sampled, bit
+for bit.
+
+A row of topics is worked on in blocks of sixteen lanes. Running sums go down the lanes, block by block; a draw falls into
+a lane (in the order of `vectors.STAIR`) and then into a block, so with up to four topics it is the smallest k whose
+running sum exceeds u times the sum of all, and else the same in another order of the topics. Sums are float64: the chance
+of a topic is right to 1e-15 of the whole, a topic of no weight (as padding is) is never drawn, and one of any weight can be.
+
+The document's factor of each topic, `share` = (alpha_k + n_dk) / (W beta + n_k), is kept through the document: a token
+changes two of its entries. What an entry will be with one token more, `raised`, is computed before it is asked for,
+and a drawn token is only added after the next one has been removed, so that no token waits for a division.
+"""
+
+import numpy as np
+
+from workbench.kernels.jit import kernel, lean
+from workbench.kernels.simd.lanes import LANES, LINE
+from workbench.kernels.simd.special import fast_exp
+from workbench.kernels.simd.vectors import (
+    STAIR,
+    at_most_256_bits,
+    bump,
+    counted,
+    doubles,
+    fetch,
+    inlined,
+    lane,
+    load,
+    put,
+    spread,
+    stairs,
+    store,
+)
+from workbench.kernels.uniforms import uniform
+
+SMALLEST_EXPONENT, LARGEST_EXPONENT = -300.0, 300.0
+"""Where second-order factors are cut off, so that some topic always has a weight within the range of doubles."""
+SMALLEST_SQUARE = 1e-300
+"""Stands for the square of 0 in a padding topic."""
+AHEAD = 4
+"""How many pairs before its turn the row of a word is asked for."""
+LARGEST_UNIFORM = 1.0 - 2.0**-53
+"""A number times this is less than the number."""
+COLUMN_AT, COLUMN_BEFORE = STAIR.astype(np.uint64), np.append(LANES, STAIR[:-1]).astype(np.uint64)
+"""The lane of a place in the order of a draw, and of the place before it; before the first lies the 0 in `ends`."""
+ENDS = LANES + 1
+"""Length of the scratch `ends`: where each lane ends in the order of a draw, and a 0, which it must hold from the start."""
+
+
+@inlined
+def draw_from(sums, cumulative, ends, u):
+    """The topic that a uniform draws, from running sums down each lane (lanes,) and their last block; `ends` is scratch."""
+    steps, top = stairs(sums)
+    store(ends, 0, steps)
+    targets = u * top
+    place = np.uint64(lane(counted(steps <= targets), 0))
+    column = np.int64(COLUMN_AT[place])
+    target = lane(targets, 0) - ends[COLUMN_BEFORE[place]]
+    end = len(cumulative) - LANES + column
+    target, above = min(target, cumulative[np.uint64(end)] * LARGEST_UNIFORM), 0
+    for i in range(column, end, LANES):
+        above += cumulative[np.uint64(i)] <= target
+    return np.uint32(above * LANES + column)
+
+
+@inlined
+def beside(mean, i, n):
+    """A number or a block of counts with its mean part."""
+    return n if mean is None else mean[i] + n
+
+
+@inlined
+def block_beside(mean, i, n):
+    return n if mean is None else load(mean, i) + n
+
+
+@kernel
+def inverse_sizes(n_k, mean_k, words_beta, added):
+    """1 / (W beta + n_k) for every topic, the mean part and an added token included."""
+    inverse = np.empty(len(n_k))
+    for k in range(len(n_k)):
+        inverse[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + added))
+    return inverse
+
+
+@kernel
+def draw_pair(
+    first_token, n_copies, key, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k, alpha, beta, words_beta, inverse, cumulative,
+    ends,
+):
+    """Draws the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
+
+    `inverse` holds 1 / (W beta + n_k) and is kept up to date; `cumulative` (topic,) gets the running sums of weights down
+    each lane, and begins every draw anew; `ends` is scratch too.
+    """
+    n_moved = 0
+    for token in range(first_token, first_token + n_copies):
+        old = topics[token]
+        n_dk[old] -= 1
+        n_wk[old] -= 1
+        n_k[old] -= 1
+        inverse[old] = 1.0 / (words_beta + beside(mean_k, old, n_k[old]))
+        sums = spread(0.0)
+        for i in range(0, len(n_k), LANES):
+            a = load(alpha, i) + block_beside(mean_dk, i, doubles(load(n_dk, i)))
+            sums += a * load(inverse, i) * (beta + block_beside(mean_wk, i, doubles(load(n_wk, i))))
+            store(cumulative, i, sums)
+        new = draw_from(sums, cumulative, ends, uniform(key, token))
+        topics[token] = new
+        n_dk[new] += 1
+        n_wk[new] += 1
+        n_k[new] += 1
+        inverse[new] = 1.0 / (words_beta + beside(mean_k, new, n_k[new]))
+        n_moved += new != old
+    return n_moved
+
+
+@inlined
+def leaning_of(a, inverse, var_dk, var_k):
+    """The part of a second-order exponent that is the document's and the topic's, twice."""
+    return var_k * (inverse * inverse) - var_dk / max(a * a, SMALLEST_SQUARE)
+
+
+@inlined
+def add_token(
+    k, row, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta, same, more, share, raised, leaning
+):
+    """Adds a token to the counts and to all that is kept of them."""
+    here[k] += 1
+    n_k[k] += 1
+    bump(n_wk, row + k, np.int32(1))
+    put(share, k, raised[k])
+    same[k] = more[k]
+    if var_k is not None:
+        put(leaning, k, leaning_of(alpha[k] + beside(mean_here, k, here[k]), same[k], var_here[k], var_k[k]))
+    more[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + 1))
+    raised[k] = (alpha[k] + beside(mean_here, k, here[k] + 1)) * more[k]
+
+
+@inlined
+def ask_for_row(row, lanes, n_wk, mean_k, var_wk):
+    """Asks for the counts of a word, of twice the width with a mean part, and for the variances of that."""
+    for i in range(row, row + lanes, LANES):
+        fetch(n_wk, i)
+        if mean_k is not None:
+            fetch(n_wk, i + LINE)
+        if var_wk is not None:
+            fetch(var_wk, i)
+            fetch(var_wk, i + LINE)
+
+
+@kernel
+def draw_topics(
+    first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k,
+    mean_dk, mean_k, var_dk, var_wk, var_k, alpha, beta, n_topics, key,
+):
+    """Draws, in canonical order, every token of the given pairs of documents first..last.
+
+    topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are
+    padded and changed in place; returns how many tokens changed topic. The mean part of a word is within n_wk, which
+    is float64 then: a token mostly meets another word, and its row is read once.
+    """
+    at_most_256_bits()
+    words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
+    same = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))  # of a mere 0 and 1 it would be compiled twice
+    more = inverse_sizes(n_k, mean_k, words_beta, np.int64(1))
+    share, raised, leaning, cumulative = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    ends = np.zeros(ENDS)
+    n_moved = 0
+    for d in range(first, last):
+        for i in range(0, lanes, LANES):
+            n = doubles(load(n_dk, d * lanes + i))
+            a = load(alpha, i) + block_beside(mean_dk, d * lanes + i, n)
+            store(share, i, a * load(same, i))
+            store(raised, i, (load(alpha, i) + block_beside(mean_dk, d * lanes + i, n + 1.0)) * load(more, i))
+            if var_k is not None:
+                store(leaning, i, leaning_of(a, load(same, i), load(var_dk, d * lanes + i), load(var_k, i)))
+        here = n_dk[d]
+        mean_here = None if mean_dk is None else mean_dk[d]
+        var_here = None if var_dk is None else var_dk[d]
+        new, row_before, waits = np.uint32(0), np.int64(0), False
+        for pair in range(indptr[d], indptr[d + 1]):
+            if pair + AHEAD < len(words):
+                ask_for_row(words[pair + AHEAD] * lanes, lanes, n_wk, mean_k, var_wk)
+            row = words[pair] * lanes
+            for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+                old = topics[np.uint64(token)]
+                here[old] -= 1
+                n_k[old] -= 1
+                bump(n_wk, row + old, np.int32(-1))
+                raised[old], more[old] = share[old], same[old]
+                same[old] = 1.0 / (words_beta + beside(mean_k, old, n_k[old]))
+                a = alpha[old] + beside(mean_here, old, here[old])
+                put(share, old, a * same[old])
+                if var_k is not None:
+                    put(leaning, old, leaning_of(a, same[old], var_here[old], var_k[old]))
+                if waits:
+                    add_token(
+                        new, row_before, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta,
+                        same, more, share, raised, leaning,
+                    )
+                sums = spread(0.0)
+                for i in range(0, lanes, LANES):
+                    b = beta + doubles(load(n_wk, row + i))
+                    weights = load(share, i) * b
+                    if var_k is not None:
+                        exponents = 0.5 * (load(leaning, i) - load(var_wk, row + i) / (b * b))
+                        weights *= fast_exp(min(max(exponents, SMALLEST_EXPONENT), LARGEST_EXPONENT))
+                    sums += weights
+                    store(cumulative, i, sums)
+                new, row_before, waits = draw_from(sums, cumulative, ends, uniform(key, token)), row, True
+                topics[np.uint64(token)] = new
+                n_moved += new != old
+        if waits:
+            add_token(
+                new, row_before, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta,
+                same, more, share, raised, leaning,
+            )
+    return n_moved
+
+
+@lean
+def count_topics(indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k):
+    """Adds every token of pairs that count at most `threshold` to the counts of its topic."""
+    for d in range(len(indptr) - 1):
+        for pair in range(indptr[d], indptr[d + 1]):
+            if counts[pair] <= threshold:
+                for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+                    k = topics[token]
+                    n_dk[d, k] += 1
+                    n_wk[words[pair], k] += 1
+                    n_k[k] += 1

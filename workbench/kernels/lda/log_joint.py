@@ -1,0 +1,143 @@
+"""The collapsed joint of LDA as a function of counts, and the probability of tokens.
+
+    L(n) = sum_d [ lnG(A) - lnG(A + N_d) + sum_k ( lnG(alpha_k + n_dk) - lnG(alpha_k) ) ]
+         + sum_k [ lnG(W beta) - lnG(W beta + n_k) + sum_w ( lnG(beta + n_wk) - lnG(beta) ) ]     spec A1
+
+For integer counts this is log p(w, z) in nats, all constants included; it extends to real counts. Each
+lnG(x + n) - lnG(x), a *rise*, is computed for sixteen topics at a time, or taken from a table where the counts are
+whole and x is one for all topics: the same numbers, added in one order.
+"""
+
+import numpy as np
+
+from workbench.kernels.jit import lean
+from workbench.kernels.simd.lanes import LANES, pad_topics, padded
+from workbench.kernels.simd.logarithms import log_gammas
+from workbench.kernels.simd.vectors import choose, count, doubles, fetch, inlined, load, numbers, spread, store, take, total
+
+IN_TABLE = 2048
+"""Whole counts below this are looked up; the table fits into the fastest cache."""
+AHEAD, ONE_BLOCK = np.uint64(8), np.uint64(LANES)
+"""Pairs from a row of counts that is used to the one that is asked for; topics in a block; both to count with indices."""
+
+
+def log_documents(n_dk, alpha, n_topics) -> float:
+    """The part of L(n) that is a sum over documents; counts (document, topic), integer or real, and alpha padded."""
+    tokens = np.zeros(-(-len(n_dk) // LANES) * LANES)
+    rises = _rises(n_dk, alpha[:n_topics], tokens)
+    return rises - _rises(tokens.reshape(-1, LANES), np.full(LANES, alpha[:n_topics].sum()))
+
+
+def log_joint(n_dk, n_wk, n_k, alpha, beta, n_topics) -> float:
+    """L(n) of counts (document, topic), (word, topic), (topic,), integer or real, and of alpha, all padded."""
+    of_words, sizes = _rises(n_wk, np.full(n_topics, beta)), n_k[None].astype(np.float64)
+    return log_documents(n_dk, alpha, n_topics) + of_words - _rises(sizes, np.full(n_topics, len(n_wk) * beta))
+
+
+def _rises(counts, x, row_sums=None) -> float:
+    """sum_rk lnG(x_k + n_rk) - lnG(x_k) of counts (row, topic) padded; the sums of rows go into (row,) float64."""
+    alike, x = counts.dtype.kind == "i" and bool((x == x[0]).all()), pad_topics(x, 1.0)
+    row_sums = np.empty(len(counts)) if row_sums is None else row_sums
+    room = np.empty(max(IN_TABLE, len(x)))
+    return (_look_up_rises if alike else _add_rises)(counts, x, row_sums, room)
+
+
+@inlined
+def rises_of(n, x, log_gamma_x):
+    """lnG(x + n) - lnG(x) of sixteen counts."""
+    return choose(n == 0, spread(0.0), log_gammas(x + doubles(n)) - log_gamma_x)
+
+
+@lean
+def _add_rises(counts, x, row_sums, log_gamma_x):
+    """`_rises`, all computed; log_gamma_x is scratch."""
+    rises = spread(0.0)
+    for k in range(0, len(x), LANES):
+        store(log_gamma_x, k, log_gammas(load(x, k)))
+    for row in range(len(counts)):
+        sums, of_row = spread(0.0), spread(0.0)
+        for k in range(0, len(x), LANES):
+            n = load(counts, row * counts.shape[1] + k)
+            sums += doubles(n)
+            if count(n == 0) < LANES:
+                of_row += rises_of(n, load(x, k), load(log_gamma_x, k))
+        rises += of_row
+        row_sums[row] = total(sums)
+    return total(rises)
+
+
+@lean
+def _look_up_rises(counts, x, row_sums, table):
+    """`_rises` of whole counts where all x are one, from a table, which it fills, where there may be many alike."""
+    x, rises = spread(x[0]), spread(0.0)
+    log_gamma_x = log_gammas(x)
+    for n in range(0, IN_TABLE, LANES):
+        store(table, n, rises_of(numbers(x) + n, x, log_gamma_x))
+    for row in range(len(counts)):
+        sums, of_row = spread(0.0), spread(0.0)
+        for k in range(0, counts.shape[1], LANES):
+            n = load(counts, row * counts.shape[1] + k)
+            sums += doubles(n)
+            if count(n == 0) == LANES:
+                continue
+            if count(n < IN_TABLE) == LANES:
+                of_row += take(table, n)
+            else:
+                of_row += rises_of(n, x, log_gamma_x)
+        rises += of_row
+        row_sums[row] = total(sums)
+    return total(rises)
+
+
+def predictive(pairs, document_tokens, n_dk, n_wk, n_k, alphas, beta) -> np.ndarray:
+    """p(w | d) = sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) of each pair (spec A2).
+
+    pairs : Corpus whose pairs are asked for; document_tokens (document,) the N_d behind n_dk; counts
+    padded, integer or real, in rows as wide as one likes. Returns (pair,) float64.
+    """
+    probability = np.empty(pairs.n_pairs)
+    inverse_sizes = pad_topics(1.0 / (len(n_wk) * beta + n_k[: len(alphas)]))
+    alpha, row = pad_topics(alphas), np.empty(padded(len(alphas)))
+    _predictive(pairs.indptr, pairs.words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, row, probability)
+    return probability
+
+
+@lean
+def _predictive(indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, row, probability):
+    """beta sum_k row_k + sum_k row_k n_wk with row_k = (alpha_k + n_dk) / ((A + N_d) (W beta + n_k)).
+
+    Indices are unsigned: of others it is asked each time whether they count from the end.
+    """
+    lanes, last, alpha_sum = np.uint64(len(alpha)), np.uint64(len(words)) - np.uint64(1), 0.0
+    for k in range(lanes):
+        alpha_sum += alpha[k]
+    width_d, width_w = np.uint64(n_dk.shape[1]), np.uint64(n_wk.shape[1])
+    for d in range(np.uint64(len(document_tokens))):
+        first, end = np.uint64(indptr[d]), np.uint64(indptr[d + np.uint64(1)])
+        if first == end:
+            continue
+        scale, row_sum = 1.0 / (alpha_sum + document_tokens[d]), 0.0
+        for k in range(np.uint64(0), lanes, ONE_BLOCK):
+            weights = (load(alpha, k) + doubles(load(n_dk, d * width_d + k))) * load(inverse_sizes, k) * scale
+            store(row, k, weights)
+            row_sum += total(weights)
+        smallest, weights = beta * row_sum, load(row, 0)
+        if lanes == ONE_BLOCK:
+            for pair in range(first, end):
+                fetch(n_wk, _row(words, min(pair + AHEAD, last), width_w))
+                probability[pair] = smallest + total(weights * doubles(load(n_wk, _row(words, pair, width_w))))
+            continue
+        for pair in range(first, end):
+            at, next_at = _row(words, pair, width_w), _row(words, min(pair + AHEAD, last), width_w)
+            sums = weights * doubles(load(n_wk, at))
+            fetch(n_wk, next_at)
+            for k in range(ONE_BLOCK, lanes, ONE_BLOCK):
+                sums += load(row, k) * doubles(load(n_wk, at + k))
+                fetch(n_wk, next_at + k)
+            probability[pair] = smallest + total(sums)
+
+
+@inlined
+def _row(words, pair, width):
+    """Where the row of the word of a pair begins."""
+    return np.uint64(words[pair]) * width

@@ -1,0 +1,237 @@
+"""The sampling kernel for many topics: word after word, at the cost of the topics that a document holds.
+
+    p(z_i = k | z_-i, w)  ~  n_dk q_k + alpha_k q_k,        q_k = (beta + n_wk) / (W beta + n_k)        spec A6
+
+with token i removed from the counts. The first term is summed over the topics of the document, a short list; the
+second over all topics, by blocks of sixteen, and the sums of blocks are kept for the word and mended where a token
+leaves or comes. It is the conditional of `gibbs.draw_topics`, with the same uniform for a token, in another order of the
+tokens: another chain with the same stationary distribution.
+
+An entry of a list is an int32: the topic in its low bits, the count above. An entry whose count is 0 is free,
+whatever its topic. A document has room for as many entries as it has tokens, or as there are topics. Lists are made
+from n_dk before a sweep and written back after it, so that the state of a chain never knows of them.
+
+Yuan et al. (2015), "LightLDA", and Yu et al. (2015), "A scalable asynchronous distributed algorithm for topic
+modeling", visit tokens word by word for the same reason; there are no stale counts and no proposals here.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.kernels.jit import kernel
+from workbench.kernels.lda.gibbs import inverse_sizes
+from workbench.kernels.simd.lanes import LANES, aligned_zeros
+from workbench.kernels.simd.vectors import (
+    choose,
+    count,
+    doubles,
+    fetch,
+    first_lane,
+    inlined,
+    lane,
+    load,
+    put,
+    running,
+    spread,
+    store,
+    take,
+    total,
+)
+from workbench.kernels.uniforms import uniform
+
+AHEAD = 6
+"""Pairs from that whose list is asked for to that which is drawn."""
+
+
+class Lists(NamedTuple):
+    """The topics of every document with their counts."""
+
+    entries: np.ndarray  # (entry,) int32: count << bits | topic
+    starts: np.ndarray   # (document + 1,) int64: the entries of document d are starts[d]:starts[d + 1], whole blocks
+    ends: np.ndarray     # (document,) int64: the entries from here on were never used, whole blocks
+    bits: int            # that a topic takes
+
+
+def bits_of(n_topics: int) -> int:
+    """Bits that a topic takes in an entry."""
+    return int(n_topics - 1).bit_length()
+
+
+def entries_fit(document_tokens, n_topics: int) -> bool:
+    """Can an entry hold every count that may occur?"""
+    return int(document_tokens.max()) < 2 ** (31 - bits_of(n_topics))
+
+
+def starts_of_lists(document_tokens, n_topics: int) -> np.ndarray:
+    """(document + 1,) int64 where the entries of each document begin; the last is how many there are, 4 bytes each."""
+    blocks = -(-np.minimum(document_tokens, n_topics) // LANES)
+    return LANES * np.concatenate([[0], np.cumsum(blocks)])
+
+
+def make_lists(n_dk, document_tokens, n_topics: int) -> Lists:
+    """The lists of counts n_dk (document, topic)."""
+    starts = starts_of_lists(document_tokens, n_topics)
+    lists = Lists(aligned_zeros((starts[-1],), np.int32), starts, np.empty(len(n_dk), np.int64), bits_of(n_topics))
+    fill_lists(n_dk, *lists)
+    return lists
+
+
+@kernel
+def fill_lists(n_dk, entries, starts, ends, bits):
+    """Every count that is not 0, in the order of the topics."""
+    lanes = n_dk.shape[1]
+    for d in range(len(n_dk)):
+        end = starts[d]
+        for at in range(0, lanes, LANES):
+            if count(load(n_dk, d * lanes + at) > 0):
+                for k in range(at, at + LANES):
+                    if n_dk[d, k]:
+                        entries[end] = (n_dk[d, k] << bits) | k
+                        end += 1
+        ends[d] = starts[d] + (end - starts[d] + LANES - 1) // LANES * LANES
+
+
+@kernel
+def write_back(n_dk, entries, starts, ends, bits):
+    """The counts of the lists to n_dk (document, topic)."""
+    for d in range(len(n_dk)):
+        for k in range(n_dk.shape[1]):
+            n_dk[d, k] = 0
+        for e in range(starts[d], ends[d]):
+            if entries[e] >> bits:
+                n_dk[d, entries[e] & ((1 << bits) - 1)] = entries[e] >> bits
+
+
+@kernel
+def mean_held(n_dk, document_tokens):
+    """How many topics the document of a token holds, mean over tokens."""
+    lanes, held, n_tokens = n_dk.shape[1], 0, 0
+    for d in range(len(n_dk)):
+        n_tokens += document_tokens[d]
+        here = 0
+        for at in range(d * lanes, (d + 1) * lanes, LANES):
+            here += count(load(n_dk, at) > 0)
+        held += here * document_tokens[d]
+    return held / max(n_tokens, 1)
+
+
+@inlined
+def mend(w, k, change, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta):
+    """A token of word w more or less in topic k: the counts, q_k and the sum of its block."""
+    n_wk[w, k] += change
+    n_k[k] += change
+    inverse[k] = 1.0 / (words_beta + n_k[k])
+    put(q, k, (beta + n_wk[w, k]) * inverse[k])
+    block = k // LANES
+    put(sums, block, total(load(alpha, LANES * block) * load(q, LANES * block)))
+
+
+@inlined
+def topic_everywhere(target, q, sums, alpha, n_topics):
+    """The topic where the running sum of alpha_k q_k passes a target: the block, then the topic."""
+    at = 0
+    sofar = running(load(sums, at))
+    while lane(sofar, 15) <= target and at + LANES < len(sums):
+        target -= lane(sofar, 15)
+        at += LANES
+        sofar = running(load(sums, at))
+    i = count(sofar <= target)
+    first = LANES * (at + i)
+    if first >= n_topics:  # rounding alone leads here, and below
+        return n_topics - 1
+    if i:
+        target -= lane(sofar, i - 1)
+    return min(first + count(running(load(alpha, first) * load(q, first)) <= target), n_topics - 1)
+
+
+@inlined
+def entry_below(target, sofar, below, entries, start, end, one):
+    """The entry of a document where the running sum passes a target: entries of lane 0 first, then of lane 1, ..."""
+    i = min(count(sofar <= target), LANES - 1)
+    if i:
+        target -= lane(sofar, i - 1)
+    entry = start + i
+    while entry + LANES < end and below[entry - start] <= target:
+        entry += LANES
+    if entries[entry] < one:  # rounding alone leads here
+        entry = start
+        while entries[entry] < one:
+            entry += 1
+    return entry
+
+
+@inlined
+def add_entry(d, k, entries, starts, ends, topic_of, one, ones, nothing):
+    """One more token of document d in topic k: in the entry of the topic, else in the first that is free."""
+    free = ends[d]
+    for at in range(starts[d], ends[d], LANES):
+        held = load(entries, at)
+        same = ((held & topic_of) == k) & (held >= one)
+        if count(same):
+            store(entries, at, held + choose(same, ones, nothing))
+            return
+        i = first_lane(held < one)
+        if i < LANES:
+            free = min(free, at + i)
+    if free == ends[d]:
+        ends[d] += LANES
+    entries[free] = one | k
+
+
+@kernel
+def draw_words(
+    first, last, indptr, documents, first_tokens, counts, topics, n_wk, n_k, entries, starts, ends, bits,
+    alpha, beta, n_topics, key,
+):
+    """Draws every token of words first..last, document after document; returns how many changed topic.
+
+    documents, first_tokens, counts (pair,) in word-major order; topics (token,) uint16 in canonical order; n_wk (word,
+    topic) int32 and n_k (topic,) int64, padded, and the lists are changed in place.
+    """
+    lanes, words_beta = len(n_k), len(n_wk) * beta
+    topic_of, one, shift = np.int32((1 << bits) - 1), np.int32(1 << bits), np.int32(bits)
+    ones, nothing = spread(one), spread(np.int32(0))
+    q, inverse, below = np.empty(lanes), inverse_sizes(n_k, None, words_beta, 0), np.empty(lanes)
+    sums = np.zeros((lanes // LANES + LANES - 1) // LANES * LANES)
+    n_moved = 0
+    for w in range(first, last):
+        for at in range(0, lanes, LANES):
+            row = (beta + doubles(load(n_wk, w * lanes + at))) * load(inverse, at)
+            store(q, at, row)
+            sums[at // LANES] = total(load(alpha, at) * row)
+        for pair in range(indptr[w], indptr[w + 1]):
+            if pair + AHEAD < indptr[w + 1]:
+                ahead = starts[documents[pair + AHEAD]]
+                for line in range(3):
+                    fetch(entries, ahead + line * LANES)
+                fetch(topics, first_tokens[pair + AHEAD])
+            d = documents[pair]
+            start = starts[d]
+            for token in range(first_tokens[pair], first_tokens[pair] + counts[pair]):
+                old = np.int64(topics[token])
+                mend(w, old, -1, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta)
+                sofar = spread(np.float64(0.0))
+                for at in range(start, ends[d], LANES):
+                    held = load(entries, at)
+                    of = held & topic_of
+                    held -= choose((of == np.int32(old)) & (held >= one), ones, nothing)
+                    store(entries, at, held)
+                    sofar += doubles(held >> shift) * take(q, of)
+                    store(below, at - start, sofar)
+                sofar = running(sofar)
+                of_document, everywhere = lane(sofar, 15), load(sums, 0)
+                for at in range(LANES, len(sums), LANES):
+                    everywhere += load(sums, at)
+                target = uniform(key, token) * (of_document + total(everywhere))
+                if target < of_document:
+                    entry = entry_below(target, sofar, below, entries, start, ends[d], one)
+                    new = np.int64(entries[entry] & topic_of)
+                    entries[entry] += one
+                else:
+                    new = topic_everywhere(target - of_document, q, sums, alpha, n_topics)
+                    add_entry(d, np.int32(new), entries, starts, ends, topic_of, one, ones, nothing)
+                topics[token] = new
+                mend(w, new, 1, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta)
+                n_moved += new != old
+    return n_moved

@@ -1,0 +1,220 @@
+"""The variational update of LDA with collapsed parameters, in both schedules, with optional sampled counts.
+
+    gamma_dwk  ~  exp( <psi(alpha_k + n_dk)> + <psi(beta + n_wk)> - <psi(W beta + n_k)> )    spec A5, A9
+
+n = m + c^s: the expected counts m of the variational pairs plus, in a hybrid, the sampled counts of
+chain s; < > is the mean over the chains, in the log domain. Only pairs that count more than
+`threshold` are variational. Counts include the pair's own contribution.
+
+In the parallel schedule every gamma comes from the same counts, so gamma factorises into a document
+weight and a word weight and is never stored: `weigh_rows` makes the weights, `parallel_vb` the
+counts. In the sequential schedule counts follow each pair and gamma is kept. Where priors are so small
+that exp(psi) leaves the range of doubles, a pair is normalised in the log domain instead.
+"""
+
+import numpy as np
+
+from workbench.kernels.jit import kernel, lean
+from workbench.kernels.simd.lanes import LANES, pad_topics
+from workbench.kernels.simd.special import digamma, exp_digamma_ratio, exp_nearly, fast_log, normalise_logs, shifted
+from workbench.kernels.simd.vectors import (
+    aside,
+    choose,
+    count,
+    doubles,
+    inlined,
+    load,
+    load_eight,
+    numbers,
+    spread,
+    store,
+    total,
+)
+
+TINY = 1e-100
+"""A normaliser below this is recomputed in the log domain."""
+FAINT = 1e-150
+"""The logarithm of a weight below this is not taken from the weight."""
+OUT_OF_REACH = 1e9
+"""Taken from the log weight of a padding topic."""
+GROUP = 4
+"""Pairs that are visited at a time."""
+BLOCK = 8
+"""Topics of four pairs that are multiplied at once: of sixteen the sums would not fit into the registers of AVX2."""
+NOTHING_SAMPLED = (np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int64))
+"""Sampled counts (chain, row, topic) of documents, of words and of all tokens, of no chain: of another type than those of
+chains they would be compiled anew."""
+
+
+@inlined
+def mean_digamma(prior, mean, sampled, at):
+    """<psi(prior + m + c^s)> of sixteen topics from flat index `at` on; mean (row, topic), sampled (chain, row, topic)."""
+    n_chains, found = sampled.shape[0], spread(0.0)
+    for s in range(max(n_chains, 1)):
+        counts = load(mean, at)
+        if n_chains:
+            counts += doubles(load(sampled, s * mean.size + at))
+        found += digamma(prior + counts)
+    if n_chains > 1:
+        found = found / n_chains
+    return found
+
+
+@lean
+def log_row(row, prior, mean, sampled, log_sizes, point, logs):
+    """logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row; a log in place of psi for a point."""
+    for k in range(0, mean.shape[1], LANES):
+        at = row * mean.shape[1] + k
+        if point:
+            expected = fast_log(load(prior, k) + load(mean, at))
+        else:
+            expected = mean_digamma(load(prior, k), mean, sampled, at)
+        store(logs, at, expected - load(log_sizes, k))
+
+
+@inlined
+def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
+    """weights = exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of a row, log in place of psi for a point.
+
+    Their logs are stored too where one of them is faint: see `log_weight`.
+    """
+    n_chains, n_faint = sampled.shape[0], 0
+    if n_chains > 1:
+        log_row(row, prior, mean, sampled, log_sizes, point, logs)
+    for k in range(0, mean.shape[1], LANES):
+        at, log_size = row * mean.shape[1] + k, load(log_sizes, k)
+        factor, exponent = load(prior, k) + load(mean, at), 0.0 - log_size
+        if n_chains > 1:
+            factor, exponent = spread(1.0), load(logs, at)
+        elif not point:
+            if n_chains == 1:
+                factor += doubles(load(sampled, at))
+            factor, reciprocals = shifted(factor)
+            exponent -= reciprocals
+        new = factor * exp_nearly(exponent)
+        store(weights, at, new)
+        n_faint += count((new < FAINT) & (log_size < OUT_OF_REACH))
+    if n_faint > 0 and n_chains < 2:
+        log_row(row, prior, mean, sampled, log_sizes, point, logs)
+
+
+@aside
+def log_weight(row, k, logs, weights, n_topics):
+    """The logarithm of a weight: the one that was stored, where a weight of the row is faint."""
+    lowest = weights[row, 0]
+    for other in range(1, n_topics):
+        lowest = min(lowest, weights[row, other])
+    return logs[row, k] if lowest < FAINT else fast_log(weights[row, k])
+
+
+@lean
+def weigh_rows(first, last, prior, mean, sampled, log_sizes, point, logs, weights):
+    """`weigh_row` of rows first..last."""
+    for row in range(first, last):
+        weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights)
+
+
+def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
+    """<psi(W beta + m_k + c^s_k)>, or of a point log(W beta + m_k): (topic,), so much in the padding that it weighs nothing."""
+    n_padded = len(mean_k)
+    sizes = mean_k + sampled_k[:, 0] if len(sampled_k) and not point else mean_k[None]
+    logs, priors, unsized = np.empty(sizes.shape), np.full(n_padded, words_beta), np.zeros(n_padded)
+    for chain in range(len(sizes)):
+        log_row(chain, priors, sizes, NOTHING_SAMPLED[1], unsized, point, logs)
+    return pad_topics(logs.mean(axis=0)[:n_topics], OUT_OF_REACH)
+
+
+@aside
+def log_domain_gamma(d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma):
+    """gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
+    for k in range(n_topics):
+        of_document = log_weight(d, k, document_logs, document_weights, n_topics)
+        gamma[k] = of_document + log_weight(w, k, word_logs, word_weights, n_topics)
+    return normalise_logs(n_topics, gamma)
+
+
+@inlined
+def four_from(values, i):
+    """Four of the values from i on, as of pairs that are visited at a time; the index is unsigned, see `vectors`."""
+    i = np.uint64(i)
+    return values[i], values[i + np.uint64(1)], values[i + np.uint64(2)], values[i + np.uint64(3)]
+
+
+@inlined
+def blend(weights, k, rows, shares):
+    """sum_i share_i weights_ik of four pairs and the eight topics from k on; rows are where their weights begin."""
+    r0, r1, r2, r3 = rows
+    q0, q1, q2, q3 = shares
+    first = q0 * load_eight(weights, r0 + k) + q1 * load_eight(weights, r1 + k)
+    return first + (q2 * load_eight(weights, r2 + k) + q3 * load_eight(weights, r3 + k))
+
+
+@kernel
+def update_pair(
+    d, w, count, mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics, kept, row, gamma
+):
+    """One pair of the sequential schedule: its new gamma to `kept[row]`, the expected counts moved along.
+
+    All rows are padded, alpha and the scratch `gamma` too; the padding of alpha may hold anything.
+    """
+    n_padded, words_beta = mean_dk.shape[1], mean_wk.shape[0] * beta
+    document, word, own = d * n_padded, w * n_padded, row * n_padded
+    n_chains, sums = sampled_dk.shape[0], spread(0.0)
+    if n_chains < 2:
+        for k in range(0, n_padded, LANES):
+            n_dk, n_wk, n_k = load(mean_dk, document + k), load(mean_wk, word + k), load(mean_k, k)
+            if n_chains:
+                n_dk += doubles(load(sampled_dk, document + k))
+                n_wk += doubles(load(sampled_wk, word + k))
+                n_k += doubles(load(sampled_k, k))
+            new = exp_digamma_ratio(load(alpha, k) + n_dk, beta + n_wk, words_beta + n_k)
+            new = choose(numbers(new) < float(n_topics - k), new, spread(0.0))
+            store(gamma, k, new)
+            sums += new
+    normaliser = total(sums)
+    if normaliser < TINY:
+        for k in range(0, n_padded, LANES):
+            logs = mean_digamma(load(alpha, k), mean_dk, sampled_dk, document + k)
+            logs += mean_digamma(spread(beta), mean_wk, sampled_wk, word + k)
+            store(gamma, k, logs - mean_digamma(spread(words_beta), mean_k, sampled_k, k))
+        normalise_logs(n_topics, gamma)
+        for k in range(n_topics, n_padded):
+            gamma[k] = 0.0
+        normaliser = 1.0
+    inverse = 1.0 / normaliser
+    for k in range(0, n_padded, LANES):
+        new = load(gamma, k) * inverse
+        change = float(count) * (new - doubles(load(kept, own + k)))
+        store(kept, own + k, new)
+        store(mean_dk, document + k, max(load(mean_dk, document + k) + change, 0.0))
+        store(mean_wk, word + k, max(load(mean_wk, word + k) + change, 0.0))
+        store(mean_k, k, max(load(mean_k, k) + change, 0.0))
+
+
+@kernel
+def update_in_order(
+    first, last, indptr, words, counts, threshold, variational_before, kept,
+    mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics,
+):
+    """Sequential schedule: `update_pair` for each variational pair of documents first..last in canonical order."""
+    gamma = np.empty(len(mean_k))
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            if counts[pair] > threshold:
+                update_pair(
+                    d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k,
+                    alpha, beta, n_topics, kept, variational_before[pair], gamma,
+                )
+
+
+@lean
+def weighted_entropy(weights, gamma):
+    """- sum_i weights_i sum_k gamma_ik log gamma_ik of padded rows, with 0 log 0 = 0."""
+    n_padded, found = gamma.shape[1], spread(0.0)
+    for i in range(len(weights)):
+        of_row = spread(0.0)
+        for k in range(i * n_padded, (i + 1) * n_padded, LANES):
+            g = doubles(load(gamma, k))
+            of_row += g * fast_log(max(g, 1e-300))
+        found += weights[i] * of_row
+    return 0.0 - total(found)

@@ -1,0 +1,1 @@
+"""Compiled updates of networks of mixture levels."""

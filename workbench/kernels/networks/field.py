@@ -1,0 +1,164 @@
+"""A document as a mixture over the rows of the last level, and back: the paths of a network, summed where they end.
+
+Given numbers x for cells (exp of an expected logarithm, or a posterior mean), a path weighs the product of those of its
+cells, and the word adds a number that depends on the row of the last level alone. So the paths of a document are summed
+once, whatever the number of its words::
+
+    P_r = sum over owners, and over the paths that end in row r, of prod x_cell                    (gather_ends)
+
+and what is expected of the rows is shared out among the paths that end there::
+
+    n_cell += (n_r / P_r) prod x_cell       for every cell of every path that ends in row r          (share_out)
+
+Factors that every lane of a run has are one number of `flat`; others are a stretch of it: see `engines.networks.paths`. Padding
+lanes of a run weigh 0, so they may read and add to what stands behind.
+
+Where numbers leave the range of doubles (tiny priors), the same is done with logarithms, path by path: `gather_logs`,
+`share_logs`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.kernels.jit import lean
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.special import fast_exp, fast_log
+from workbench.kernels.simd.vectors import bump, inlined, load, spread, store, total
+
+NEVER = -1e200
+"""The logarithm of 0; that of a number is above it, however small."""
+
+
+class Field(NamedTuple):
+    """The factors of each run without those of the word; an address is ``at + owner * stride``."""
+
+    n_blocks: np.ndarray        # (run,) int64: sixteens of paths
+    scalar_ptr: np.ndarray      # (run + 1,) int64
+    scalar_at: np.ndarray       # (scalar,) int64
+    scalar_stride: np.ndarray
+    vector_ptr: np.ndarray      # (run + 1,) int64: at least one a run
+    vector_at: np.ndarray
+    vector_stride: np.ndarray
+    end_at: np.ndarray          # (run,) int64: the row of the last level in which its paths end, or the first of them
+    end_moves: np.ndarray       # (run,) bool: do its paths end in one row after another?
+
+
+class Owners(NamedTuple):
+    """The authors whom a token of a document may have; one, 0, where there are none: `engines.networks.paths.owners_of`."""
+
+    indptr: np.ndarray
+    ids: np.ndarray
+
+
+@inlined
+def scale_of(field, run, owner, flat):
+    """The product of a run's factors that are one number."""
+    scale = 1.0
+    for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
+        scale *= flat[field.scalar_at[i] + owner * field.scalar_stride[i]]
+    return scale
+
+
+@inlined
+def block_of(field, run, owner, k, flat):
+    """The product of a run's stretches, of sixteen paths from path k on."""
+    first = field.vector_ptr[run]
+    product = load(flat, field.vector_at[first] + owner * field.vector_stride[first] + k)
+    for i in range(first + 1, field.vector_ptr[run + 1]):
+        product *= load(flat, field.vector_at[i] + owner * field.vector_stride[i] + k)
+    return product
+
+
+@inlined
+def gather_ends(d, owners, field, flat, ends, at, width):
+    """P_r of document d into `ends` from flat index `at` on, `width` rows."""
+    for k in range(0, width, LANES):
+        store(ends, at + k, spread(0.0))
+    for j in range(owners.indptr[d], owners.indptr[d + 1]):
+        owner = owners.ids[j]
+        for run in range(len(field.n_blocks)):
+            scale, here, sums = scale_of(field, run, owner, flat), at + field.end_at[run], spread(0.0)
+            for k in range(0, LANES * field.n_blocks[run], LANES):
+                weights = scale * block_of(field, run, owner, k, flat)
+                if field.end_moves[run]:
+                    store(ends, here + k, load(ends, here + k) + weights)
+                else:
+                    sums += weights
+            if not field.end_moves[run]:
+                bump(ends, here, total(sums))
+
+
+@inlined
+def share_out(d, owners, field, flat, shares, low, high, expected):
+    """Adds to `expected` what each cell with an address in low..high has of `shares`, n_r / P_r of each row (row,)."""
+    for j in range(owners.indptr[d], owners.indptr[d + 1]):
+        owner = owners.ids[j]
+        for run in range(len(field.n_blocks)):
+            scale, end, sums = scale_of(field, run, owner, flat), field.end_at[run], spread(0.0)
+            for k in range(0, LANES * field.n_blocks[run], LANES):
+                share = load(shares, end + k) if field.end_moves[run] else spread(shares[end])
+                counts = scale * share * block_of(field, run, owner, k, flat)
+                sums += counts
+                for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
+                    at = field.vector_at[i]
+                    if low <= at < high:
+                        at += owner * field.vector_stride[i] + k
+                        store(expected, at, load(expected, at) + counts)
+            of_run = total(sums)
+            for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
+                if low <= field.scalar_at[i] < high:
+                    expected[field.scalar_at[i] + owner * field.scalar_stride[i]] += of_run
+
+
+@inlined
+def log_of_path(field, run, owner, lane, logs):
+    """The logarithm of the weight of one path."""
+    found = 0.0
+    for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
+        found += logs[field.scalar_at[i] + owner * field.scalar_stride[i]]
+    for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
+        found += logs[field.vector_at[i] + owner * field.vector_stride[i] + lane]
+    return found
+
+
+@lean
+def gather_logs(d, owners, field, logs, log_ends, row, sums):
+    """log P_r of document d into a row of `log_ends`, NEVER where no path ends; sums (row,) is scratch."""
+    for r in range(len(sums)):
+        log_ends[row, r], sums[r] = NEVER, 0.0
+    for turn in range(2):
+        for j in range(owners.indptr[d], owners.indptr[d + 1]):
+            for run in range(len(field.n_blocks)):
+                for lane in range(LANES * field.n_blocks[run]):
+                    log_weight, r = log_of_path(field, run, owners.ids[j], lane, logs), field.end_at[run]
+                    if log_weight <= NEVER:
+                        continue
+                    r += lane if field.end_moves[run] else 0
+                    if turn == 0:
+                        log_ends[row, r] = max(log_ends[row, r], log_weight)
+                    else:
+                        sums[r] += fast_exp(log_weight - log_ends[row, r])
+    for r in range(len(sums)):
+        if sums[r] > 0.0:
+            log_ends[row, r] += fast_log(sums[r])
+
+
+@lean
+def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
+    """`share_out` of n_r (row,), from logarithms."""
+    for j in range(owners.indptr[d], owners.indptr[d + 1]):
+        owner = owners.ids[j]
+        for run in range(len(field.n_blocks)):
+            for lane in range(LANES * field.n_blocks[run]):
+                log_weight, r = log_of_path(field, run, owner, lane, logs), field.end_at[run]
+                r += lane if field.end_moves[run] else 0
+                if log_weight <= NEVER or n_r[r] == 0.0:
+                    continue
+                count = n_r[r] * fast_exp(log_weight - log_ends[row, r])
+                for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
+                    if low <= field.scalar_at[i] < high:
+                        expected[field.scalar_at[i] + owner * field.scalar_stride[i]] += count
+                for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
+                    if low <= field.vector_at[i] < high:
+                        expected[field.vector_at[i] + owner * field.vector_stride[i] + lane] += count

@@ -1,0 +1,254 @@
+"""The variational update of a network of mixture levels: documents fitted to rows of the corpus that stand still.
+
+    q(path) ~ prod over its cells of x_kt,   x_kt = exp < psi(xi_kt) - psi(sum_t xi_kt) >,   xi = prior + n    spec D.2
+
+In a hybrid n = m + c^s, with the counts c^s that chain s has sampled, and < > is the mean over chains (spec A9, C.6).
+
+All tokens of a document see the same numbers x but for that of their word, so their paths are summed where they end
+(`kernels.networks.field`), a pair goes over the rows of the last level as if these were topics, with the loops of
+`kernels.lda.document_vb`, and what it expects of the rows is shared out among the cells at the end of the document. Of a
+document only counts of cells and their row sums are kept. `word_counts.count_words` then counts the words.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.kernels.jit import lean
+from workbench.kernels.lda.document_vb import longest, visit, visit_narrow
+from workbench.kernels.lda.factored_entropy import times_power
+from workbench.kernels.lda.log_joint import rises_of
+from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma
+from workbench.kernels.networks.field import NEVER, gather_ends, gather_logs, share_logs, share_out
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.logarithms import log_gammas
+from workbench.kernels.simd.special import digamma, exp_nearly, fast_log, shifted
+from workbench.kernels.simd.vectors import choose, count, doubles, inlined, load, spread, store, take, total
+from workbench.kernels.uniforms import uniform
+
+
+class Cells(NamedTuple):
+    """Which numbers of a document (or of the corpus) are cells, and of which rows."""
+
+    prior: np.ndarray    # (address,) of cells, and their sums
+    blocks: np.ndarray   # (…,) int64: addresses of sixteens that hold a cell
+    real: np.ndarray     # (address,) float64: 1 of a cell, 0 of anything else
+    row_of: np.ndarray   # (address,) int32: address of the row sum of a cell
+    rows: np.ndarray     # (…,) int64: addresses of the row sums
+    weighed: np.ndarray  # (…,) int64: those of rows by which paths differ; the others would divide every path
+
+
+@inlined
+def digamma_at(cells, counts, sampled, row, at):
+    """<psi(prior + m + c^s)> of one number in a row of counts m."""
+    n_chains = sampled.shape[0]
+    if n_chains == 0:
+        return digamma(cells.prior[at] + counts[row, at])
+    found = 0.0
+    for s in range(n_chains):
+        found += digamma(cells.prior[at] + (counts[row, at] + sampled[s, row, at]))
+    return found / n_chains
+
+
+@inlined
+def weigh_cells(cells, counts, sampled, row, sizes, x):
+    """x = exp < psi(xi) - psi(sum xi) > of the cells in a row of counts; leaves <psi(sum xi)> in sizes (address,)."""
+    own, n_chains = row * counts.shape[1], sampled.shape[0]
+    for i in range(len(cells.weighed)):
+        at = cells.weighed[i]
+        sizes[at] = digamma_at(cells, counts, sampled, row, at)
+    for i in range(len(cells.blocks)):
+        k = cells.blocks[i]
+        size = take(sizes, load(cells.row_of, k))
+        if n_chains > 1:
+            value = exp_nearly(mean_digamma(load(cells.prior, k), counts, sampled, own + k) - size)
+        else:
+            n = load(counts, own + k)
+            if n_chains == 1:
+                n += doubles(load(sampled, own + k))
+            factor, reciprocals = shifted(load(cells.prior, k) + n)
+            value = factor * exp_nearly(0.0 - (reciprocals + size))
+        store(x, k, choose(load(cells.real, k) > 0.5, value, spread(0.0)))
+
+
+@lean
+def log_cells(cells, counts, sampled, row, sizes, logs):
+    """<psi(xi) - psi(sum xi)> of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
+    for at in range(counts.shape[1]):
+        logs[at] = NEVER
+        if cells.real[at] > 0.5:
+            logs[at] = digamma_at(cells, counts, sampled, row, at) - sizes[cells.row_of[at]]
+
+
+@inlined
+def add_rows(cells, counts, row):
+    """Row sums from cells."""
+    for i in range(len(cells.rows)):
+        counts[row, cells.rows[i]] = 0.0
+    for i in range(len(cells.blocks)):
+        for at in range(cells.blocks[i], cells.blocks[i] + LANES):
+            if cells.real[at] > 0.5:
+                counts[row, cells.row_of[at]] += counts[row, at]
+
+
+@lean
+def fit_each(
+    first, last, indptr, words, counts, owners, field, cells, sampled_own, word_logs, word_weights, n_rows, most_passes,
+    tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
+    tokens, ratios, rows, gamma, new, by_logs, sizes,
+):
+    """`fit_documents` with room for a document."""
+    n_padded, width = n_dr.shape[1], n_own.shape[1]
+    product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
+    for d in range(first, last):
+        begin, end, own, ends = indptr[d], indptr[d + 1], d * width, d * n_padded
+        n, log_normaliser, n_tiny = end - begin, 0.0, 0
+        for i in range(n):
+            pair = np.uint64(begin + i)
+            tokens[np.uint64(i)], rows[np.uint64(i)] = counts[pair], np.int64(words[pair]) * n_padded
+        store(tokens, n, spread(0.0))
+        store(rows, n, spread(0))
+        for _ in range(most_passes):
+            weigh_cells(cells, n_own, sampled_own, d, sizes, x)
+            gather_ends(d, owners, field, x, row_weights, ends, n_padded)
+            if n_padded == LANES:
+                n_tiny = visit_narrow(n, rows, tokens, ends, row_weights, word_weights, ratios, new)
+            else:
+                n_tiny = visit(n, rows, tokens, ends, row_weights, word_weights, ratios, new)
+            log_normaliser, n_visited = 0.0, n_visited + n
+            for k in range(0, n_padded, LANES):
+                store(n_dr, ends + k, load(new, k) * load(row_weights, ends + k))
+                store(by_logs, k, spread(0.0))
+            if n_tiny > 0:
+                log_cells(cells, n_own, sampled_own, d, sizes, logs)
+                gather_logs(d, owners, field, logs, row_logs, d, gamma)
+                for i in range(n):
+                    if ratios[i] == 0.0:
+                        log_normaliser += tokens[i] * log_domain_gamma(
+                            d, row_logs, row_weights, np.int64(words[begin + i]), word_logs, word_weights, n_rows, gamma
+                        )
+                        for r in range(n_rows):
+                            by_logs[r] += tokens[i] * gamma[r]
+                for r in range(n_rows):
+                    n_dr[d, r] += by_logs[r]
+            if width == 0:
+                break
+            for k in range(0, width, LANES):
+                store(expected, k, spread(0.0))
+            share_out(d, owners, field, x, new, 0, width, expected)
+            if n_tiny > 0:
+                share_logs(d, owners, field, logs, row_logs, d, by_logs, 0, width, expected)
+            changes, n_cells = spread(0.0), 0.0
+            for i in range(len(cells.blocks)):
+                k = cells.blocks[i]
+                change = load(expected, k) - load(n_own, own + k)
+                changes += max(change, 0.0 - change)
+                n_cells += total(load(cells.real, k))
+                store(n_own, own + k, load(expected, k))
+            add_rows(cells, n_own, d)
+            if total(changes) < tolerance * n_cells:
+                break
+        share_out(d, owners, field, x, new, width, len(x), expected)
+        if n_tiny > 0:
+            share_logs(d, owners, field, logs, row_logs, d, by_logs, width, len(x), expected)
+            for at in range(width):
+                if n_own[d, at] > 0.0 and cells.real[at] > 0.5:
+                    lost += n_own[d, at] * logs[at]
+        else:
+            of_cells = spread(0.0)
+            for i in range(len(cells.blocks)):
+                k = cells.blocks[i]
+                of_cells += load(n_own, own + k) * fast_log(max(load(x, k), FAINT))
+            lost += total(of_cells)
+        lost -= log_normaliser
+        for i in range(0, n, LANES):
+            c, ratio = load(tokens, i), load(ratios, i)
+            product, logs_of_z = times_power(product, logs_of_z, c, choose(c * ratio > 0.0, c / ratio, spread(1.0)))
+        for i in range(n):
+            kept_ratios[np.uint64(begin + i)] = ratios[np.uint64(i)]
+    return total(logs_of_z + fast_log(product)) - lost, n_visited
+
+
+def fit_documents(
+    first, last, indptr, words, counts, owners, field, cells, sampled_own, word_logs, word_weights, n_rows, most_passes,
+    tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
+):
+    """Repeats the update of documents first..last until the mean change of a cell's count is below the tolerance.
+
+    field, owners : `path_field.Field`, `path_field.Owners`
+    cells : those of a document
+    sampled_own : (chain, document, D) int32 sampled counts beside; of no chain where nothing is sampled
+    word_logs, word_weights : (word, row) as of `document_vb.fit_documents`; n_rows of them
+    n_own : (document, D) start, then result, row sums in their places
+    n_dr : (document, row) out: tokens of a document by the row that their word came from
+    row_logs, row_weights, kept_ratios : what `word_counts.count_words` takes
+    x, logs : (address,) numbers of all cells and their logarithms; a document's own are scratch
+    expected : (address,) what the document expects of cells of the corpus is added; its own are scratch
+
+    Returns (sum n_dw log normaliser - sum n_own log x_own, which the entropy needs, and pairs visited).
+    """
+    n_padded, most = n_dr.shape[1], longest(first, last, indptr) + LANES
+    tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
+    gamma, new, by_logs, sizes = np.empty(n_padded), np.empty(n_padded), np.empty(n_padded), np.zeros(n_own.shape[1])
+    return fit_each(
+        first, last, indptr, words, counts, owners, field, cells, sampled_own, word_logs, word_weights, n_rows, most_passes,
+        tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
+        tokens, ratios, rows, gamma, new, by_logs, sizes,
+    )
+
+
+@lean
+def random_cells(key, real, numbers):
+    """A draw of the exponential distribution in each cell of each row of numbers (row, address)."""
+    for row in range(len(numbers)):
+        for at in range(numbers.shape[1]):
+            if real[at] > 0.5:
+                numbers[row, at] = -math.log(1.0 - uniform(key, row * numbers.shape[1] + at))
+
+
+@lean
+def share_start(first, last, owners, field, cells, n_own, n_dr, ends, shares, x, expected):
+    """Counts of cells behind the tokens of each document by row, n_dr, when cells have the numbers x; x of a document's are
+    those of `n_own`, which is overwritten. Scratch: ends, shares (row,)."""
+    width, n_padded = n_own.shape[1], n_dr.shape[1]
+    for d in range(first, last):
+        for k in range(0, width, LANES):
+            store(x, k, load(n_own, d * width + k))
+            store(expected, k, spread(0.0))
+        gather_ends(d, owners, field, x, ends, 0, n_padded)
+        for r in range(n_padded):
+            shares[r] = n_dr[d, r] / ends[r] if ends[r] > 0.0 else 0.0
+        share_out(d, owners, field, x, shares, 0, len(x), expected)
+        for k in range(0, width, LANES):
+            store(n_own, d * width + k, load(expected, k))
+        add_rows(cells, n_own, d)
+
+
+@lean
+def weigh_rest(cells, counts, sampled, sizes, x, logs):
+    """Numbers of the cells of the corpus, counts (1, address), sampled (chain, 1, address), and their logarithms."""
+    weigh_cells(cells, counts, sampled, 0, sizes, x)
+    log_cells(cells, counts, sampled, 0, sizes, logs)
+
+
+@lean
+def sum_rows(cells, counts):
+    """Row sums from cells, of counts (row, address)."""
+    for row in range(len(counts)):
+        add_rows(cells, counts, row)
+
+
+@lean
+def signed_rises(counts, prior, sign):
+    """sum sign_a { lnG(prior_a + n_a) - lnG(prior_a) } over rows of counts (row, address), in nats."""
+    found = spread(0.0)
+    for row in range(len(counts)):
+        of_row = spread(0.0)
+        for k in range(0, counts.shape[1], LANES):
+            n = load(counts, row * counts.shape[1] + k)
+            if count(n == 0.0) < LANES:
+                x = load(prior, k)
+                of_row += load(sign, k) * rises_of(n, x, log_gammas(x))
+        found += of_row
+    return total(found)

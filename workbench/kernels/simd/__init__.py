@@ -1,0 +1,1 @@
+"""Arithmetic on sixteen numbers at a time: vectors, special functions, padded rows."""

@@ -1,0 +1,173 @@
+"""Digamma, exp(digamma) and their kin, of positive numbers and of vectors of them (`kernels/simd/vectors.py`).
+
+exp(psi(x)) is what variational updates ask for. The argument is shifted up by six, where an asymptotic
+series in 1/(x + 5.5) holds (spec A.11); the six reciprocals of the shift and that of the series share one
+division. Exponential and logarithm are polynomials after the power of two is split off. Nothing branches, and
+the arithmetic is the same for a number and for each lane of a vector: the same bits.
+
+Error of exp(psi(x)) against 40-digit arithmetic: below 3e-10 of the value for x in [0.002, 1e9]; below x = 0.0014
+the true value is under the smallest double and 0 comes out. psi(x) itself is right to 3e-10 absolute, and its
+rounding. Both hold up to 1e40, where the product of the denominators leaves the range of doubles.
+
+Where psi and its derivatives are summed over cells (the HDP), they come from a shift by seven and
+longer series, to rounding error: `digamma_tetragamma` and `log_gamma_trigamma`.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.simd.vectors import SHIFTER, aside, choose, exponent, inlined, power_of_two
+
+SHIFT = 5.5
+SERIES_1, SERIES_3 = 1 / 24, -37 / 5760
+SERIES_5, SERIES_7 = 10313 / 2903040, -5509121 / 1393459200
+HALF_LOG_TWO_PI = 0.91893853320467274178
+LOG2_E = 1.4426950408889634
+LN2 = math.log(2.0)
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+SMALLEST_EXPONENT = -708.0
+
+
+@inlined
+def exp_within(x):
+    """exp(x) for -708 < x < 700 to 4e-16 relative; the Taylor polynomial of degree 13 in groups of four terms, side by side."""
+    raised = x * LOG2_E + SHIFTER
+    n = raised - SHIFTER
+    r = (x - n * LN2_HIGH) - n * LN2_LOW
+    s = r * r
+    q = s * s
+    fourth = 1.0 / 479001600 + r * (1.0 / 6227020800)
+    third = (1.0 / 40320 + r * (1.0 / 362880)) + s * (1.0 / 3628800 + r * (1.0 / 39916800))
+    second = (1.0 / 24 + r * (1.0 / 120)) + s * (1.0 / 720 + r * (1.0 / 5040))
+    first = r + s * (0.5 + r * (1.0 / 6))
+    return (1.0 + (first + q * (second + q * (third + q * fourth)))) * power_of_two(raised)
+
+
+@inlined
+def exp_nearly(x):
+    """exp(x) for x < 700 to 1e-12 relative, 0 below -708; the Taylor polynomial of degree 10, for values not known better."""
+    within = max(x, SMALLEST_EXPONENT)
+    raised = within * LOG2_E + SHIFTER
+    r = within - (raised - SHIFTER) * LN2
+    s = r * r
+    third = (1.0 / 40320 + r * (1.0 / 362880)) + s * (1.0 / 3628800)
+    second = (1.0 / 24 + r * (1.0 / 120)) + s * (1.0 / 720 + r * (1.0 / 5040))
+    first = (1.0 + r) + s * (0.5 + r * (1.0 / 6))
+    value = (first + (s * s) * (second + (s * s) * third)) * power_of_two(raised)
+    return choose(x > SMALLEST_EXPONENT, value, 0.0 * value)
+
+
+@inlined
+def fast_exp(x):
+    """exp(x) for x < 700 to 4e-16 relative, 0 below -708."""
+    value = exp_within(max(x, SMALLEST_EXPONENT))
+    return choose(x > SMALLEST_EXPONENT, value, 0.0 * value)
+
+
+@inlined
+def fast_log(x):
+    """log(x) for 1e-300 < x < 1e300, to 4e-16 relative; 2 artanh((m - 1) / (m + 1)) and the power of two."""
+    n = exponent(x)
+    m = x * power_of_two(SHIFTER - n)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    w = z * z
+    even = 2 / 5 + w * (2 / 9 + w * (2 / 13 + w * (2 / 17 + w * (2 / 21))))
+    odd = 2 / 3 + w * (2 / 7 + w * (2 / 11 + w * (2 / 15 + w * (2 / 19))))
+    return n * LN2_HIGH + (2.0 * s + (s * (z * (odd + z * even)) + n * LN2_LOW))
+
+
+@inlined
+def shifted(x):
+    """exp(psi(x + 6)) by its asymptotic series, and 1/x + 1/(x+1) + ... + 1/(x+5); psi(x) = log(first) - second."""
+    y = x + SHIFT
+    t = x * (x + 5.0)
+    product = t * ((t + 4.0) * (t + 6.0))
+    inverse = 1.0 / (y * product)
+    z = product * inverse
+    z2 = z * z
+    series = y + z * (SERIES_1 + z2 * (SERIES_3 + z2 * (SERIES_5 + z2 * SERIES_7)))
+    return series, (2.0 * x + 5.0) * (3.0 * (t * t) + (20.0 * t + 24.0)) * (y * inverse)
+
+
+@inlined
+def exp_digamma(x):
+    """exp(psi(x)) for x > 0."""
+    series, reciprocals = shifted(x)
+    return series * exp_nearly(0.0 - reciprocals)
+
+
+@inlined
+def exp_digamma_ratio(x, y, z):
+    """exp(psi(x) + psi(y) - psi(z)) for positive arguments, with one exponential."""
+    series_x, reciprocals_x = shifted(x)
+    series_y, reciprocals_y = shifted(y)
+    series_z, reciprocals_z = shifted(z)
+    scale = series_x * series_y / series_z
+    return scale * exp_nearly(min(reciprocals_z - (reciprocals_x + reciprocals_y), 700.0))
+
+
+@inlined
+def digamma(x):
+    """psi(x) for x > 0."""
+    series, reciprocals = shifted(x)
+    return fast_log(series) - reciprocals
+
+
+@aside
+def normalise_logs(n_topics, gamma):
+    """gamma from its logs, in place, so that it sums to 1; returns the log of what it was divided by."""
+    largest = -np.inf
+    for k in range(n_topics):
+        largest = max(largest, gamma[k])
+    total = 0.0
+    for k in range(n_topics):
+        gamma[k] = fast_exp(gamma[k] - largest)
+        total += gamma[k]
+    for k in range(n_topics):
+        gamma[k] /= total
+    return largest + math.log(total)
+
+
+@inlined
+def paired(x):
+    """2x + 7, and 1 / ((x + j) (x + 7 - j)) for j = 0, 1, 2, 3: what sums over x, x + 1, ... x + 7 are made of."""
+    t = x * (x + 7.0)
+    return 2.0 * x + 7.0, 1.0 / t, 1.0 / (t + 6.0), 1.0 / (t + 10.0), 1.0 / (t + 12.0)
+
+
+@inlined
+def digamma_tetragamma(x):
+    """psi(x) and psi''(x) for x > 0, to 1e-14 and 1e-11 relative; Abramowitz & Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.14."""
+    m, r0, r1, r2, r3 = paired(x)
+    first = m * ((r0 + r1) + (r2 + r3))
+    m2 = m * m
+    third = r0 * r0 * (m2 * r0 - 3.0) + r1 * r1 * (m2 * r1 - 3.0)
+    third = m * (third + (r2 * r2 * (m2 * r2 - 3.0) + r3 * r3 * (m2 * r3 - 3.0)))
+    y = x + 8.0
+    z = 1.0 / y
+    s = z * z
+    psi = s * (1 / 132 - s * (691 / 32760 - s * (1 / 12)))
+    psi = s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - psi))))
+    tetra = s * (3 / 10 - s * (5 / 6 - s * (691 / 210 - s * (35 / 2))))
+    tetra = s * (1.0 + z + s * (1 / 2 - s * (1 / 6 - s * (1 / 6 - tetra))))
+    return fast_log(y) - 0.5 * z - psi - first, 0.0 - tetra - 2.0 * third
+
+
+@inlined
+def log_gamma_trigamma(x):
+    """log Gamma(x) and psi'(x) for x > 0, to rounding error; Abramowitz & Stegun 6.1.15, 6.1.40, 6.4.6, 6.4.12."""
+    m, r0, r1, r2, r3 = paired(x)
+    m2 = m * m
+    second = r0 * (m2 * r0 - 2.0) + r1 * (m2 * r1 - 2.0) + (r2 * (m2 * r2 - 2.0) + r3 * (m2 * r3 - 2.0))
+    t = x * (x + 7.0)
+    y = x + 8.0
+    z = 1.0 / y
+    s = z * z
+    log_gamma = s * (1 / 1188 - s * (691 / 360360 - s * (1 / 156)))
+    log_gamma = z * (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - log_gamma))))
+    tri = s * (5 / 66 - s * (691 / 2730 - s * (7 / 6)))
+    tri = z * (1.0 + 0.5 * z + s * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - tri)))))
+    product = (t * (t + 6.0)) * ((t + 10.0) * (t + 12.0))
+    return (y - 0.5) * fast_log(y) - y + HALF_LOG_TWO_PI + log_gamma - fast_log(product), tri + second

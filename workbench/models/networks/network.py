@@ -1,0 +1,257 @@
+"""Networks of mixture levels: a topic model as a table of who draws what, given what.
+
+A token of a document walks through the levels in order. Each level draws the value of one variable from one of its rows, and
+which row that is depends on variables drawn before, or on the document; the last variable is the word. Rows are Dirichlet,
+point estimates, or known. LDA, in which documents draw topics and topics draw words, is the network of two levels::
+
+    theta : document -> topic      phi : topic -> word
+
+Heinrich & Goesele (2009), sec. 2 and eq. 1-3, there "generic topic models"; spec of the networks, D.1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.models.lda import ModelError
+from workbench.models.networks.checks import check
+from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable, part, with_numbers
+from workbench.models.networks.simulation import simulate
+
+__all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"]
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network of mixture levels, checked.
+
+    Parameters
+    ----------
+    name : str
+    variables : tuple of Variable
+    levels : tuple of Level
+        In the order in which a token visits them; the last one draws the word. Variables, levels and rows can be dicts.
+    n_topics : int, optional
+        The rows of the level that draws the word; told by the network, and only compared where it is given. None where
+        they are by author, until there is a corpus.
+
+    Raises
+    ------
+    ModelError
+    """
+
+    name: str
+    variables: tuple[Variable, ...]
+    levels: tuple[Level, ...]
+    n_topics: int | None = None
+
+    def __post_init__(self):
+        fix = object.__setattr__
+        fix(self, "variables", tuple(part(Variable, each) for each in self.variables))
+        fix(self, "levels", tuple(part(Level, each) for each in self.levels))
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"a network has a name, as \"lda\"; got {self.name!r}")
+        fix(self, "levels", tuple(with_numbers(level, self.variables) for level in self.levels))
+        check(self)
+        if any(self.is_open(name) for rows in self.levels[-1].rows for name in rows.by):
+            return
+        n_topics = self.n_rows(self.levels[-1])
+        if self.n_topics not in (None, n_topics):
+            raise ModelError(f"network '{self.name}' has {n_topics} rows over words; got n_topics={self.n_topics}")
+        fix(self, "n_topics", n_topics)
+
+    def level(self, name: str) -> Level:
+        """The level of a name."""
+        return next(level for level in self.levels if level.name == name)
+
+    def variable(self, name: str) -> Variable:
+        """The variable of a name."""
+        return next(each for each in self.variables if each.name == name)
+
+    def size(self, name: str) -> int:
+        """How many values a hidden variable has."""
+        return self.variable(name).size
+
+    @property
+    def author(self) -> Variable | None:
+        """The variable that is one of the document's authors, where there is one."""
+        return next((self.variable(level.draws) for level in self.levels if level.table == AUTHORS), None)
+
+    def is_author(self, name: str) -> bool:
+        """Are the values of a variable the authors of the corpus?"""
+        return self.author is not None and self.author.name == name
+
+    def is_open(self, name: str) -> bool:
+        """Is the size of a variable still to be told by a corpus?"""
+        return name != DOCUMENT and self.size(name) == AUTHORS
+
+    def span(self, rows: Rows, name: str) -> tuple[int, int]:
+        """The first and the last value that a variable has where these rows are visited."""
+        limits = [(first, last) for limited, first, last in rows.when if limited == name]
+        return limits[0] if limits else (0, self.size(name) - 1)
+
+    def shape(self, rows: Rows, n_documents: int = 1) -> tuple[int, ...]:
+        """How many rows there are along each variable that numbers them."""
+        spans = [(0, n_documents - 1) if name == DOCUMENT else self.span(rows, name) for name in rows.by]
+        return tuple(last - first + 1 for first, last in spans)
+
+    def n_rows(self, level: Level, n_documents: int = 1) -> int:
+        """The rows of a level."""
+        return sum(math.prod(self.shape(rows, n_documents)) for rows in level.rows)
+
+    def n_values(self, level: Level, n_words: int) -> int:
+        """The columns of a level."""
+        return n_words if level.draws == WORD else self.size(level.draws)
+
+    def assignments(self, rows: Rows, names: tuple[str, ...] | None = None) -> Iterator[dict[str, int]]:
+        """The values of the variables that number a block of rows, row by row, documents apart; or of these among them."""
+        by = [name for name in rows.by if name != DOCUMENT and (names is None or name in names)]
+        spans = [self.span(rows, name) for name in by]
+        for values in itertools.product(*(range(first, last + 1) for first, last in spans)):
+            yield dict(zip(by, values, strict=True))
+
+    def group_keys(self, level: Level) -> list[tuple[int, ...]]:
+        """The values of a level's ``groups`` that each of its priors is for, in the order in which the rows meet them."""
+        return list(dict.fromkeys(
+            tuple(given[name] for name in level.groups)
+            for rows in level.rows for given in self.assignments(rows, level.groups)
+        ))
+
+    def n_groups(self, level: Level) -> int:
+        """How many priors a level has: rows that have the same values of its ``groups`` share one."""
+        return len(self.group_keys(level))
+
+    def value_name(self, name: str, value: int) -> str:
+        """What a value of a variable is called: its own name, or the variable's with the number."""
+        names = self.variable(name).values
+        return names[value] if names else f"{name} {value}"
+
+    # ---------------------------------------------------------------------- the same with other numbers
+
+    def for_corpus(self, corpus: Corpus) -> Network:
+        """The same with the authors of a corpus, by name in order, where a level tells authors.
+
+        Raises
+        ------
+        ModelError
+            The corpus tells no authors, a document with tokens has none or one twice, or there are others than the network has.
+        """
+        author = self.author
+        if author is None:
+            return self
+        if corpus.authors is None:
+            raise ModelError(f"network '{self.name}' needs the authors of documents, and {corpus.name!r} tells none; take a "
+                             "corpus with authors, or a network without")
+        alone = np.flatnonzero([n > 0 and not names for n, names in zip(corpus.document_tokens, corpus.authors, strict=True)])
+        if len(alone):
+            raise ModelError(
+                f"network '{self.name}' needs an author of every document; document {alone[0]} of {corpus.name!r} "
+                f"({corpus.titles[alone[0]]!r}) has none; leave it out, or name one"
+            )
+        for d, names in enumerate(corpus.authors):
+            if names and len(set(names)) < len(names):
+                title = corpus.titles[d]
+                raise ModelError(f"document {d} of {corpus.name!r} ({title!r}) names an author twice; name each once")
+        names = tuple(sorted({name for names in corpus.authors for name in names or ()}))
+        if author.size not in (AUTHORS, len(names)):
+            raise ModelError(f"network '{self.name}' has {author.size} authors; {corpus.name!r} has {len(names)}")
+        return self.with_authors(names)
+
+    def with_authors(self, names) -> Network:
+        """The same with these authors."""
+        return self._with_variables({self.author.name: replace(self.author, size=len(names), values=tuple(names))})
+
+    def with_sizes(self, sizes: Mapping[str, int]) -> Network:
+        """The same with other sizes of some variables; a ``when`` that went to the last value still does.
+
+        Raises
+        ------
+        ModelError
+            A variable that the network does not have, or one whose values are named, or a prior that does not fit any more.
+        """
+        changed = {}
+        for name, size in sizes.items():
+            known = [each.name for each in self.variables]
+            if name not in known:
+                near = get_close_matches(name, known, 1, 0.5)
+                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known) or 'none'}"
+                raise ModelError(f"network '{self.name}' has no variable '{name}'; {hint}")
+            if self.is_author(name):
+                raise ModelError(f"network '{self.name}': the corpus tells how many '{name}' there are; leave the size out")
+            if self.variable(name).values and size != self.size(name):
+                raise ModelError(f"network '{self.name}': '{name}' has {self.size(name)} values with names; leave its size out")
+            changed[name] = replace(self.variable(name), size=size)
+        return self._with_variables(changed)
+
+    def with_priors(self, alpha=None, beta=None) -> Network:
+        """The same with other priors: ``alpha`` of every Dirichlet level but the last, ``beta`` of that; None: as they are."""
+        given = [alpha] * (len(self.levels) - 1) + [beta]
+        return replace(self, levels=tuple(
+            level if prior is None or level.kind != "dirichlet" else replace(level, prior=prior)
+            for level, prior in zip(self.levels, given, strict=True)
+        ))
+
+    def _with_variables(self, changed: Mapping[str, Variable]) -> Network:
+        def moved(limit):
+            name, first, last = limit
+            return limit if name not in changed or last < self.size(name) - 1 else (name, first, changed[name].size - 1)
+
+        levels = tuple(
+            replace(level, rows=tuple(replace(rows, when=tuple(map(moved, rows.when))) for rows in level.rows))
+            for level in self.levels
+        )
+        return Network(self.name, tuple(changed.get(each.name, each) for each in self.variables), levels)
+
+    def simulate(
+        self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0, authors=None
+    ) -> tuple[Corpus, dict]:
+        """A corpus drawn from the model and the truth behind it; see `workbench.models.networks.simulation.simulate`."""
+        return simulate(self, n_documents, n_words, tokens_per_document, seed, authors)
+
+    def told(self) -> list[tuple[str, str]]:
+        """(level, what it says) for people, as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
+        found = []
+        for level in self.levels:
+            rows = " or ".join(_told_rows(self, each) for each in level.rows)
+            prior = f"prior {_told_prior(level.prior)}" + (f" for each {', '.join(level.groups)}" if level.groups else "")
+            learnt = {"scalar": ", learnt", "vector": ", learnt for each value"}.get(level.learn, "")
+            about = {"dirichlet": prior + learnt, "point": "estimated", "observed": "known"}[level.kind]
+            found.append((level.name, f"{rows} → {level.draws}, {about}"))
+        return found
+
+    def settings(self) -> dict:
+        """All of it as JSON can hold it, but the names of authors, which a corpus has (`for_corpus`)."""
+        plain = _lists(asdict(self))
+        for each in plain["variables"]:
+            if self.is_author(each["name"]):
+                each["values"] = []
+        return plain
+
+
+def _told_rows(network: Network, rows: Rows) -> str:
+    """The variables that number rows, and the paths that they are for."""
+    def value(name, number):
+        return network.variable(name).values[number] if network.variable(name).values else str(number)
+
+    spans = [
+        f"{name} {value(name, first)}" + (f" to {value(name, last)}" if last > first else "")
+        for name, first, last in rows.when
+    ]
+    return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
+
+
+def _told_prior(prior) -> str:
+    return f"{prior:g}" if np.ndim(prior) == 0 else "of many numbers"
+
+
+def _lists(value):
+    if isinstance(value, dict):
+        return {name: _lists(each) for name, each in value.items()}
+    return [_lists(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,74 @@
+"""Pachinko allocation: topics that are mixed by super-topics, and hierarchical ones whose inner nodes have words too."""
+
+from __future__ import annotations
+
+from workbench.models.lda import check_topics
+from workbench.models.networks.levels import Level, Rows, Variable
+from workbench.models.networks.network import Network
+
+
+def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> Network:
+    """Four levels, root, super-topics, topics, words: documents mix super-topics, and each of these topics in its own way.
+
+    x ~ theta0_d, y ~ theta1_dx, w ~ phi_y; theta1_dx has a prior of its own for each super-topic x, learnt as a vector,
+    which is what tells super-topics apart.
+
+    Li & McCallum (2006); Heinrich & Goesele (2009), fig. 1 c.
+    """
+    return Network(
+        "pachinko",
+        (Variable("super", n_super), Variable("topic", n_topics)),
+        (
+            Level("theta0", "super", (Rows(("document",)),), prior=alpha),
+            Level("theta1", "topic", (Rows(("document", "super")),), prior=alpha, groups=("super",), learn="vector"),
+            Level("phi", "word", (Rows(("topic",)),), prior=beta),
+        ),
+    )
+
+
+def hierarchical_pachinko_1(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1, depth: float = 1.0) -> Network:
+    """Pachinko in which a token takes its word from the root, its super-topic or its sub-topic, as their pair has it.
+
+    x ~ theta0_d, y ~ theta1_dx, l ~ zeta_xy, w ~ phi of the root, of x or of y. The rows over words are the root, the
+    super-topics, then the sub-topics. ``depth`` is the prior of zeta, which the whole corpus shares.
+
+    Mimno, Li & McCallum (2007), model 1; Heinrich & Goesele (2009), fig. 1 d.
+    """
+    return Network(
+        "hpam1",
+        (Variable("super", n_super), Variable("sub", n_topics), Variable("depth", 3, ("root", "super", "sub"))),
+        (
+            Level("theta0", "super", (Rows(("document",)),), prior=alpha),
+            Level("theta1", "sub", (Rows(("document", "super")),), prior=alpha, groups=("super",), learn="vector"),
+            Level("zeta", "depth", (Rows(("super", "sub")),), prior=depth),
+            Level("phi", "word", (
+                Rows((), (("depth", "root"),)), Rows(("super",), (("depth", "super"),)), Rows(("sub",), (("depth", "sub"),)),
+            ), prior=beta),
+        ),
+    )
+
+
+def hierarchical_pachinko_2(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> Network:
+    """Pachinko in which a token may stop on its way: at the root, or at a super-topic, whose words it then draws.
+
+    x ~ theta0_d; where x = 0 the root draws the word; else y ~ theta1_dx; where y = 0 the super-topic x draws it, else the
+    sub-topic y. So the values of both are one more than there are super-topics and sub-topics.
+    The rows over words are the root, the super-topics, then the sub-topics.
+
+    Mimno, Li & McCallum (2007), model 2; Heinrich & Goesele (2009), fig. 1 d.
+    """
+    n_topics, n_super = check_topics(n_topics), check_topics(n_super)
+    return Network(
+        "hpam2",
+        (Variable("super", n_super + 1), Variable("sub", n_topics + 1)),
+        (
+            Level("theta0", "super", (Rows(("document",)),), prior=alpha),
+            Level("theta1", "sub", (Rows(("document", "super"), (("super", 1, n_super),)),), prior=alpha, groups=("super",),
+                  learn="vector"),
+            Level("phi", "word", (
+                Rows((), (("super", 0),)),
+                Rows(("super",), (("super", 1, n_super), ("sub", 0))),
+                Rows(("sub",), (("sub", 1, n_topics),)),
+            ), prior=beta),
+        ),
+    )

@@ -1,0 +1,154 @@
+"""A corpus drawn from a network of mixture levels, level by level, and the truth behind it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.models.lda import ModelError
+from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD
+
+MOST_AUTHORS = 3
+"""Of a document whose authors are drawn: from 1 to this many."""
+
+
+def simulate(
+    network, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0, authors=None
+) -> tuple[Corpus, dict]:
+    """A corpus drawn from a network and the truth behind it.
+
+    Parameters
+    ----------
+    network : Network
+        Point levels are drawn from their prior, as Dirichlet ones are.
+    n_documents, n_words, tokens_per_document, seed : int
+    authors : (document,) names of its authors, optional
+        Of a network that knows authors; without them each document has one to three, drawn evenly.
+
+    Returns
+    -------
+    corpus : Corpus
+        Documents of exactly ``tokens_per_document`` tokens, with authors where the network knows them.
+    truth : dict
+        By name of the level its parameters (row, value), or (document, row of it, value) where documents have rows of their
+        own, and ``n_<level>`` their counts; ``n_kw`` (row over words, word) and ``n_dk`` (document, row over words).
+
+    Raises
+    ------
+    ModelError
+        A network whose authors are not known.
+    """
+    random = np.random.default_rng(seed)
+    network, authors = _with_authors(network, n_documents, authors, random)
+    document = np.repeat(np.arange(n_documents), tokens_per_document)
+    values, truth = {DOCUMENT: document}, {}
+    for level in network.levels:
+        if level.table == AUTHORS:
+            values[level.draws] = _drawn_authors(network, authors, document, random)
+            continue
+        row = row_of(network, level, values, n_documents)
+        visits = np.flatnonzero(row >= 0)
+        parameters = _parameters(network, level, n_documents, n_words, random)
+        drawn = np.full(len(document), -1)
+        drawn[visits] = _drawn(parameters, row[visits], random)
+        values[level.draws] = drawn
+        counts = np.bincount(row[visits] * parameters.shape[1] + drawn[visits], minlength=parameters.size)
+        shape = (n_documents, -1, parameters.shape[1]) if level.of_documents else parameters.shape
+        truth[level.name], truth[f"n_{level.name}"] = parameters.reshape(shape), counts.reshape(shape)
+    last = network.levels[-1]
+    leaf, n_leaves = row_of(network, last, values, n_documents), network.n_rows(last)
+    truth["n_kw"] = truth[f"n_{last.name}"]
+    truth["n_dk"] = np.bincount(document * n_leaves + leaf, minlength=n_documents * n_leaves).reshape(n_documents, -1)
+    about = {} if authors is None else {"authors": authors}
+    words = values[WORD]
+    corpus = Corpus.from_pairs(
+        document, words, np.ones(len(words), np.int64), n_documents=n_documents, n_words=n_words, name="simulated", **about
+    )
+    return corpus, truth
+
+
+def row_of(network, level, values: dict[str, np.ndarray], n_documents: int) -> np.ndarray:
+    """(token,) int64 row of a level that each token visits, -1 where it visits none: documents slowest, then block by block.
+
+    values : (token,) of the document and of every variable drawn before, -1 where a token has no value of it.
+    """
+    found, before = np.full(len(values[DOCUMENT]), -1, np.int64), 0
+    n_own = sum(math.prod(network.shape(rows)) for rows in level.rows)
+    for rows in level.rows:
+        here = np.ones(len(found), bool)
+        for name, first, last in rows.when:
+            here &= (values[name] >= first) & (values[name] <= last)
+        number = np.zeros(len(found), np.int64)
+        for name in rows.by:
+            if name != DOCUMENT:
+                first, last = network.span(rows, name)
+                number = number * (last - first + 1) + values[name] - first
+        found[here] = number[here] + before
+        before += math.prod(network.shape(rows))
+    return np.where(found >= 0, found + (values[DOCUMENT] * n_own if level.of_documents else 0), -1)
+
+
+def _with_authors(network, n_documents, authors, random):
+    """The network with its authors by name, and those of each document; None where there are none."""
+    if network.author is None:
+        return network, None
+    if authors is None:
+        size = network.author.size
+        if size == AUTHORS:
+            raise ModelError(
+                f"network '{network.name}' needs authors to draw documents by; give authors, a tuple of names for each "
+                f"document, or make the size of '{network.author.name}' a number"
+            )
+        names = network.author.values or tuple(f"author {i:0{len(str(size - 1))}d}" for i in range(size))
+        first = random.permutation(np.arange(n_documents) % size)  # so that as many as possible have a document
+        authors = [
+            tuple(names[i] for i in {first[d], *random.integers(size, size=random.integers(MOST_AUTHORS))})
+            for d in range(n_documents)
+        ]
+        return network.with_authors(names), authors
+    carrier = Corpus.from_pairs(np.arange(n_documents), np.zeros(n_documents, int), np.ones(n_documents, int), authors=authors)
+    return network.for_corpus(carrier), authors
+
+
+def _drawn_authors(network, authors, document, random) -> np.ndarray:
+    """(token,) an author of its document, each as likely as the others."""
+    number = {name: i for i, name in enumerate(network.author.values)}
+    n_authors = np.array([len(names) for names in authors])
+    starts = np.cumsum(n_authors) - n_authors
+    flat = np.array([number[name] for names in authors for name in names])
+    which = (random.random(len(document)) * n_authors[document]).astype(np.int64)
+    return flat[starts[document] + which]
+
+
+def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
+    """(row, value) rows of a level, drawn from their prior where they are not known."""
+    if level.kind == "observed":
+        return np.array(level.table, float)
+    n_values, groups = network.n_values(level, n_words), _groups(network, level)
+    prior = np.broadcast_to(np.asarray(level.prior, float), (network.n_groups(level), n_values))
+    n_times = n_documents if level.of_documents else 1
+    return np.concatenate([random.dirichlet(prior[group], n_times)[:, None] for group in groups], axis=1).reshape(-1, n_values)
+
+
+def _groups(network, level) -> list[int]:
+    """Of each row of a level, those of one document: which rows share its prior, numbered as they are met."""
+    keys = []
+    for rows in level.rows:
+        by = [name for name in rows.by if name != DOCUMENT]
+        spans = [range(first, last + 1) for first, last in (network.span(rows, name) for name in by)]
+        at = [by.index(name) for name in level.groups]
+        keys += [tuple(values[i] for i in at) for values in itertools.product(*spans)]
+    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    return [number[key] for key in keys]
+
+
+def _drawn(parameters: np.ndarray, row: np.ndarray, random) -> np.ndarray:
+    """(token,) a value drawn from its row, by inverse distribution."""
+    shares = np.cumsum(parameters, axis=1)
+    shares[:, -1] = 1.0
+    n_values = parameters.shape[1]
+    reached = np.searchsorted((shares + np.arange(len(shares))[:, None]).ravel(), random.random(len(row)) + row, side="right")
+    return np.minimum(reached - row * n_values, n_values - 1)

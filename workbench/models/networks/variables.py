@@ -1,0 +1,86 @@
+"""What a run of a network keeps: the counts of its levels and the priors that it learns, with dims named as its variables.
+
+The rows of a level are an array along the variables that number them, each as long as the variable; rows that no path visits
+hold 0. A level of several blocks of rows has one dim for all of them, ``<level>_row``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level
+from workbench.models.networks.network import Network
+from workbench.models.variables import Variable
+
+
+def variables_of(network: Network) -> tuple[Variable, ...]:
+    """The arrays of a run that the network brings: ``n_<level>`` of a snapshot, ``alpha_<level>`` of an iteration.
+
+    The last level's counts are n_kw; observed levels have none. A learnt prior is a number, or one per group and value.
+    """
+    found = []
+    for level in network.levels:
+        if level.draws != WORD and level.kind != "observed":
+            meaning = f"(expected) tokens of each '{level.draws}' in each row of level '{level.name}'"
+            found.append(Variable(f"n_{level.name}", ("snapshot", *row_dims(level), level.draws), "tokens", meaning))
+        if level.learn != "none":
+            dims = (*level.groups, level.draws) if level.learn == "vector" else ()
+            meaning = f"prior of each value in a row of level '{level.name}', as learnt"
+            found.append(Variable(f"alpha_{level.name}", ("iteration", *dims), "", meaning))
+    return tuple(found)
+
+
+def sizes_of(network: Network) -> dict[str, int]:
+    """Dim → length of what the network brings, the document's and the word's apart."""
+    several = {f"{level.name}_row": network.n_rows(level) for level in network.levels if len(level.rows) > 1}
+    return {each.name: each.size for each in network.variables if each.size != AUTHORS} | several
+
+
+def row_dims(level: Level) -> tuple[str, ...]:
+    """The dims of a level's rows."""
+    if len(level.rows) == 1:
+        return tuple(sorted(level.rows[0].by, key=lambda name: name != DOCUMENT))
+    return (*((DOCUMENT,) if level.of_documents else ()), f"{level.name}_row")
+
+
+def spread(network: Network, level: Level, counts: np.ndarray) -> np.ndarray:
+    """Counts of a level along the dims of `variables_of`, the snapshot's apart.
+
+    counts : ((document,) row, value), the rows of a document in the order of the network, the last variable fastest.
+    """
+    if len(level.rows) > 1:
+        return counts
+    rows = level.rows[0]
+    by = [name for name in rows.by if name != DOCUMENT]
+    led = counts.shape[:1] if level.of_documents else ()
+    spans = [network.span(rows, name) for name in by]
+    whole = np.zeros((*led, *(network.size(name) for name in by), counts.shape[-1]), counts.dtype)
+    here = tuple(slice(first, last + 1) for first, last in spans)
+    whole[(..., *here, slice(None))] = counts.reshape(*led, *(last - first + 1 for first, last in spans), counts.shape[-1])
+    return whole
+
+
+def narrowed(network: Network, level: Level, counts: np.ndarray) -> np.ndarray:
+    """The inverse of `spread`: ((document,) row, value)."""
+    if len(level.rows) > 1:
+        return counts
+    spans = [network.span(level.rows[0], name) for name in level.rows[0].by if name != DOCUMENT]
+    here = counts[(..., *(slice(first, last + 1) for first, last in spans), slice(None))]
+    return here.reshape(*counts.shape[: level.of_documents], -1, counts.shape[-1])
+
+
+def learnt_priors(network: Network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """``alpha_<level>`` of the levels that learn, along the dims of `variables_of`; NaN for groups that there are not.
+
+    alphas : by name of the level (group, value), groups in the order in which the rows meet them; the last level (group, 1).
+    """
+    found = {}
+    for level in network.levels:
+        if level.learn == "scalar":
+            found[f"alpha_{level.name}"] = float(alphas[level.name].flat[0])
+        elif level.learn == "vector":
+            whole = np.full((*(network.size(name) for name in level.groups), network.size(level.draws)), np.nan)
+            for key, prior in zip(network.group_keys(level), alphas[level.name], strict=True):
+                whole[key] = prior
+            found[f"alpha_{level.name}"] = whole
+    return found

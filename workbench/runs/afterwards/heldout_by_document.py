@@ -1,0 +1,66 @@
+"""How well a run foretells the held-out tokens of each document: what its headline perplexity is the mean of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from workbench.runs.execution.run import Run, find_run
+from workbench.runs.spec import SpecError
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.checkpoint import read_average, read_checkpoint
+
+
+class Scored(NamedTuple):
+    """The held-out tokens of each document under a run; exp(-sum of the one / sum of the other) is its perplexity."""
+
+    log_likelihood: np.ndarray   # (document,) float64, nats; 0 for a document without a held-out token
+    n_tokens: np.ndarray         # (document,) int64, held-out tokens
+    iteration: int               # of the checkpoint that was scored
+    n_averaged: int              # iterations whose p(w|d) were averaged; 0: that of the state alone
+
+    @property
+    def perplexity(self) -> float:
+        """The headline perplexity at that iteration."""
+        return float(np.exp(-self.log_likelihood.sum() / self.n_tokens.sum()))
+
+
+def score_documents(run, store=None) -> Scored:
+    """The log likelihood of each document's held-out tokens, at the last checkpoint of a run in a store.
+
+    As in the headline perplexity: of the running average of p(w|d) where tokens are sampled and burn-in is over,
+    which the checkpoint holds; else of the state, by the engine's own predictive.
+
+    Parameters
+    ----------
+    run : Run, path or name
+        It may be running; its checkpoint is then some seconds old.
+    store : path, optional
+        Where a name is looked up.
+
+    Raises
+    ------
+    SpecError, StoreError
+        No test set, no whole checkpoint, a Dataset, or a corpus that is gone; one sentence each.
+    """
+    if isinstance(run, xr.Dataset):
+        raise SpecError("a Dataset keeps no predictions; give a run in a store, as workbench.fit(…, store=…) makes it")
+    run = Run(find_run(run, store))
+    spec = run.spec
+    if spec.test is None:
+        raise SpecError(f"run '{run.name}' has no test set, so nothing is scored; fit it with held-out tokens")
+    file, home = run.path / "checkpoint.npz", run.path.parent
+    train, test = get_corpus(home, spec.train), get_corpus(home, spec.test)
+    engine, model, options = spec.parts(train)
+    found = read_average(file)
+    if found is not None and not (found[1].n_averaged and engine.samples(train, options)):
+        position = read_checkpoint(file, engine, model)
+        found = position and (position.iteration, position.average._replace(
+            probability=engine.predict(train, position.model, options, position.state, test), n_averaged=0))
+    if found is None:
+        raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
+    iteration, average = found
+    logs = np.bincount(test.documents, test.counts * np.log(average.probability), test.n_documents)
+    return Scored(logs, test.document_tokens, iteration, average.n_averaged)

@@ -1,0 +1,204 @@
+"""Unseen documents under the topics of a run: their theta, and how well it foretells their words (spec B.4).
+
+Words are matched by their spelling: what the run does not know is left out and told as a rate. The topics
+stay as the run left them; each engine folds documents in as it infers (`workbench.engines.lda.fold_in`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from workbench.corpus import Corpus, split_halves
+from workbench.engines.engine import Turn
+from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
+from workbench.models import VARIABLES, Priors
+from workbench.runs.afterwards.network_learnt import Learnt, learnt_of
+from workbench.runs.dataset import priors_of
+from workbench.runs.execution.run import open_run
+from workbench.runs.scoring import perplexity
+from workbench.runs.spec import LARGEST_SEED, RunSpec, SpecError, whole
+
+PROTOCOLS = {
+    "document_completion": "theta is fitted to a random half of each document's known tokens, the other half is scored",
+    "foldin_same": "theta is fitted to the very tokens that are scored; optimistic",
+}
+"""What a perplexity of unseen documents may mean; the name always travels with the number."""
+
+
+class Topics(NamedTuple):
+    """What a run has learnt of words: all that unseen documents need of it."""
+
+    spec: RunSpec
+    priors: Priors               # as learnt; the rest of an HDP is the last topic
+    n_kw: np.ndarray             # (topic, word) float64, the run's last counts (of its first chain)
+    vocabulary: tuple[str, ...]
+    n_topics: int                # without the rest
+    learnt: Learnt | None = None  # of a network, what else it has learnt
+
+    def fold_in(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
+        """theta (document, topic) of documents over the run's vocabulary."""
+        turn = Turn(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
+        engine, _, options = self.spec.parts()
+        if self.learnt is not None:
+            return engine.fold_in(self.learnt, options, documents, turn)
+        return engine.fold_in(self.priors, self.n_kw, documents, turn)
+
+    def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
+        """Of the pairs under p(w | d) = sum_k theta_dk phi_wk; NaN where there is none."""
+        phi = word_probabilities(self.priors, self.n_kw)
+        return perplexity(pairs, mixture_probability(theta, phi, pairs))
+
+
+def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.Dataset:
+    """theta of unseen documents, and how much of them the run knows.
+
+    Parameters
+    ----------
+    run : Dataset, Run, path or name
+        What has learnt the topics; a name is looked up in ``store`` (default: ``WORKBENCH_STORE`` or ``./runs``).
+    documents : Corpus, or list of str
+        Raw strings are counted as `Corpus.from_texts` does by default.
+    seed : int
+        Of the Gibbs sweeps; it plays no part in the deterministic engines.
+    n_threads : int
+        Never changes a bit.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``theta`` (document, topic), ``n_tokens`` (document) and ``out_of_vocabulary`` (document), the share of the
+        tokens whose word the run does not know. A document without a known token has the prior mean for theta.
+        Under an HDP a theta sums to a little less than 1: the rest is for topics that have no token.
+        Attributes: the run, ``out_of_vocabulary`` of all tokens, and ``perplexity_foldin_same``, the perplexity
+        of the known tokens to which theta was fitted (optimistic; `document_completion` gives the honest one).
+
+    Raises
+    ------
+    SpecError, StoreError, CorpusError
+        One sentence each.
+
+    Source: specification of LDA, B.4.
+    """
+    topics, corpus = _topics_of(run, store), _corpus_of(documents)
+    known = known_part(corpus, topics.vocabulary)
+    if known.n_tokens == 0 and corpus.n_tokens > 0:
+        warnings.warn(
+            f"none of the {corpus.n_words} words of {corpus.name!r} is known to the run, so every theta is the prior mean",
+            stacklevel=2,
+        )
+    theta = topics.fold_in(known, seed, n_threads)
+    unknown = corpus.document_tokens - known.document_tokens
+    data = {
+        "theta": theta[:, : topics.n_topics],
+        "n_tokens": corpus.document_tokens,
+        "out_of_vocabulary": unknown / np.maximum(corpus.document_tokens, 1),
+    }
+    coords = {
+        "document": ("document", np.array(corpus.titles, dtype=object), {"long_name": "document"}),
+        "topic": np.arange(topics.n_topics),
+    }
+    attrs = _about(topics, corpus, known, seed) | {"perplexity_foldin_same": topics.perplexity(theta, known)}
+    return xr.Dataset(
+        {name: (VARIABLES[name].dims, values, VARIABLES[name].attrs) for name, values in data.items()}, coords, attrs
+    )
+
+
+def document_completion(
+    run, unseen: Corpus, seed: int = 0, protocol: str = "document_completion", n_threads: int = 1, store=None
+) -> dict:
+    """The perplexity of unseen documents, its protocol named beside it.
+
+    Parameters
+    ----------
+    run : Dataset, Run, path or name
+    unseen : Corpus, or list of str
+        Documents that the run has not learnt from (`hold_out_documents` sets some aside).
+    seed : int
+        Of the halves and of the Gibbs sweeps.
+    protocol : "document_completion" or "foldin_same"
+        See `PROTOCOLS`. Words that the run does not know are left out before documents are halved.
+
+    Returns
+    -------
+    dict
+        ``perplexity`` (exp of the mean negative log probability per scored token), ``protocol`` and its ``meaning``,
+        ``n_scored`` tokens in ``n_documents`` documents, ``n_skipped`` documents with too few known tokens (fewer
+        than two, or none for foldin_same), ``out_of_vocabulary`` share of all tokens, run, engine, corpus, seed.
+
+    Raises
+    ------
+    SpecError, StoreError, CorpusError
+        One sentence each; also where no token can be scored.
+
+    Source: specification of LDA, B.4.
+    """
+    if protocol not in PROTOCOLS:
+        raise SpecError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}")
+    topics, corpus = _topics_of(run, store), _corpus_of(unseen)
+    known = known_part(corpus, topics.vocabulary)
+    if known.n_tokens == 0:
+        raise SpecError(f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own")
+    observed, scored = split_halves(known, seed) if protocol == "document_completion" else (known, known)
+    theta = topics.fold_in(observed, seed, n_threads)
+    n_documents = int(np.count_nonzero(scored.document_tokens))
+    return {
+        "perplexity": topics.perplexity(theta, scored), "protocol": protocol, "meaning": PROTOCOLS[protocol],
+        "n_scored": scored.n_tokens, "n_documents": n_documents, "n_skipped": corpus.n_documents - n_documents,
+        **_about(topics, corpus, known, seed),
+    }
+
+
+def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
+    """The same documents with the tokens whose word stands in the vocabulary, numbered as it is there.
+
+    Words that are spelt alike become one, the first of them in the vocabulary.
+    """
+    if corpus.vocabulary == vocabulary:
+        return corpus
+    place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
+    words = np.array([place.get(word, -1) for word in corpus.vocabulary], np.int64)[corpus.words]
+    kept = words >= 0
+    about = {"vocabulary": vocabulary, "titles": corpus.titles, "authors": corpus.authors, "name": corpus.name}
+    if not kept.any():
+        return Corpus(np.zeros(corpus.n_documents + 1, np.int64), [], [], **about)
+    return Corpus.from_pairs(corpus.documents[kept], words[kept], corpus.counts[kept], n_documents=corpus.n_documents, **about)
+
+
+def _topics_of(run, store) -> Topics:
+    """The topics of whatever stands for a run, or a sentence."""
+    dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
+    name = dataset.attrs.get("name", "this Dataset")
+    if "spec" not in dataset.attrs or "run" in dataset.dims:
+        raise SpecError("one run was wanted (workbench.fit or open_run); got a comparison or another Dataset; choose one run")
+    if dataset.sizes.get("snapshot", 0) == 0:
+        raise SpecError(f"run '{name}' has no snapshot yet, so it has no topics; wait for its first, or resume it")
+    vocabulary = tuple(str(word) for word in dataset["word"].values)
+    n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
+    spec = RunSpec.from_json(dataset.attrs["spec"])
+    return Topics(spec, *priors_of(dataset).with_rest(n_kw), vocabulary, len(n_kw), learnt_of(dataset))
+
+
+def _corpus_of(documents) -> Corpus:
+    """A Corpus as it is, texts counted, or a sentence."""
+    if isinstance(documents, Corpus):
+        return documents
+    if isinstance(documents, (str, Path)) or not isinstance(documents, Iterable):
+        raise SpecError(
+            f"documents are a Corpus (workbench.load_corpus reads one) or a list of texts; got {documents!r}; "
+            "one text is written [text]"
+        )
+    return Corpus.from_texts(documents)
+
+
+def _about(topics: Topics, corpus: Corpus, known: Corpus, seed: int) -> dict:
+    """What was asked of whom, and the share of the tokens that the run does not know."""
+    return {
+        "run": topics.spec.name, "engine": topics.spec.engine, "corpus": corpus.name, "seed": seed,
+        "out_of_vocabulary": 1 - known.n_tokens / corpus.n_tokens if corpus.n_tokens else 0.0,
+    }

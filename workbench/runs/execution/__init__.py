@@ -1,0 +1,1 @@
+"""How runs are started, queued, watched and stopped."""

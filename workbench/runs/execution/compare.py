@@ -1,0 +1,224 @@
+"""Several engines on the same split with the same seeds, as runs side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import fields
+from difflib import get_close_matches
+from inspect import signature
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from workbench.corpus import Corpus, prepare
+from workbench.engines import get_engine
+from workbench.engines.engine import OptionError, make_options, takes
+from workbench.models import LDA
+from workbench.models.networks.network import Network
+from workbench.runs.execution.control import MemoryPulse, ending_cleanly
+from workbench.runs.execution.fit import fit
+from workbench.runs.execution.memory_check import Planned, check_room, unfinished
+from workbench.runs.execution.run import ENDED, Run
+from workbench.runs.progress import bars
+from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, model_fields, whole
+from workbench.runs.store.store import FAILED, FINISHED, LOST, create_run
+from workbench.runs.warm_start import start_from
+
+
+class RunFailed(RuntimeError):
+    """A worker failed or died."""
+
+
+NETWORK = ("model", "sizes")
+"""Settings of the engines of networks alone."""
+DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs", "cv-hdp")
+
+
+def plan(
+    corpus: Corpus, engines=DEFAULT_ENGINES, seeds=1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0,
+    options: dict | None = None, top_words: int | None = None, singletons: str = "keep", start=None,
+    store=None, holdout_per: str = "corpus", **settings,
+) -> tuple[list[RunSpec], Corpus, Corpus | None]:
+    """The specs of a comparison, with the training and test corpora that they share.
+
+    ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them and takes
+    their values (learn_alpha=maximised to those of LDA, learn_alpha=False to those of the HDP).
+    ``seeds`` inference seeds count up from ``seed``; the split stays, and is a share of the tokens of the corpus or of
+    each document (``holdout_per``). ``top_words`` and ``singletons`` change the corpus first, see
+    `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`, path, Dataset, or a
+    name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose model has them,
+    model and sizes to those of networks.
+
+    Raises
+    ------
+    SpecError, OptionError, ModelError, CorpusError
+    """
+    _refuse_unknown(settings)
+    train, test, split = prepare(corpus, holdout, split_seed, top_words, singletons, holdout_per)
+    listed = [engines] if isinstance(engines, str) else engines
+    chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
+    if not chosen:
+        raise SpecError("a comparison needs at least one engine; got none")
+    known = {name: {field.name for field in fields(get_engine(name).options)} for name, _ in chosen}
+    for option, value in (options or {}).items():
+        having = [name for name, names in known.items() if option in names]
+        if not having:
+            there_are = ", ".join(sorted(set().union(*known.values())))
+            raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
+        if not any(takes(get_engine(name), option, value) for name in having):
+            make_options(get_engine(having[0]), {option: value})  # says what is wrong with it
+    _refuse_idle_priors(list(known), settings)
+    n_seeds = whole("seeds", seeds, 1)
+    if settings.get("name") and len(chosen) * n_seeds > 1:
+        raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
+    if start is not None:
+        settings["start"] = start_from(start, train, settings.get("n_topics") or LDA.n_topics, store)
+    specs = []
+    for name, own in chosen:
+        shared = {option: value for option, value in (options or {}).items() if takes(get_engine(name), option, value)}
+        for chain in range(n_seeds):
+            spec = make_spec(
+                train, name, test=test, seed=seed + chain, options=shared | own, split=split, **settings_of(name, settings)
+            )
+            if spec.hash not in {other.hash for other in specs}:
+                specs.append(spec)
+    return specs, train, test
+
+
+def _refuse_idle_priors(engines: list[str], settings: dict) -> None:
+    """Raises SpecError for an alpha or beta that no model of these engines has, and for a network where none takes one."""
+    for prior in ("alpha", "beta"):
+        if not any(prior in model_fields(get_engine(name)) for name in engines):
+            make_model(get_engine(engines[0]), settings.get("n_topics"), **{prior: settings.get(prior)})
+    if not any(get_engine(name).model is Network for name in engines):
+        make_model(get_engine(engines[0]), settings.get("n_topics"), model=settings.get("model"), sizes=settings.get("sizes"))
+
+
+def settings_of(engine: str, settings: dict) -> dict:
+    """The settings without the priors that the model of an engine does not have, and without a network where it takes none."""
+    has = {*model_fields(get_engine(engine)), *(NETWORK if get_engine(engine).model is Network else ())}
+    return {name: value for name, value in settings.items() if name not in (*PRIORS, *NETWORK) or name in has}
+
+
+def _refuse_unknown(settings: dict) -> None:
+    """Raises SpecError for the first setting that no run has, naming the nearest."""
+    own = ("train", "engine", "test", "seed", "options", "split")  # `plan` fills these in
+    known = [name for name in signature(make_spec).parameters if name not in own]
+    for unknown in (name for name in settings if name not in known):
+        there_are = [name for name in (*signature(plan).parameters, *known) if name not in ("corpus", "settings")]
+        near = get_close_matches(unknown, there_are, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(there_are)}"
+        raise SpecError(f"no setting '{unknown}'; {hint}")
+
+
+def compare(
+    corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int | None = None, alpha=None, beta: float | None = None,
+    n_iterations: int = 300, seeds: int = 1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0,
+    options: dict | None = None, store=None, jobs: int = 1, progress: bool = True, top_words: int | None = None,
+    singletons: str = "keep", start=None, holdout_per: str = "corpus", **settings,
+) -> xr.Dataset:
+    """Runs several engines on the same split with the same seeds.
+
+    Returns
+    -------
+    xarray.Dataset
+        The per-iteration variables of `fit` with a dim ``run``; coordinates ``run`` (name), ``engine``,
+        ``label`` and ``seed`` along it. What only some engines record is NaN for the others.
+
+    With a ``store`` the runs are kept and reopened when the same comparison is asked for again, up to
+    ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, top words and singletons.
+    """
+    whole("jobs", jobs, 1)
+    settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta, "n_iterations": n_iterations}
+    specs, train, test = plan(
+        corpus, engines, seeds, seed, holdout, split_seed, options, top_words, singletons, start, store, holdout_per, **settings
+    )
+    planned = [Planned(spec, train, test) for spec in specs]
+    if store is None:
+        check_room(planned, here=True, stored=False)
+        datasets = [
+            of_iterations(fit(
+                train, spec.engine, test=test, seed=spec.seed, options=spec.options, split=spec.split, progress=progress,
+                start=start, **settings_of(spec.engine, settings),
+            ))
+            for spec in specs
+        ]
+    else:
+        check_room(unfinished(store, planned), jobs)
+        runs = [Run(create_run(Path(store), spec, train, test)) for spec in specs]
+        run_all(runs, jobs, progress)
+        datasets = [run.progress() for run in runs]
+    return side_by_side(datasets)
+
+
+def side_by_side(datasets: list[xr.Dataset]) -> xr.Dataset:
+    """The per-iteration variables of several runs, joined along a dim ``run``."""
+    parts, specs = [], []
+    for dataset in datasets:
+        parts.append(of_iterations(dataset).assign(updates=dataset["updates"].astype(float)))
+        specs.append(RunSpec.from_json(dataset.attrs["spec"]))
+    joined = xr.concat(parts, "run", data_vars="all", coords="minimal", compat="override", join="outer", combine_attrs="drop")
+    return joined.assign_coords(
+        run=np.array([dataset.attrs["name"] for dataset in datasets], dtype=object),
+        engine=("run", np.array([spec.engine for spec in specs], dtype=object)),
+        label=("run", np.array([spec.label() for spec in specs], dtype=object)),
+        seed=("run", np.array([spec.seed for spec in specs])),
+        spec=("run", np.array([dataset.attrs["spec"] for dataset in datasets], dtype=object)),
+    )
+
+
+def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
+    """The per-iteration variables of a run, without its counts."""
+    return dataset[[name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]]
+
+
+def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
+    """Takes every run to its end in worker processes, up to ``jobs`` at a time, with a bar for each.
+
+    Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed.
+
+    Raises
+    ------
+    RunFailed
+        When a worker failed or died, with its message.
+    """
+    with bars(runs, progress) as move:
+        work_through(runs, jobs, move)
+    for run in runs:
+        if why := failure(run):
+            raise RunFailed(why)
+
+
+def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) -> None:
+    """Lets up to ``jobs`` workers at a time take the runs to their ends; one that fails does not hold up the others.
+
+    ``look`` is called ten times a second with the runs at work, and with all of them at the end. The first Ctrl-C (or SIGTERM)
+    stops the runs cleanly and is raised when they have stopped; a second one at once.
+    """
+    waiting, at_work = [run for run in runs if run.state != FINISHED], []
+    with ending_cleanly(pulse := MemoryPulse()):  # an exception could come in the middle of a destructor, which swallows it
+        while (waiting or at_work) and not pulse.interrupted:
+            while waiting and len(at_work) < jobs:
+                at_work.append(waiting.pop(0))
+                at_work[-1].resume()
+            time.sleep(0.1)
+            look(at_work)
+            at_work = [run for run in at_work if run.state not in ENDED]
+        if pulse.interrupted:
+            for run in at_work:
+                run.stop()
+            for run in at_work:
+                run.wait(timeout=30)
+            raise KeyboardInterrupt
+    look(runs)
+
+
+def failure(run: Run) -> str:
+    """Why a run failed or died, in one sentence; empty if it did not."""
+    status = run.status()
+    if status["state"] not in (FAILED, LOST):
+        return ""
+    why = status["message"] or "its worker has died"
+    return f"run '{run.name}' {status['state']}: {why}; worker.log in {run.path} may say more"

@@ -1,0 +1,199 @@
+"""fit, start, resume: a run here and now, a run in the background, a run that goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import xarray as xr
+
+from workbench.corpus import Corpus
+from workbench.models import LDA
+from workbench.runs.execution.control import STOPPED, MemoryPulse, ending_cleanly
+from workbench.runs.execution.freeing import give_back_freed
+from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, outlook_on_memory, unfinished
+from workbench.runs.execution.run import Run, default_store, extend, find_run, tell_of_other_kernels
+from workbench.runs.execution.worker import carry_on
+from workbench.runs.loop import iterate
+from workbench.runs.loop import start as first_position
+from workbench.runs.memory import MemorySink
+from workbench.runs.progress import progress_bar
+from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
+from workbench.runs.store.store import FINISHED, create_run
+from workbench.runs.warm_start import start_from
+
+
+def fit(
+    corpus: Corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None,
+    n_iterations: int = 300, seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None,
+    n_threads: int = 1, record_every: int = 1, snapshot_every: int = 50, store=None, name: str | None = None,
+    progress: bool = True, split: dict | None = None, start=None, restarts: int = 1, stop_on: str | None = None,
+    stop_tolerance: float = 1e-4, model=None, sizes: dict | None = None,
+) -> xr.Dataset:
+    """Runs an engine on a corpus and returns the run's Dataset.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Training documents.
+    engine : str
+        A name of `workbench.engines`.
+    n_topics, alpha, beta
+        The model: 10 topics by default; alpha is per topic (a number, or one per topic), beta per word type, 0.1 each by
+        default. The HDP engines have no such priors (their options set the totals), and refuse them.
+    n_iterations : int
+        Iterations, each one call of the engine's step over the corpus.
+    seed : int
+        Decides every random number; the same seed gives the same bits, whatever ``n_threads``.
+    test : Corpus, optional
+        Held-out tokens of the same documents, from `hold_out_tokens`; without it no test perplexity.
+    burn_in : int
+        Iterations before the running average of p(w|d) begins.
+    options : dict
+        Of the engine: ``{"r": 1}``.
+    n_threads : int
+        Threads that work at once; they never change a bit. `cgs`, `cvb`, `cvb0` and what hybrids draw need the option
+        ``partition`` to use them, which makes them approximate; the HDP engines use one.
+    record_every, snapshot_every : int
+        Cadence, in iterations, of rows and of counts. The last iteration is always both.
+    store : path, optional
+        Folder to keep the run in; None keeps it in memory.
+    name : str, optional
+        Of the run in the store; by default from corpus, engine, K and hash.
+    progress : bool
+        Show a bar with the time left (stderr).
+    split : dict, optional
+        How the test tokens were drawn, for the record.
+    start : Run, path, name or Dataset, optional
+        Begin from the last counts of this run instead of at random; see `workbench.runs.warm_start.start_from`.
+    restarts : int, default 1
+        Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
+        store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.
+    stop_on : "bound", "perplexity" or "steps", optional
+        End the run early once this has changed by at most ``stop_tolerance`` of itself in ten iterations (the
+        bound, or the perplexity of the running average), or once ``stop_tolerance`` steps were taken (topics of each
+        iteration, summed; HDP engines). Off by default.
+
+    model : Network, dict, name or path, optional
+        Of the engines of networks: one that is shipped ("lda", "author-topic", "pachinko", "hpam1", "hpam2"), a
+        `workbench.models.networks.network.Network`, or a file (.toml, .json). ``n_topics`` is then the size of its variable
+        "topic", alpha the prior of every Dirichlet level but the last, beta of that, each as the network has it by default.
+    sizes : dict, optional
+        Of variables of the network: ``{"super": 5}``.
+
+    Returns
+    -------
+    xarray.Dataset
+        See `workbench.models.VARIABLES`. After Ctrl-C: what there is so far; ``ds.attrs["state"]`` is then
+        ``stopped``, and a run in a store can be resumed.
+
+    Raises
+    ------
+    SpecError, ModelError, OptionError, StoreError
+        One sentence each.
+    """
+    begin = None if start is None else start_from(start, corpus, LDA.n_topics if n_topics is None else n_topics, store)
+    specs = [
+        make_spec(
+            corpus, engine, n_topics, alpha, beta, n_iterations, whole("seed", seed, 0) + i, test, burn_in, options, n_threads,
+            record_every, snapshot_every, split, name, begin, stop_on, stop_tolerance, model, sizes,
+        )
+        for i in range(whole("restarts", restarts, 1))
+    ]
+    check_restarts(specs)
+    planned, stored = [Planned(spec, corpus, test) for spec in specs], store is not None
+    check_room(unfinished(store, planned) if stored else planned, here=True, stored=stored)
+    if progress:
+        tell_of_idle_threads(specs)
+        if at_a_time(planned, 1, stored) >= LARGE:
+            print(f"takes {outlook_on_memory(planned, stored=stored)}", file=sys.stderr)
+    return best_of(_run(spec, corpus, test, store, progress) for spec in specs)
+
+
+def tell_of_idle_threads(specs: list[RunSpec]) -> None:
+    """Says on stderr, once an engine, that threads will be idle and what would give them work."""
+    for sentence in idle_threads(specs):
+        print(sentence, file=sys.stderr)
+
+
+def check_restarts(specs: list[RunSpec]) -> None:
+    """Refuses several runs that cannot be compared by a bound, or that would share a name."""
+    if len(specs) > 1 and "bound" not in specs[0].parts()[0].watches:
+        raise SpecError(f"restarts are compared by their bound and {specs[0].engine} has none; vb, svb, cvb, cvb0, cv-hdp have")
+    if len(specs) > 1 and specs[0].start:
+        raise SpecError("restarts differ in their random starts, and with start there is one; leave one of them out")
+    if len({spec.name for spec in specs}) < len(specs):
+        raise SpecError(f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out")
+
+
+def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bool) -> xr.Dataset:
+    """Takes one run to its end, in a store or in memory."""
+    if store is not None:
+        return resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress, corpora=(corpus, test))
+    give_back_freed()
+    test = test if spec.test else None
+    pulse, sink = MemoryPulse(), MemorySink(spec, corpus)
+    with progress_bar(spec, shown=progress) as watch, ending_cleanly(pulse):
+        reached = iterate(spec, corpus, test, first_position(spec, corpus, test), sink, pulse, watch).iteration
+    return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
+
+
+def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
+    """The first run with the highest final bound, with the seed and the bound of each in its attributes.
+
+    Runs come one by one; after one that was stopped no other is begun. One run alone comes back as it is.
+    """
+    best, tried = None, []
+    for dataset in datasets:
+        bound = float(dataset["bound"][-1]) if "bound" in dataset and dataset.sizes["iteration"] else -math.inf
+        tried.append({"name": dataset.attrs["name"], "seed": RunSpec.from_json(dataset.attrs["spec"]).seed, "bound": bound})
+        if best is None or bound > max(other["bound"] for other in tried[:-1]):
+            best = dataset
+        if dataset.attrs["state"] != FINISHED:
+            break
+    return best.assign_attrs(restarts=json.dumps(tried)) if len(tried) > 1 else best
+
+
+def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, store=None, **settings) -> Run:
+    """`fit` in a process of its own: returns at once with a `Run` to look at, pause, resume and stop.
+
+    Takes the settings of `fit`, by name; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.
+    """
+    settings.pop("progress", None)
+    if settings.pop("restarts", 1) != 1:
+        raise SpecError("start makes one run; for restarts use fit, or start one run per seed")
+    if settings.get("start") is not None:
+        settings["start"] = start_from(settings["start"], corpus, settings.get("n_topics") or LDA.n_topics, store)
+    spec = make_spec(corpus, engine, test=test, **settings)
+    store = default_store() if store is None else Path(store)
+    check_room(unfinished(store, [Planned(spec, corpus, test)]))
+    tell_of_idle_threads([spec])
+    run = Run(create_run(store, spec, corpus, test))
+    run.resume()
+    return run
+
+
+def resume(
+    run, n_iterations: int | None = None, store=None, progress: bool = True, corpora: tuple | None = None
+) -> xr.Dataset:
+    """Takes a run (a `Run`, path or name) on to its end, in this process, and returns its Dataset.
+
+    ``n_iterations`` moves the end, but never before what is committed. A finished run is returned as it is.
+    ``corpora`` are its training and test corpus where they are at hand, so that they are not read from the store.
+    """
+    run = Run(find_run(run, store))
+    extend(run.path, n_iterations)
+    status = run.status()
+    if status["state"] != FINISHED:
+        tell_of_other_kernels([run])
+        with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as watch:
+            finished = carry_on(run.path, watch, corpora=corpora)
+        if not finished:
+            status = run.status()
+            told = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
+            print(f"{told}; go on with: workbench resume {run.path}", file=sys.stderr)
+    return run.reader.dataset(corpora[0] if corpora else None)
+

@@ -1,0 +1,140 @@
+"""A grid of settings laid out as cells: every combination of its values, with the spec and the corpora of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from difflib import get_close_matches
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.engines import get_engine
+from workbench.engines.engine import make_options, takes
+from workbench.runs.execution.compare import plan
+from workbench.runs.execution.memory_check import Planned
+from workbench.runs.spec import RunSpec, SpecError, whole
+
+SETTINGS = (
+    "engine", "n_topics", "alpha", "beta", "n_iterations", "seed", "burn_in",
+    "holdout", "holdout_per", "split_seed", "top_words", "singletons",
+)
+"""Keys of a grid that every engine has; the others are options of an engine."""
+SHORT = {"topics": "n_topics", "iterations": "n_iterations"}
+"""What the command line calls them."""
+
+
+class Cell(NamedTuple):
+    """One combination of the grid."""
+
+    at: dict                # value by key of the grid
+    spec: RunSpec
+    train: Corpus
+    test: Corpus | None
+
+    @property
+    def planned(self) -> Planned:
+        """Its run."""
+        return Planned(self.spec, self.train, self.test)
+
+
+def lay_out(
+    corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, options: dict | None = None, **settings
+) -> list[Cell]:
+    """The cells of a grid, its last key varying fastest; arguments are those of `workbench.runs.execution.sweep.sweep`.
+
+    Raises
+    ------
+    SpecError, OptionError, ModelError, CorpusError
+    """
+    axes = grid_axes(grid, engine)
+    if whole("seeds", seeds, 1) > 1:
+        _refuse_twice(axes, {"seed": seeds})
+        first = whole("seed", settings.pop("seed", 0), 0)
+        axes["seed"] = list(range(first, first + seeds))
+    _refuse_twice(axes, settings | (options or {}))
+    outer = {key: values for key, values in axes.items() if key in SETTINGS and key != "engine"}
+    inner = {key: values for key, values in axes.items() if key not in outer}
+    found: dict[tuple, Cell] = {}
+    for values in product(*outer.values()):  # one plan, so one split, for all engines and options
+        chosen, pairs, runs_of = dict(zip(outer, values, strict=True)), {}, []
+        for others in product(*inner.values()):
+            at = dict(zip(inner, others, strict=True))
+            name = at.get("engine", engine)
+            of = get_engine(name)
+            shared, own = (
+                {key: value for key, value in given.items() if takes(of, key, value)} for given in (options or {}, at)
+            )
+            run = name, repr(make_options(of, shared | own))  # two spellings of a value are one run
+            pairs[run] = name, own
+            runs_of.append((chosen | at, run))
+        specs, train, test = plan(corpus, list(pairs.values()), options=options, **settings | chosen)
+        spec_of = dict(zip(pairs, specs, strict=True))
+        for at, run in runs_of:
+            at = {key: at[key] for key in axes}
+            found[tuple(at.values())] = Cell(at, spec_of[run], train, test)
+    return [found[values] for values in product(*axes.values())]
+
+
+def grid_axes(grid: dict, engine: str) -> dict[str, list]:
+    """The different values of each key, in order, the keys by their full names.
+
+    Raises
+    ------
+    SpecError, OptionError
+    """
+    if not isinstance(grid, dict) or not grid:
+        raise SpecError(f"a grid is a dict of lists, as {{'n_topics': [10, 20]}}; got {grid!r}")
+    axes = {}
+    for key, values in grid.items():
+        name = str(key).replace("-", "_")
+        name = SHORT.get(name, name)
+        if name in axes:
+            raise SpecError(f"'{name}' is twice in the grid; put its values into one list")
+        several = isinstance(values, Iterable) and not isinstance(values, (str, dict))
+        axes[name] = list(dict.fromkeys(_plain(value) for value in (values if several else [values])))
+        if not axes[name]:
+            raise SpecError(f"'{name}' has no value in the grid; give it at least one")
+    engines = axes.get("engine", [engine])
+    known = [*SETTINGS, *dict.fromkeys(option for name in engines for option in _options(name))]
+    for key in (key for key in axes if key not in SETTINGS):
+        having = [get_engine(name) for name in engines if key in _options(name)]
+        for value in axes[key] if having else ():
+            if not any(takes(engine, key, value) for engine in having):
+                make_options(having[0], {key: value})  # says what is wrong with it
+    for unknown in (key for key in axes if key not in known):
+        near = get_close_matches(unknown, [*known, *SHORT], 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+        raise SpecError(f"no key '{unknown}' for a grid of {', '.join(engines)}; {hint}")
+    return axes
+
+
+def _options(engine: str) -> list[str]:
+    return [field.name for field in fields(get_engine(engine).options)]
+
+
+def _refuse_twice(axes: dict, beside: dict) -> None:
+    """Raises SpecError where a key of the grid is given beside it too."""
+    for key in axes:
+        if key in beside:
+            raise SpecError(f"'{key}' is given twice, in the grid and beside it; leave one out")
+
+
+def _plain(value):
+    """A number for "10", ".1" or "inf", nothing for "none", a tuple for a list; anything else as it is."""
+    if isinstance(value, (list, np.ndarray)):
+        return tuple(_plain(one) for one in value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, str):
+        return value
+    if value == "none":
+        return None
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value

@@ -1,0 +1,188 @@
+"""Memory that runs will take, and the sentence where there is less; told before anything is made.
+
+What a run takes at its peak is told from sizes alone::
+
+    process + corpora + the largest of   reading:  what a corpus takes on its way in
+                                         working:  state + indices + the largest of step, measuring, snapshot
+                                         ending:   theta, phi and what they are made of
+
+Each engine tells its own part (`engines.memory`); what `benchmarks/memory.py` measures lies beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.corpus import Corpus
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.engine import OptionError, make_options
+from workbench.engines.memory import DOUBLE
+from workbench.models.networks.network import Network
+from workbench.runs.execution.available_memory import GIB, MIB, room, told
+from workbench.runs.spec import RunSpec, SpecError
+from workbench.runs.store.places import is_run
+from workbench.runs.store.store import FINISHED, read_ending, read_status, snapshot_bytes
+
+PROCESS = 250 * MIB
+"""An interpreter with the packages and the compiled kernels of a run."""
+TEXT = 80
+"""A title or a word, as Python holds it."""
+READING, MEASURING = 28, DOUBLE
+"""Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
+WRITING, ENDING, ENDING_IN_MEMORY = 2, 2, 2
+"""Copies, for a moment: of the counts of a snapshot; at the end of theta and phi, their counts read from a store or not."""
+LARGE = GIB
+"""From where on a run says by itself what it will take."""
+SMALLER = ("cvb0", "svb", "cvb0-cgs", "svb-cgs", "cgs", "g-hdp")
+"""Engines that take less than their kin, in the order in which they are proposed."""
+
+
+class Planned(NamedTuple):
+    """A run before it is made."""
+
+    spec: RunSpec
+    train: Corpus
+    test: Corpus | None
+
+
+class Prediction(NamedTuple):
+    """Bytes that a run takes at its peak."""
+
+    process: int   # interpreter, packages, compiled kernels
+    corpora: int   # training and test corpus, with what is derived from them
+    held: int      # state, indices, what else is there from step to step; 0 where the peak is while a corpus is read
+    besides: int   # what is needed for a moment, at the peak
+
+    @property
+    def total(self) -> int:
+        return sum(self)
+
+
+def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
+    """What a run will take at its peak; a run that is not ``stored`` keeps its snapshots in memory.
+
+    Of an engine that grows (g-hdp) what it takes with half as many topics again as it begins with.
+    """
+    spec, train, test = planned
+    engine, model, options = spec.parts(train)
+    own, snapshot = engine.memory(train, model, options), snapshot_bytes(spec, train)
+    corpora = corpus_bytes(train) + (corpus_bytes(test) if spec.test else 0)
+    dense = model.n_topics * (train.n_documents + train.n_words) * DOUBLE
+    kept = 0 if stored else snapshot * -(-spec.n_iterations // spec.snapshot_every)
+    begun = dense + 4 * train.n_tokens if spec.start else 0
+    working = own.state + own.indices + kept + begun
+    moments = {
+        (0, READING * train.n_pairs if stored else 0),
+        (working, max(own.step, own.look + max(MEASURING * train.n_pairs, WRITING * snapshot))),
+        (2 * kept, (ENDING if stored else ENDING_IN_MEMORY) * dense),
+    }
+    return Prediction(PROCESS, corpora, *max(moments, key=sum))
+
+
+def state_bytes(spec: RunSpec, train: Corpus) -> int:
+    """Of the state of a run, and so of its checkpoint."""
+    engine, model, options = spec.parts(train)
+    return engine.memory(train, model, options).state
+
+
+def corpus_bytes(corpus: Corpus) -> int:
+    """Of its arrays and texts, with the numbers of tokens and documents that every engine asks for."""
+    texts = corpus.n_words + sum(
+        corpus.n_documents for field in ("titles", "authors", "labels", "times") if getattr(corpus, field) is not None
+    )
+    return corpus.n_pairs * (4 + 4 + 8 + 4) + corpus.n_documents * 16 + texts * TEXT
+
+
+# ---------------------------------------------------------------------- what is said, and what is refused
+
+
+def outlook_on_memory(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
+    """What runs take, the largest ``jobs`` of them at a time: as in "about 1.2 GB of memory"."""
+    grows = any(run.spec.parts()[0].grows for run in planned)
+    return f"about {told(at_a_time(planned, jobs, stored))} of memory{', more if more topics are found' if grows else ''}"
+
+
+def at_a_time(planned: list[Planned], jobs: int, stored: bool = True) -> int:
+    """Bytes that the largest ``jobs`` of the runs take together."""
+    return sum(sorted((predict_memory(run, stored).total for run in planned), reverse=True)[:jobs])
+
+
+def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
+    """The runs that are not yet where they are to end in a store."""
+    return [run for run in planned if not _is_finished(Path(store) / run.spec.name, run.spec.n_iterations)]
+
+
+def _is_finished(path: Path, n_iterations: int) -> bool:
+    if not is_run(path):
+        return False
+    status = read_status(path)
+    far_enough = status["iteration"] >= n_iterations or read_ending(path).settled
+    return status["state"] == FINISHED and bool(far_enough)
+
+
+def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored: bool = True) -> None:
+    """Refuses runs of which the largest ``jobs`` together do not fit; ``here``: in this process,
+    which is there already, and has their corpora.
+
+    Raises
+    ------
+    SpecError
+        What they need, what there is, and what would fit.
+    """
+    if not planned:
+        return
+    found, there = at_a_time(planned, jobs, stored), room()
+    largest = max(planned, key=lambda run: predict_memory(run, stored).total)
+    spared = 0 if not here or there.says.startswith("WORKBENCH") else PROCESS + predict_memory(largest, stored).corpora
+    free = there.there + spared
+    if found <= free:
+        return
+    n_fit = next((n for n in range(min(jobs, len(planned)) - 1, 0, -1) if at_a_time(planned, n, stored) <= free), 0)
+    subject = f"{largest.spec.engine} with K={largest.spec.model['n_topics']} needs"
+    if n_fit:
+        subject = f"{min(jobs, len(planned))} runs at a time need"
+        ways = f"start at most {n_fit} at a time"
+    else:
+        ways = _joined([way for way, run in smaller(largest) if predict_memory(run, stored).total <= free])
+        fewer = most_topics(largest, free, stored)
+        ways = _joined([way for way in (ways, f"at most {fewer} topics" if fewer else "") if way])
+        ways = f"take {ways}" if ways else "nothing smaller of it fits: take fewer documents or words, or more memory"
+    raise SpecError(f"{subject} about {told(found)} of memory and {there.told()}; {ways}")
+
+
+def smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
+    """Ways to run nearly the same in less memory, each with what it would be."""
+    spec = run.spec
+    engine, _, options = spec.parts()
+    names = {field.name for field in fields(engine.options)}
+    for option, value in {"precision": "single", "schedule": "parallel"}.items():
+        if option in names and getattr(options, option) != value:
+            with contextlib.suppress(OptionError):  # what else is chosen may forbid it
+                changed = make_options(engine, spec.options | {option: value})
+                yield f"the option {option}={value}", run._replace(spec=replace(spec, options=asdict(changed)))
+    others = SMALLER[SMALLER.index(spec.engine) + 1 :] if spec.engine in SMALLER else SMALLER
+    for name in others:
+        if name in ENGINES and get_engine(name).model is engine.model and ("-cgs" in name) == ("-cgs" in spec.engine):
+            yield f"{name} instead", run._replace(spec=replace(spec, engine=name, options={}))
+
+
+def most_topics(run: Planned, free: int, stored: bool) -> int:
+    """The most topics, fewer than asked for, with which the run fits; 0 where none are few enough."""
+    if isinstance(run.spec.parts()[1], Network):  # how many paths it has is told by more than one size
+        return 0
+    low, high = 0, run.spec.model["n_topics"] - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        model = run.spec.model | {"n_topics": middle} | ({"alpha": 0.1} if "alpha" in run.spec.model else {})
+        fits = predict_memory(run._replace(spec=replace(run.spec, model=model)), stored).total <= free
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return low
+
+
+def _joined(ways: list[str]) -> str:
+    """As in: this, that or the other."""
+    return " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)

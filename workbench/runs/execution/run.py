@@ -1,0 +1,173 @@
+"""A run in a store, in the hands of whoever looks at it: notebook, page or command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+import xarray as xr
+
+from workbench.runs.execution.control import PAUSED, RUNNING, STOPPED, ask, read_json
+from workbench.runs.execution.worker import launch
+from workbench.runs.spec import RunSpec, whole
+from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
+from workbench.runs.store.places import default_store, is_run
+from workbench.runs.store.provenance import taken_on_now
+from workbench.runs.store.store import CAPACITY, FAILED, FINISHED, LOST, RunReader, StoreError, run_paths, set_end
+from workbench.runs.store.writer import remove_run
+
+ENDING = 1.5
+"""Seconds in which a worker that was told to stop is seen to end."""
+ENDED = (FINISHED, STOPPED, FAILED, LOST)
+
+
+def find_run(run, store: Path | None = None) -> Path:
+    """The folder of a run given as a `Run`, a path, or a name in the store.
+
+    Raises
+    ------
+    StoreError
+        Naming the nearest run.
+    """
+    if isinstance(run, Run):
+        return run.path
+    if not isinstance(run, (str, os.PathLike)):
+        raise StoreError(f"a run is a Run, a path, or a name in the store; got {type(run).__name__}")
+    home = Path(store) if store is not None else default_store()
+    for path in (Path(run), home / str(run)):
+        if is_run(path):
+            return path
+    names = [path.name for path in run_paths(home)]
+    near = get_close_matches(str(run), names, 1, 0.3)
+    hint = f"did you mean '{near[0]}'?" if near else f"{home} holds {len(names)} runs; choose another store with --store"
+    raise StoreError(f"no run '{run}' in {home}; {hint}")
+
+
+class Run:
+    """A run in a store. Everything is read from and asked through its folder; nothing is kept here.
+
+    ``run.dataset()`` is what is committed so far; ``pause``, ``resume`` and ``stop`` return at once;
+    ``wait`` returns when it has ended, and ``watch`` shows it live.
+    """
+
+    def __init__(self, path: Path):
+        self.path = Path(path)
+        self._reader = RunReader(self.path)
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def spec(self) -> RunSpec:
+        """The settings, lasting to the present end."""
+        return self._reader.spec()
+
+    def status(self) -> dict:
+        """state, iteration, n_iterations, time_left (seconds or None), message."""
+        return self._reader.status()
+
+    @property
+    def state(self) -> str:
+        """waiting, running, paused, stopped, finished, failed or interrupted."""
+        return self.status()["state"]
+
+    def dataset(self) -> xr.Dataset:
+        """The whole Dataset as committed so far."""
+        return self._reader.dataset()
+
+    def progress(self) -> xr.Dataset:
+        """The per-iteration part of the Dataset: cheap enough to be read every second."""
+        return self._reader.progress()
+
+    @property
+    def notes(self) -> Notes:
+        """What people have written about it: ``note``, ``tags`` and ``labels`` of topics; see `workbench.runs.store.notes`."""
+        return read_notes(self.path)
+
+    def annotate(self, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
+        """Replaces the note, the tags, or both, of which None is left as it is; "" and [] delete."""
+        return annotate(self.path, note, tags)
+
+    def label(self, topic: int, text: str) -> Notes:
+        """Calls a topic so, in every Dataset of the run from now on (``topic_label``); "" takes the label away."""
+        return label_topic(self.path, self.dataset(), topic, text)
+
+    @property
+    def reader(self) -> RunReader:
+        """For whoever follows the rows one by one."""
+        return self._reader
+
+    def pause(self) -> None:
+        """Asks the run to hold after its present step."""
+        ask(self.path, PAUSED)
+
+    def stop(self) -> None:
+        """Asks the run to end after its present step; it can be resumed."""
+        ask(self.path, STOPPED)
+
+    def resume(self, n_iterations: int | None = None) -> None:
+        """Lets a paused run go on, or starts a worker for one that has ended; ``n_iterations`` moves its end."""
+        extend(self.path, n_iterations)
+        was_to_stop = read_json(self.path / "control.json").get("wanted") == STOPPED
+        ask(self.path, RUNNING)
+        if was_to_stop:
+            self.wait(timeout=ENDING)  # its worker may be on the way out
+        status = self.status()
+        if status["state"] in ENDED and status["iteration"] < status["n_iterations"]:
+            tell_of_other_kernels([self])
+            launch(self.path)
+
+    def remove(self) -> None:
+        """Deletes a run that nobody writes."""
+        remove_run(self.path)
+
+    def watch(self, axis: str = "iterations", measure: str | None = None):
+        """A live view for a notebook cell, bars of text in a terminal; see `workbench.watch`."""
+        import workbench  # views stand above runs: only the package's own list of names knows where this one lives
+
+        return workbench.watch(self, axis=axis, measure=measure)
+
+    def wait(self, timeout: float | None = None) -> str:
+        """Blocks until the run has ended or ``timeout`` seconds have passed; returns its state."""
+        began = time.monotonic()
+        while self.state not in ENDED and (timeout is None or time.monotonic() - began < timeout):
+            time.sleep(0.1)
+        return self.state
+
+    def __repr__(self) -> str:
+        status = self.status()
+        return f"Run({self.name!r}, {status['state']}, iteration {status['iteration']} of {status['n_iterations']})"
+
+
+def tell_of_other_kernels(runs: list[Run]) -> None:
+    """Says on stderr that runs are about to be taken on by other kernels than those that made them."""
+    if sentence := taken_on_now([run.name for run in runs if run.reader.by_other_kernels()]):
+        print(sentence, file=sys.stderr)
+
+
+def extend(path: Path, n_iterations: int | None) -> None:
+    """Moves the end of a run, if a number is given; what is committed stays."""
+    if n_iterations is not None:
+        set_end(path, whole("iterations", n_iterations, 1, CAPACITY))
+
+
+def open_runs(store=None) -> list[Run]:
+    """All runs of a store (default: ``WORKBENCH_STORE`` or ``./runs``), oldest first; warns of those it cannot read."""
+    runs = []
+    for path in run_paths(default_store() if store is None else Path(store)):
+        try:
+            runs.append(Run(path))
+        except StoreError as error:
+            warnings.warn(str(error), stacklevel=2)
+    return runs
+
+
+def open_run(run, store=None) -> xr.Dataset:
+    """The Dataset of a run given by path, by name in the store, or as a `Run`."""
+    return RunReader(find_run(run, store)).dataset()

@@ -1,0 +1,217 @@
+"""Every combination of a grid of settings as runs side by side in the store, the same run once.
+
+The runs are those of `workbench.runs.execution.compare`, in worker processes; nothing is kept but what they write.
+So a sweep that was interrupted, or is asked for again with a larger grid, goes on from what is there.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from tqdm import tqdm
+
+from workbench.corpus import Corpus
+from workbench.models.networks.network import Network
+from workbench.runs.execution.compare import failure, side_by_side, work_through
+from workbench.runs.execution.forecast import outlook
+from workbench.runs.execution.grid import Cell, grid_axes, lay_out
+from workbench.runs.execution.memory_check import check_room, unfinished
+from workbench.runs.execution.run import Run
+from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
+from workbench.runs.store.places import default_store
+from workbench.runs.store.store import FINISHED, create_run
+from workbench.runs.warm_start import start_from
+
+SETTINGS_KEPT = (
+    "n_iterations", "seed", "burn_in", "n_threads", "record_every", "snapshot_every", "split", "stop_on", "stop_tolerance",
+)
+"""What a run has in common with the same one begun from another."""
+
+
+def sweep(
+    corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, store=None, jobs: int = 1, progress: bool = True,
+    warm: bool = False, **settings,
+) -> xr.Dataset:
+    """Runs an engine with every combination of the values of a grid.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Each run holds out a part of it, as in `workbench.compare`.
+    grid : dict
+        Lists of values: ``{"r": [0, 1, 2, "inf"], "n_topics": [10, 20]}``. A key is a setting (see
+        `workbench.runs.execution.grid.SETTINGS`) or an option of an engine; an engine that lacks the option has one
+        run, which stands in all those cells.
+    engine : str
+        Of every run, unless the grid has a key ``engine``.
+    seeds : int
+        So many inference seeds, counting up; the same as a key ``seed``.
+    store : path, optional
+        Where the runs are kept and found again; ``WORKBENCH_STORE`` or ``./runs`` by default.
+    jobs : int
+        Runs side by side.
+    warm : bool
+        Begin each run from the last counts of the run that differs in having the next smaller number of topics of the
+        grid, padded with empty ones; the smallest begin as they would otherwise.
+    **settings
+        What the grid does not vary; see `workbench.compare`.
+
+    Returns
+    -------
+    xarray.Dataset
+        As `workbench.compare` gives it, with a place along ``run`` for each cell (its run up to the cell's
+        iterations). The keys of the grid and ``state`` are coordinates along it, and the grid is complete:
+        ``ds.set_index(run=[*grid]).unstack("run")`` gives each key a dim of its own. Of a run that failed
+        there is what it had committed, and a warning.
+
+    Raises
+    ------
+    SpecError, OptionError, ModelError, CorpusError, StoreError
+        One sentence each.
+    """
+    whole("jobs", jobs, 1)
+    home = default_store() if store is None else Path(store)
+    cells, runs = [], []
+    for rung in rungs(corpus, grid, engine, seeds, home, warm, jobs, **settings):
+        opened = open_cells(rung, home, jobs)
+        cells, runs = [*cells, *rung], [*runs, *opened]
+        if progress:
+            print(outlook(rung, opened, jobs), file=sys.stderr)
+        run_cells(opened, jobs, progress)
+    for why in failures(runs):
+        warnings.warn(why, stacklevel=2)
+    return tabulate(cells, runs)
+
+
+def rungs(
+    corpus: Corpus, grid: dict, engine: str, seeds: int, store: Path, warm: bool, jobs: int, start=None, **settings
+) -> Iterator[list[Cell]]:
+    """The cells of a grid, those that can run side by side together: all of them, or of a warm sweep one number of topics
+    after the other, smallest first.
+
+    The cells of one number begin from the runs of the number before, so these must have been run when the next are
+    asked for. Where a run did not come to its end, nothing is begun from it. If ``jobs`` of them do not fit into memory,
+    none is begun.
+
+    Raises
+    ------
+    SpecError, OptionError, ModelError, CorpusError, StoreError
+    """
+    if not warm:
+        yield lay_out(corpus, grid, engine, seeds, store=store, start=start, **settings)
+        return
+    axes = grid_axes(grid, engine)
+    if "n_topics" not in axes:
+        raise SpecError("a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40")
+    if "n_iterations" in axes:
+        raise SpecError("a warm sweep has one number of iterations; take iterations out of the grid")
+    numbers = sorted(whole("topics", n_topics, 1) for n_topics in axes["n_topics"])
+    cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, store=store, start=start, **settings) for n in numbers]
+    if any(isinstance(cell.spec.parts()[1], Network) for cells in cold for cell in cells):
+        raise SpecError("a run of a network cannot begin from another run; leave warm out")
+    refuse_what_cannot_fit([cell for cells in cold for cell in cells], store, jobs)
+    smaller: dict[tuple, RunSpec] = {}
+    for at, cells in enumerate(cold):
+        found = {tuple(value for key, value in cell.at.items() if key != "n_topics"): cell for cell in cells}
+        if at:
+            found = {
+                place: cell._replace(spec=warmed(cell.spec, store / smaller[place].name, cell.train, cell.test))
+                for place, cell in found.items() if place in smaller and Run(store / smaller[place].name).state == FINISHED
+            }
+        if found:
+            yield list(found.values())
+        smaller = {place: cell.spec for place, cell in found.items()}
+
+
+def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
+    """The spec of the same run begun from the last counts of another one."""
+    begin = start_from(run, train, spec.model["n_topics"])
+    kept = {name: getattr(spec, name) for name in SETTINGS_KEPT}
+    return make_spec(train, spec.engine, test=test, options=spec.options, start=begin, **kept, **spec.model)
+
+
+def refuse_what_cannot_fit(cells: list[Cell], store: Path, jobs: int) -> None:
+    """Refuses cells of which ``jobs`` at a time do not fit into memory; see `memory_check.check_room`."""
+    check_room(unfinished(store, [cell.planned for cell in longest_by_name(cells).values()]), jobs)
+
+
+def longest_by_name(cells: list[Cell]) -> dict[str, Cell]:
+    """Name of a run → the cell with the most iterations of those that share it."""
+    longest: dict[str, Cell] = {}
+    for cell in cells:
+        known = longest.setdefault(cell.spec.name, cell)
+        if known.spec.n_iterations < cell.spec.n_iterations:
+            longest[cell.spec.name] = cell
+    return longest
+
+
+def open_cells(cells: list[Cell], store: Path, jobs: int) -> list[Run]:
+    """The run of each cell, made or reopened, lasting to the longest of the cells that share it.
+
+    Raises
+    ------
+    SpecError
+        When ``jobs`` of them at a time do not fit into memory; then none is made.
+    """
+    refuse_what_cannot_fit(cells, store, jobs)
+    runs = {name: Run(create_run(store, *cell.planned)) for name, cell in longest_by_name(cells).items()}
+    return [runs[cell.spec.name] for cell in cells]
+
+
+def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
+    """Takes the runs to their ends, each once, with one bar for all; one that fails does not take the others along.
+
+    Ctrl-C stops them cleanly and is raised again; `run_cells` then goes on from there.
+    """
+    each = list(dict.fromkeys(runs))
+    reached, ends = ({run: run.status()[what] for run in each} for what in ("iteration", "n_iterations"))
+    finished = {run for run in each if run.state == FINISHED}
+    with tqdm(
+        total=sum(ends.values()), initial=sum(reached.values()), unit="it", file=sys.stderr, dynamic_ncols=True,
+        disable=not progress, mininterval=0.2 if sys.stderr.isatty() else 10.0,
+        smoothing=0,  # engines differ in pace: the mean over all says more about the time left than the last second
+    ) as line:
+
+        def look(moved: list[Run]) -> None:
+            before = sum(reached.values())
+            for run in moved:
+                status = run.status()
+                reached[run] = max(reached[run], status["iteration"])
+                if status["state"] == FINISHED:
+                    finished.add(run)
+                    line.total -= ends[run] - reached[run]  # of a run that has settled early
+                    ends[run] = reached[run]
+            line.set_description_str(f"{len(finished)} of {len(each)} runs", refresh=False)
+            line.update(sum(reached.values()) - before)
+
+        work_through(each, jobs, look)
+
+
+def failures(runs: list[Run]) -> list[str]:
+    """Why runs failed or died, a sentence each."""
+    return [why for run in dict.fromkeys(runs) if (why := failure(run))]
+
+
+def tabulate(cells: list[Cell], runs: list[Run]) -> xr.Dataset:
+    """The cells side by side along ``run``, with the keys of the grid and ``state`` as coordinates."""
+    parts = []
+    for cell, run in zip(cells, runs, strict=True):
+        rows = run.progress()
+        rows = rows.isel(iteration=rows["iteration"].values <= cell.spec.n_iterations)
+        spec = run.spec  # its end may have come early, by its rule
+        parts.append(rows.assign_attrs(spec=spec.lasting(min(spec.n_iterations, cell.spec.n_iterations), spec.rule).to_json()))
+    states = np.array([run.state for run in runs], dtype=object)
+    keys = {key: ("run", _column([cell.at[key] for cell in cells])) for key in cells[0].at}
+    return side_by_side(parts).assign_coords(state=("run", states), **keys)
+
+
+def _column(values: list) -> np.ndarray:
+    """Numbers as numbers, anything else as text."""
+    if all(isinstance(value, (int, float)) for value in values):
+        return np.array(values)
+    return np.array([",".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values], dtype=object)

@@ -1,0 +1,1 @@
+"""The run store: a folder per run, and the commit protocol that keeps it whole."""

@@ -1,0 +1,79 @@
+"""A position on disk: the state, the model and the scorer's average in one npz, replaced whole, no pickle."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+
+from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.runs.loop import Position
+from workbench.runs.scoring import Average
+
+
+def write_checkpoint(path: Path, position: Position) -> None:
+    """Writes the position to the file, or leaves the file as it was."""
+    partial = path.with_name(f"{path.name}.partial")
+    state = {f"state_{name}": value for name, value in position.state._asdict().items()}
+    state |= {f"model_{name}": getattr(position.model, name) for name in _learnt(position.model)}
+    with open(partial, "wb") as file:
+        np.savez(
+            file, iteration=position.iteration, elapsed=position.elapsed, cpu_time=position.cpu_time,
+            updates=position.updates, probability=position.average.probability, n_averaged=position.average.n_averaged, **state,
+        )
+    os.replace(partial, path)
+
+
+def read_checkpoint(path: Path, engine, model) -> Position | None:
+    """The position in the file; None where there is no whole one. ``model`` is what the run began with."""
+
+    def position(file) -> Position:
+        state = engine.state(*(_restored(file[f"state_{name}"]) for name in engine.state._fields))
+        learnt = {name: _field(file[f"model_{name}"]) for name in _learnt(model) if f"model_{name}" in file}
+        clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
+        return Position(int(file["iteration"]), state, _average(file), *clocks, replace(model, **learnt))
+
+    return _read(path, position)
+
+
+def read_average(path: Path) -> tuple[int, Average] | None:
+    """The iteration of the position in the file and its average, without its state; None where there is no whole one."""
+    return _read(path, lambda file: (int(file["iteration"]), _average(file)))
+
+
+def _read(path: Path, take):
+    """What is taken out of the open file; None where it is missing or damaged."""
+    try:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            return take(file)
+    except (OSError, ValueError, KeyError, EOFError):
+        return None
+    except Exception as error:  # zipfile.BadZipFile, zlib.error: a damaged file is as good as none
+        if type(error).__module__ in ("zipfile", "zlib"):
+            return None
+        raise
+
+
+def _learnt(model) -> list[str]:
+    """The fields of a model that may change as it is learnt; of a network none do, what it learns is in the state."""
+    return [field.name for field in fields(model) if field.name in ("alpha", "beta")]
+
+
+def _average(file) -> Average:
+    return Average(file["probability"], int(file["n_averaged"]))
+
+
+def _field(value: np.ndarray):
+    """A field of a model: a number, or a tuple of them."""
+    return value.item() if value.ndim == 0 else tuple(value.tolist())
+
+
+def _restored(values: np.ndarray):
+    """An aligned copy of an array, or the number that was a field of the state."""
+    if values.ndim == 0:
+        return values.item()
+    array = aligned_zeros(values.shape, values.dtype)
+    array[...] = values
+    return array

@@ -1,0 +1,62 @@
+"""The counts of a run's snapshots as a Dataset that reads them when they are used, or says that they are gone.
+
+A run that goes on thins its snapshots out (`workbench.runs.store.writer`), and Zarr reads what was deleted as zeros. So after
+every read it is looked up whether the run still has what was read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from xarray.backends import BackendArray, BackendEntrypoint
+from xarray.core.indexing import IndexingSupport, LazilyIndexedArray, explicit_indexing_adapter
+
+
+class SnapshotGone(ValueError):
+    """Which snapshot a Dataset knows and its run has dropped since, and what to do."""
+
+
+def read_counts(path: Path, arrays: dict[str, tuple], iterations, n_snapshots: int) -> xr.Dataset:
+    """The arrays (snapshot, …) of a run, with all the slots that they have room for.
+
+    arrays : by name, the dims and the array in the store.
+    iterations : (slot,) the array in the store that tells which iteration each slot holds now, 0 where it was dropped;
+        the first ``n_snapshots`` of them are known.
+
+    Using a snapshot that was dropped since raises `SnapshotGone`.
+    """
+    return xr.open_dataset(path, engine=_Counts, arrays=arrays, iterations=iterations, n_snapshots=n_snapshots)
+
+
+class _Counts(BackendEntrypoint):
+    """What makes xarray keep in memory what was read once."""
+
+    def open_dataset(self, filename_or_obj, *, drop_variables=None, arrays, iterations, n_snapshots):
+        known = iterations[:n_snapshots]
+        return xr.Dataset({
+            name: (dims, LazilyIndexedArray(_OfSnapshots(array, iterations, known, filename_or_obj)))
+            for name, (dims, array) in arrays.items()
+        })
+
+
+class _OfSnapshots(BackendArray):
+    """One of the arrays."""
+
+    def __init__(self, array, iterations, known: np.ndarray, path: str):
+        self._array, self._iterations, self._known, self._path = array, iterations, known, path
+        self.shape, self.dtype = array.shape, array.dtype
+
+    def __getitem__(self, key):
+        return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
+
+    def _read(self, key: tuple) -> np.ndarray:
+        found, slots = self._array.oindex[key], key[0]
+        known, now = np.atleast_1d(self._known[slots]), np.atleast_1d(self._iterations.oindex[slots])
+        if (gone := known[known != now]).size:
+            raise SnapshotGone(
+                f"{Path(self._path).name} went on and has dropped its snapshot of iteration {gone[0]} since this Dataset was "
+                "made; take its dataset() again"
+            )
+        return found

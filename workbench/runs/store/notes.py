@@ -1,0 +1,230 @@
+"""What people write about a run: a note, tags, and labels of its topics; in its folder, beside what it computed.
+
+``notes.json`` is replaced whole and has no part in the hash of a run. It may be written while the run is: nobody who
+computes reads it. A label carries what its topic was like when it was given, so that it finds its topic again where an
+engine has numbered them anew.
+"""
+
+from __future__ import annotations
+
+import json
+import numbers
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+from unicodedata import category
+
+import numpy as np
+import xarray as xr
+from filelock import FileLock, Timeout
+
+from workbench.runs.execution.control import replace_json
+from workbench.runs.spec import RunSpec
+
+FILE = "notes.json"
+LONGEST_NOTE, LONGEST_TAG, LONGEST_LABEL = 10_000, 40, 80
+"""Characters."""
+MOST_TAGS = 30
+KEPT_WORDS = 50
+"""Top words that a label keeps of its topic, with their probabilities."""
+MARGIN = 0.1
+"""By so much another topic must be nearer than that of the label's number, for the label to move there."""
+FARTHEST = 0.7
+"""A label moves to no topic that is farther off than this, from 0 to 1."""
+PATIENCE = 5.0
+"""Seconds that one writer waits for another, who takes milliseconds."""
+
+
+class NoteError(ValueError):
+    """What a note, a tag or a label wanted, what came, and what to do, in one sentence."""
+
+
+class Label(NamedTuple):
+    """What a person calls a topic, and what the topic was like then."""
+
+    text: str
+    topic: int                        # its number then
+    iteration: int                    # of the snapshot that was labelled
+    words: tuple[str, ...]            # its top words then
+    probabilities: tuple[float, ...]  # phi of these
+
+
+class Notes(NamedTuple):
+    """All that people have written about a run."""
+
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
+
+
+def read_notes(path: Path) -> Notes:
+    """The notes of the run in a folder; empty ones where nobody has written any.
+
+    Raises
+    ------
+    NoteError
+        The file cannot be read; the run itself can.
+    """
+    file = Path(path) / FILE
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        labels = tuple(
+            Label(str(each["text"]), int(each["topic"]), int(each["iteration"]), tuple(map(str, each["words"])),
+                  tuple(map(float, each["probabilities"])))
+            for each in found["labels"]
+        )
+        return Notes(str(found["note"]), tuple(map(str, found["tags"])), labels)
+    except FileNotFoundError:
+        return Notes()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NoteError(
+            f"the notes of run '{file.parent.name}' cannot be read ({type(error).__name__}); mend or delete {file}"
+        ) from None
+
+
+def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
+    """Replaces the note, the tags, or both; None leaves what is there, "" and [] delete it. Gives all notes.
+
+    Raises
+    ------
+    NoteError
+        Not text, or too long; more than 30 tags; a folder that cannot be written.
+    """
+    changed = {}
+    if note is not None:
+        changed["note"] = _text("a note", note, LONGEST_NOTE, lines=True)
+    if tags is not None:
+        changed["tags"] = _tags(tags)
+    return _change(path, lambda notes: notes._replace(**changed))
+
+
+def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
+    """Calls a topic of the last snapshot so; "" takes its label away. Gives all notes.
+
+    Parameters
+    ----------
+    path : Path
+        The folder of the run.
+    run : Dataset
+        Of the same run, with its counts.
+    topic : int
+        The run's own number of the topic.
+
+    Raises
+    ------
+    NoteError
+        No snapshot yet, no such topic, no text, or one that is too long.
+    """
+    text = _text("a label", text, LONGEST_LABEL)
+    if "phi" not in run:
+        raise NoteError(f"run '{Path(path).name}' has no snapshot yet, so it has no topics; label them after its first")
+    known = run["topic"].values
+    if isinstance(topic, bool) or not isinstance(topic, numbers.Integral) or topic not in known:
+        raise NoteError(f"there is no topic {topic!r} in run '{Path(path).name}'; it has {known.min()} to {known.max()}")
+    phi = run["phi"].sel(topic=topic).values
+    order = np.argsort(-phi, kind="stable")[:KEPT_WORDS]
+    words, iteration = tuple(map(str, run["word"].values[order])), int(run["snapshot_iteration"][-1])
+    label = Label(text, int(topic), iteration, words, tuple(float(p) for p in phi[order]))
+
+    def with_label(notes: Notes) -> Notes:
+        shown = _places(notes.labels, run)
+        others = tuple(each for each, at in zip(notes.labels, shown, strict=True) if at != topic)
+        return notes._replace(labels=(*others, label) if text else others)
+
+    return _change(path, with_label)
+
+
+def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
+    """Which topic of the run's last snapshot each label belongs to: number → text, in the order of the numbers.
+
+    A label belongs to the topic of its number, unless the words of another one are clearly nearer to those of the topic
+    that was labelled; no topic has two. A label whose topic is gone is left out, and kept in the notes.
+    """
+    found = {at: label.text for label, at in zip(notes.labels, _places(notes.labels, run), strict=True) if at is not None}
+    return dict(sorted(found.items()))
+
+
+def with_labels(run: xr.Dataset, path: Path) -> xr.Dataset:
+    """The Dataset with ``topic_label`` (topic), "" for a topic without one; as it is where there are no labels."""
+    notes = read_notes(path)
+    if not notes.labels or "phi" not in run:
+        return run
+    found = labels_of_topics(notes, run)
+    labels = np.array([found.get(int(topic), "") for topic in run["topic"].values], dtype=object)
+    return run.assign(topic_label=("topic", labels, {"long_name": "what people call the topic"}))
+
+
+def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
+    """The topic of each label in the run's last snapshot; None where it is gone.
+
+    The assignment of the smallest sum of distances (of Jensen and Shannon) between the words of the topic that was
+    labelled and those of the topics there are, all other words as one; that of the same number counts as nearer. Where
+    topics keep their places, that one is never out of reach, however much it has changed.
+    """
+    if not labels or "phi" not in run:
+        return [None] * len(labels)
+    from scipy.optimize import linear_sum_assignment
+
+    topics, phi = run["topic"].values, run["phi"].values
+    alive = run["n_kw"].isel(snapshot=-1).sum("word").values > 0
+    place = {str(word): at for at, word in reversed(list(enumerate(run["word"].values)))}
+    distances = np.array([_distances(label, phi, place) for label in labels])
+    own = np.array([label.topic for label in labels])[:, None] == topics
+    keeps_places = not RunSpec.from_json(run.attrs["spec"]).parts()[0].grows
+    possible = ((distances <= FARTHEST) & alive) | (own & keeps_places)
+    costs = np.where(possible, distances - MARGIN * own, len(labels) + 1.0)
+    at = {row: column for row, column in zip(*linear_sum_assignment(costs), strict=True) if possible[row, column]}
+    return [int(topics[at[row]]) if row in at else None for row in range(len(labels))]
+
+
+def _distances(label: Label, phi: np.ndarray, place: dict[str, int]) -> np.ndarray:
+    """(topic,) from 0 to 1."""
+    from scipy.spatial.distance import cdist
+
+    known = [(place[word], p) for word, p in zip(label.words, label.probabilities, strict=True) if word in place]
+    columns, then = [at for at, _ in known], np.array([p for _, p in known])
+    now = phi[:, columns]
+    then = np.append(then, max(1 - then.sum(), 0.0))[None]
+    now = np.column_stack([now, np.maximum(1 - now.sum(axis=1), 0.0)])
+    return np.nan_to_num(cdist(then, now, "jensenshannon")[0]) / np.sqrt(np.log(2))
+
+
+def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
+    """Replaces the notes by what the change makes of them, one writer at a time."""
+    path = Path(path)
+    try:
+        with FileLock(str(path / f"{FILE}.lock"), timeout=PATIENCE):
+            notes = change(read_notes(path))
+            values = notes._asdict() | {"labels": [label._asdict() for label in notes.labels]}
+            replace_json(path / FILE, values)
+    except Timeout:
+        raise NoteError(f"the notes of run '{path.name}' are being written by another process; try again") from None
+    except OSError as error:
+        raise NoteError(f"cannot write the notes of run '{path.name}': {error.strerror}; make {path} writable") from error
+    return notes
+
+
+def _text(what: str, text, longest: int, lines: bool = False) -> str:
+    """The text without blanks around it, on one line unless it may have several; or a sentence."""
+    if not isinstance(text, str):
+        raise NoteError(f"{what} is text; got {type(text).__name__}")
+    text = "\n".join(text.strip().splitlines()) if lines else " ".join(text.split())
+    if len(text) > longest:
+        raise NoteError(f"{what} may have {longest:,} characters; this one has {len(text):,}; shorten it")
+    if wrong := [char for char in text if char not in "\n\t" and category(char) in ("Cc", "Cs")]:
+        raise NoteError(f"{what} holds {wrong[0]!r}, which is no character of text; take it out")
+    return text
+
+
+def _tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Each once, in the order given."""
+    if isinstance(tags, str) or not isinstance(tags, Iterable):
+        raise NoteError(f"tags are a list of texts; got {tags!r}; one tag is written [tag]")
+    found = tuple(dict.fromkeys(_text("a tag", tag, LONGEST_TAG) for tag in tags))
+    if "" in found:
+        raise NoteError("a tag needs at least one character that is not a blank; leave it out, or write one")
+    if any("," in tag for tag in found):
+        raise NoteError("a tag holds no comma, which stands between tags; leave it out")
+    if len(found) > MOST_TAGS:
+        raise NoteError(f"a run may have {MOST_TAGS} tags; {len(found)} came; leave some out")
+    return found

@@ -1,0 +1,240 @@
+"""Writing a run: rows, snapshots, checkpoints and the heartbeat, so that a kill at any moment loses nothing committed.
+
+See `workbench.runs.store.store` for the layout of the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from workbench.runs.dataset import row_of
+from workbench.runs.execution.control import PAUSED, RUNNING, partial_of, replace_json
+from workbench.runs.loop import Position, Row, start
+from workbench.runs.recorded import recorded
+from workbench.runs.store.archive import get_start
+from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
+from workbench.runs.store.chunks import open_arrays, put_rows
+from workbench.runs.store.provenance import take_on
+from workbench.runs.store.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group, read_spec, settle
+
+FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
+CHECKPOINT_EVERY = 5.0
+LOCK_PATIENCE = 1.0
+"""Seconds between two commits, at least and at most; between two checkpoints; and to wait for the lock."""
+FLUSH_SHARE, CHECKPOINT_SHARE = 0.01, 0.05
+"""Of the time of a run that commits and checkpoints may take: on a busy disk, or of a large state, they come less often."""
+
+
+class RunWriter:
+    """The one writer of a run; a sink of the loop. Use it as a context.
+
+    Rows are buffered and flushed every 250 ms, or less often, up to every second, where that takes long; the commit
+    counter is written last. Rows and snapshots up to the commit counter that come again, after a resume, are compared
+    with what is there, bit for bit.
+
+    Raises
+    ------
+    StoreError
+        When another process writes the run, when the store's file system has no locks, or when a resumed
+        run gives other numbers than it did before.
+    """
+
+    def __init__(self, path: Path):
+        self.path = Path(path)
+        self._lock = FileLock(str(self.path / "lock"), timeout=LOCK_PATIENCE)
+
+    def __enter__(self) -> RunWriter:
+        self.lock()
+        try:
+            self._open()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._lock.release()
+
+    def lock(self):
+        """Takes the lock of the run, whatever else is in its folder; a context that gives it back."""
+        try:
+            return self._lock.acquire()
+        except Timeout:
+            raise StoreError(f"run '{self.path.name}' is being written by another process; stop it there first") from None
+        except (NotImplementedError, OSError) as error:
+            where = self.path.parent
+            raise StoreError(f"the file system of {where} has no working locks; choose a store on a local disk") from error
+
+    def _open(self) -> None:
+        for leftover in self.path.rglob("*.partial"):
+            leftover.unlink(missing_ok=True)
+        group = open_group(self.path, "r+")
+        self.spec = read_spec(self.path)
+        self._variables = recorded(self.spec).variables
+        self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
+        self._made_with, self._goes_on = group.attrs["versions"], False
+        books = open_arrays(group, ("numbers", "snapshot_iteration", "committed"))
+        self._numbers, self._snapshot_iteration, self._committed = books
+        self._counts = dict(zip(self._layout.kept, open_arrays(group, self._layout.kept), strict=True))
+        self.n_rows, self._n_snapshots, self._n_topics = Committed.of(self._committed, self._room())
+        self._known = self._numbers[: self.n_rows] if self.n_rows else np.empty((0, self._numbers.shape[1]))
+        first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
+        self._chunk_start, self._chunk = first, np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan)
+        self._chunk[: self.n_rows - first] = self._known[first:]
+        self._iterations = self._snapshot_iteration[: self._n_snapshots].tolist()
+        self._began, self._began_at = time.monotonic(), None
+        self._flush_due, self._checkpoint_due = self._began + FLUSH_EVERY, self._began + CHECKPOINT_EVERY
+        self.iteration = int(self._known[-1, 0]) if self.n_rows else 0
+        self._clocks = [1 + self._layout.names.index(name) for name in ("elapsed", "cpu_time")]
+        self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(2)
+
+    def position(self, train, test) -> Position:
+        """Where to go on: the last checkpoint, or the beginning."""
+        engine, model, _ = self.spec.parts(train)
+        known = read_checkpoint(self.path / "checkpoint.npz", engine, model)
+        if known is not None:
+            return known
+        begin = get_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
+        return start(replace(self.spec, begin=begin), train, test)
+
+    # ------------------------------------------------------------------ the sink of the loop
+
+    def record(self, row: Row) -> None:
+        self._grow_to(len(row.vectors["n_k"]))
+        values = row_of(row, self._layout.names, self._layout.vectors, self._room())
+        if len(self._known) and row.iteration <= self._known[-1, 0]:
+            self._compare(row.iteration, values)
+            return
+        if not self._goes_on:
+            take_on(self.path, self._made_with, int(self._known[-1, 0]) if len(self._known) else 0)
+            self._goes_on = True
+        at = self.n_rows - self._chunk_start
+        self._chunk[at] = values
+        self._chunk[at, self._clocks] = self._latest = np.maximum(self._latest, values[self._clocks])
+        self.n_rows += 1
+        if at + 1 == ROWS_PER_CHUNK or time.monotonic() >= self._flush_due:
+            self.flush()
+
+    def _room(self) -> int:
+        """Topics that the arrays have room for."""
+        return self._layout.n_topics(self._numbers.shape[1])
+
+    def _grow_to(self, n_topics: int) -> None:
+        """Makes room for so many topics, by a half more than there was; the commit counter says how many there are."""
+        self._n_topics, room = max(self._n_topics, n_topics), self._room()
+        if n_topics <= room:
+            return
+        room = max(n_topics, room + room // 2)
+        for name, array in self._counts.items():
+            dims = self._variables[name].dims
+            array.resize(tuple(room if dim == "topic" else n for dim, n in zip(dims, array.shape, strict=True)))
+        self._numbers.resize((self._numbers.shape[0], self._layout.n_columns(room)))  # last: they tell how much room there is
+        more = self._numbers.shape[1] - self._chunk.shape[1]
+        self._chunk, self._known = (np.pad(rows, [(0, 0), (0, more)]) for rows in (self._chunk, self._known))
+
+    def _compare(self, iteration: int, values: np.ndarray) -> None:
+        """Checks a row that was recomputed against the one that was committed; clocks may differ."""
+        known, timed = self._known[self._known[:, 0] == iteration], self._clocks
+        of_topics = self._layout.n_columns(0)  # what was never written there is NaN in the store, and 0
+        known[:, of_topics:] = np.nan_to_num(known[:, of_topics:], nan=0.0)
+        if len(known) and not np.array_equal(np.delete(known[0], timed), np.delete(values, timed), equal_nan=True):
+            raise StoreError(
+                f"run '{self.path.name}' does not repeat its own iteration {iteration}: its kernels or its machine have "
+                "changed; fit it anew under another name"
+            )
+
+    def snapshot(self, iteration: int, counts: dict) -> None:
+        if iteration <= max(self._iterations, default=0):  # comes again after a resume, even if it was thinned out since
+            return
+        for name, array in self._counts.items():
+            array[(self._n_snapshots, *map(slice, counts[name].shape))] = counts[name]
+        self._iterations.append(iteration)
+        (n_rows,) = self._snapshot_iteration.chunks
+        first = self._n_snapshots // n_rows * n_rows
+        known = np.array(self._iterations[first:])
+        put_rows(self._snapshot_iteration, first, np.pad(known, (0, n_rows - len(known))))
+        self._n_snapshots += 1
+        self._thin()
+        self.flush()
+
+    def _thin(self) -> None:
+        """Drops every other old snapshot once there are more than the budget allows."""
+        kept = np.flatnonzero(self._iterations)
+        if len(kept) <= max(2, self._snapshots_kept * self.spec.model["n_topics"] // self._n_topics):
+            return
+        gone = kept[:-1][::2]
+        for slot in gone:
+            self._iterations[slot] = 0
+        self._snapshot_iteration[: self._n_snapshots] = self._iterations
+        for name in self._layout.kept:
+            for slot in gone:
+                shutil.rmtree(self.path / DATA / name / "c" / str(slot), ignore_errors=True)
+
+    def checkpoint(self, position: Position, now: bool = False) -> None:
+        self.iteration = max(self.iteration, position.iteration)
+        if self._began_at is None:
+            self._began, self._began_at = time.monotonic(), position.iteration
+        began = time.monotonic()
+        if now or began >= self._checkpoint_due:
+            self.flush()
+            write_checkpoint(self.path / "checkpoint.npz", position)
+            ended = time.monotonic()
+            self._checkpoint_due = ended + max(CHECKPOINT_EVERY, (ended - began) / CHECKPOINT_SHARE)
+
+    def trail(self, name: str, iteration: int) -> list[tuple[int, float]]:
+        earlier = self._known[self._known[:, 0] <= iteration]
+        return [(int(row[0]), float(row[1 + self._layout.names.index(name)])) for row in earlier]
+
+    def settle(self, iteration: int) -> None:
+        settle(self.path, iteration, self.spec.rule)
+        self.spec = read_spec(self.path)
+
+    def flush(self) -> None:
+        """Writes what is buffered, the commit counter last."""
+        began, used = time.monotonic(), self.n_rows - self._chunk_start
+        if used:
+            put_rows(self._numbers, self._chunk_start, self._chunk)
+        put_rows(self._committed, 0, np.array([self.n_rows, self._n_snapshots, self._n_topics][: self._committed.shape[0]]))
+        ended = time.monotonic()
+        self._flush_due = ended + min(max(FLUSH_EVERY, (ended - began) / FLUSH_SHARE), FLUSH_WITHIN)
+        if used == ROWS_PER_CHUNK:
+            self._chunk_start, self._chunk = self.n_rows, np.full_like(self._chunk, np.nan)
+
+    # ------------------------------------------------------------------ the heartbeat
+
+    def beat(self, state: str, message: str = "") -> None:
+        """Says what is the case: the state, how far, how long yet."""
+        if state == PAUSED:
+            self._began_at = None  # a pause says nothing about the pace
+        replace_json(self.path / "status.json", {
+            "state": state, "iteration": self.iteration, "time_left": self._time_left(state), "message": message,
+            "time": time.time(), "pid": os.getpid(),
+        })
+
+    def _time_left(self, state: str) -> float | None:
+        done = self.iteration - (self._began_at or 0)
+        if state != RUNNING or self._began_at is None or done <= 0:
+            return None
+        return (time.monotonic() - self._began) / done * (self.spec.n_iterations - self.iteration)
+
+
+def remove_run(path: Path) -> None:
+    """Deletes a run that nobody writes, damaged or whole; its corpus stays for the other runs.
+
+    Raises
+    ------
+    StoreError
+        While it is being written.
+    """
+    path = Path(path)
+    with RunWriter(path).lock():
+        gone = partial_of(path)
+        path.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)

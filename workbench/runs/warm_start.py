@@ -1,0 +1,89 @@
+"""A run that begins from the counts of another one: what it takes, and what is recorded of where it came from."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import xarray as xr
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import Start
+from workbench.models.lda import check_topics
+from workbench.runs.execution.run import find_run
+from workbench.runs.spec import RunSpec, SpecError
+from workbench.runs.store.store import RunReader
+
+
+def start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[Start, dict]:
+    """The last counts of a run (a `Run`, path, name or Dataset), to start another one from, and the record of it.
+
+    The words must be the same. Where the documents are the same too, each of them goes on from where it was, and
+    where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer
+    topics is padded with empty ones; of a run with more the largest are taken, and the tokens of the others belong to
+    nobody.
+
+    Returns
+    -------
+    start : Start
+    record : dict
+        ``name``, ``hash`` (of its spec), ``iteration``, ``counts`` (hash of what was taken), ``n_topics`` that it had
+        and ``dropped``, the share of its tokens whose topics were not taken.
+
+    Raises
+    ------
+    SpecError, StoreError, ModelError
+        One sentence each.
+    """
+    n_topics = check_topics(n_topics)
+    dataset = run if isinstance(run, xr.Dataset) else RunReader(find_run(run, store)).dataset()
+    name = dataset.attrs.get("name", "the run")
+    if "n_kw" not in dataset or not dataset.sizes.get("snapshot"):
+        raise SpecError(f"{name} has no counts yet to start from; let it take its first snapshot, or stop it")
+    if tuple(dataset["word"].values) != train.vocabulary:
+        raise SpecError(f"{name} has another vocabulary than the corpus; a run can start from one with the same words only")
+    spec, last = RunSpec.from_json(dataset.attrs["spec"]), dataset.isel(snapshot=-1)
+    same_documents = tuple(dataset["document"].values) == train.titles
+    n_kw = last["n_kw"].values.astype(np.float64)
+    taken = largest(n_kw.sum(axis=1), n_topics)
+    start = Start(
+        np.ascontiguousarray(_fitted(n_kw, taken, n_topics)),
+        np.ascontiguousarray(_fitted(last["n_dk"].values.T.astype(np.float64), taken, n_topics).T) if same_documents else None,
+        _topics(last, taken) if "token_topics" in dataset and spec.train == train.content_hash else None,
+    )
+    total = n_kw.sum()
+    return start, {
+        "name": name,
+        "hash": spec.hash,
+        "iteration": int(last["snapshot_iteration"]),
+        "counts": counts_hash(start),
+        "n_topics": int(np.count_nonzero(n_kw.sum(axis=1) > 0)),
+        "dropped": round(float(1 - n_kw[taken].sum() / total), 6) if total else 0.0,
+    }
+
+
+def largest(n_k: np.ndarray, n_topics: int) -> np.ndarray:
+    """The topics to take, in order: all where they are not too many, else the largest, each keeping its rank by number."""
+    if len(n_k) <= n_topics:
+        return np.arange(len(n_k))
+    return np.sort(np.argsort(-n_k, kind="stable")[:n_topics])
+
+
+def _fitted(counts: np.ndarray, taken: np.ndarray, n_topics: int) -> np.ndarray:
+    """The rows that are taken, and empty ones up to the number of topics."""
+    return np.pad(counts[taken], [(0, n_topics - len(taken)), (0, 0)])
+
+
+def _topics(last: xr.Dataset, taken: np.ndarray) -> np.ndarray:
+    """(token,) int32 the place of each token's topic among those taken, -1 for one that is not."""
+    place = np.full(last.sizes["topic"], -1, np.int32)
+    place[taken] = np.arange(len(taken))
+    return place[last["token_topics"].values]
+
+
+def counts_hash(start: Start) -> str:
+    """sha256 (hex) of the counts, with their shapes; of the topics only where they are known."""
+    digest = hashlib.sha256()
+    for counts in start[:2] if start.topics is None else start:
+        digest.update(b"none" if counts is None else str(counts.shape).encode() + counts.tobytes())
+    return digest.hexdigest()
