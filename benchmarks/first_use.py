@@ -55,7 +55,7 @@ def use_every_engine(part: str) -> None:
 
     from workbench.corpus import Corpus
     from workbench.engines import ENGINES, get_engine
-    from workbench.engines.engine import Turn
+    from workbench.engines.engine import StepContext
     from workbench.models import LDA
     from workbench.runs import loop, scoring
 
@@ -63,9 +63,9 @@ def use_every_engine(part: str) -> None:
     engines = [engine for engine in map(get_engine, ENGINES) if engine.model is LDA and part != "import"]
     for engine, n_topics in product(engines, TOPICS):
         model, options = LDA(n_topics), engine.options()
-        state = engine.init(tiny, model, options, Turn(0, 0))
-        state, info = engine.step(tiny, model, options, state, Turn(0, 1))
-        _, scores = scoring.score(engine, tiny, tiny, model, options, state, scoring.start_average(tiny), True)
+        state = engine.init(tiny, model, options, StepContext(0, 0))
+        state, info = engine.step(tiny, model, options, state, StepContext(0, 1))
+        _, scores = scoring.score(engine, tiny, tiny, model, options, state, scoring.initial_average(tiny), True)
         info.pop("updates")
         loop.measure(engine, tiny, options, loop.Position(1, state, None, 0.0, 0.0, 0, model), scores, info)
 

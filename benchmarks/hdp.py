@@ -14,7 +14,7 @@ import tomotopy
 
 from workbench.corpus import data_sets, load_corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.hdp import g_hdp
 from workbench.models import HDP
 
@@ -46,18 +46,18 @@ for n_topics in [int(k) for k in sys.argv[1:]] or [40, 100, 160]:
         pairs = slice(corpus.indptr[d], corpus.indptr[d + 1])
         peer.add_doc([str(w) for w in np.repeat(corpus.words[pairs], corpus.counts[pairs])])
     peer.train(SWEEPS_A_ROUND * WARM_UP, workers=1)
-    state = fixed(engine.init(corpus, HDP(peer.live_k), options, Turn(0, 0)))
+    state = fixed(engine.init(corpus, HDP(peer.live_k), options, StepContext(0, 0)))
     rows, sweep = [], 0
     for _ in range(WARM_UP + N_ROUNDS):
         _, theirs = timed(lambda peer=peer: peer.train(SWEEPS_A_ROUND, workers=1))
         drawing = learning = 0.0
         for _ in range(SWEEPS_A_ROUND):
             sweep += 1
-            turn = Turn(0, sweep)
-            (state, _), seconds = timed(lambda state=state, turn=turn: g_hdp.sweep(corpus, options, state, turn))
+            context = StepContext(0, sweep)
+            (state, _), seconds = timed(lambda state=state, context=context: g_hdp.sweep(corpus, options, state, context))
             drawing += seconds
             state, seconds = timed(
-                lambda state=state, turn=turn: g_hdp.draw_hyperparameters(corpus, options, state, turn)
+                lambda state=state, context=context: g_hdp.draw_hyperparameters(corpus, options, state, context)
             )
             state, learning = fixed(state), learning + seconds
         rows.append([theirs, drawing + learning, peer.live_k, np.count_nonzero(state.n_k), learning / (drawing + learning)])

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.corpus import data_sets, load_corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.lda.hyperparameters import due
 from workbench.models import LDA
 
@@ -27,12 +27,12 @@ def measured(name, n_topics, way, form):
     engine, model = get_engine(name), LDA(n_topics)
     given = {"learn_alpha": way, "learn_beta": way, "alpha_form": form}
     options = make_options(engine, given | {"learn_after": BURN_IN, "learn_every": 1})
-    state, seconds = engine.init(corpus, model, options, Turn(0, 0)), []
+    state, seconds = engine.init(corpus, model, options, StepContext(0, 0)), []
     for step in range(1, BURN_IN + N_ROUNDS + 2):
         began = time.process_time()
-        state, _ = engine.step(corpus, model, options, state, Turn(0, step))
+        state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
         stepped = time.process_time()
-        model = engine.learn(corpus, model, options, state, Turn(0, step))
+        model = engine.learn(corpus, model, options, state, StepContext(0, step))
         if step > BURN_IN + 1:  # the first time compiles
             seconds.append((stepped - began, time.process_time() - stepped))
     usual = make_options(engine, given)

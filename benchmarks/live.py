@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
-from workbench.runs.execution.control import StorePulse
+from workbench.runs.execution.control import StoreControl
 from workbench.runs.loop import iterate
 from workbench.runs.spec import make_spec
 from workbench.runs.store.store import create_run
@@ -33,8 +33,8 @@ def go_on(path: Path, train, test, there: threading.Barrier) -> None:
         if position.iteration >= AT_ONCE:
             time.sleep(EVERY)
 
-    with RunWriter(path) as writer, StorePulse(path, writer.beat) as pulse:
-        iterate(writer.spec, train, test, writer.position(train, test), writer, pulse, linger)
+    with RunWriter(path) as writer, StoreControl(path, writer.beat) as control:
+        iterate(writer.spec, train, test, writer.position(train, test), writer, control, linger)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from records import markdown
 from rounds import ratio, take_turns
 
 from workbench.corpus import data_sets
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.models.networks.files import network_of
 
@@ -39,13 +39,13 @@ class AsNetwork:
         network = network_of(name, n_topics=n_topics, sizes=sizes or {}, alpha=ALPHA, beta=BETA)
         self.network = replace(network, levels=tuple(replace(level, learn="none") for level in network.levels))
         self.options = make_options(self.engine, {})
-        self.state = self.engine.init(corpus, self.network, self.options, Turn(seed, 0))
+        self.state = self.engine.init(corpus, self.network, self.options, StepContext(seed, 0))
 
     def sweep(self, n_sweeps: int = 1) -> None:
         for _ in range(n_sweeps):
             self.n_sweeps += 1
-            turn = Turn(self.seed, self.n_sweeps)
-            self.state, _ = self.engine.step(self.corpus, self.network, self.options, self.state, turn)
+            context = StepContext(self.seed, self.n_sweeps)
+            self.state, _ = self.engine.step(self.corpus, self.network, self.options, self.state, context)
 
 
 class Tomotopy:

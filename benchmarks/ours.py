@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.kernels.simd.lanes import padded
 from workbench.models import LDA
 
@@ -30,7 +30,7 @@ class Ours:
         self.options = make_options(self.engine, given or {})
         self.samples = self.engine.samples(corpus, self.options)
         self._refuse_what_is_too_large()
-        self.state, self.n_sweeps = self.engine.init(corpus, self.model, self.options, self.turn(0)), 0
+        self.state, self.n_sweeps = self.engine.init(corpus, self.model, self.options, self.context(0)), 0
 
     def _refuse_what_is_too_large(self) -> None:
         if self.engine.name in STORES_RESPONSIBILITIES:
@@ -39,14 +39,14 @@ class Ours:
             if n_bytes > MOST_RESPONSIBILITIES:
                 raise LeftOut(f"its responsibilities take {n_bytes / 1e9:.1f} GB")
 
-    def turn(self, step: int) -> Turn:
-        return Turn(self.seed, step, self.n_threads)
+    def context(self, step: int) -> StepContext:
+        return StepContext(self.seed, step, self.n_threads)
 
     def sweep(self, n_sweeps: int = 1) -> None:
         for _ in range(n_sweeps):
             self.n_sweeps += 1
-            turn = self.turn(self.n_sweeps)
-            self.state, _ = self.engine.step(self.corpus, self.model, self.options, self.state, turn)
+            context = self.context(self.n_sweeps)
+            self.state, _ = self.engine.step(self.corpus, self.model, self.options, self.state, context)
 
     @property
     def topics(self) -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 import workbench as wb
 from workbench.corpus import data_sets, load_corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.models import LDA
 
 N_ROUNDS, SWEEPS_A_ROUND, RECORD_EVERY, LAST = 9, 2, 10, 10
@@ -84,12 +84,12 @@ def speed(corpus, engine, parts, n_topics, threads=(1, 2)):
 def sweeping(corpus, engine, n_topics, n_parts, n_threads):
     """A function that goes on with a state of its own for one round of sweeps."""
     options, engine, model, steps = options_of(engine, n_parts), get_engine(engine), LDA(n_topics), itertools.count(1)
-    state = engine.init(corpus, model, options, Turn(0, 0))
+    state = engine.init(corpus, model, options, StepContext(0, 0))
 
     def sweep():
         nonlocal state
         for _ in range(SWEEPS_A_ROUND):
-            state, _ = engine.step(corpus, model, options, state, Turn(0, next(steps), n_threads))
+            state, _ = engine.step(corpus, model, options, state, StepContext(0, next(steps), n_threads))
 
     return sweep
 

@@ -50,7 +50,7 @@ class Measured:
 
     def __init__(self, name: str, train, test, n_topics: int):
         self.ours, self.train, self.test = Ours(name, train, n_topics), train, test
-        self.average = scoring.start_average(test)
+        self.average = scoring.initial_average(test)
 
     def sweep(self, n: int = 1) -> None:
         self.ours.sweep(n)

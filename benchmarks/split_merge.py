@@ -12,14 +12,14 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import Start, Turn, make_options
+from workbench.engines.engine import StepContext, WarmStart, make_options
 from workbench.models import HDP
 
 SIDE, BETA_TOTAL, N_ITERATIONS, NEAR = 5, 2.5, 200, 2e-4
 SHAPES, TOPICS, SEEDS = ((100, 50), (200, 100)), (10, 20, 40), (0, 1, 2)
 
 
-def drawn_bars(n_documents: int, n_tokens: int, seed: int) -> tuple[Corpus, Start]:
+def drawn_bars(n_documents: int, n_tokens: int, seed: int) -> tuple[Corpus, WarmStart]:
     """A corpus of one to three bars per document, as likely as each other, and its true topics."""
     random = np.random.default_rng(seed)
     pixels = np.arange(SIDE**2).reshape(SIDE, SIDE)
@@ -34,22 +34,22 @@ def drawn_bars(n_documents: int, n_tokens: int, seed: int) -> tuple[Corpus, Star
     n_dk, n_kw = np.zeros((n_documents, len(bars))), np.zeros((len(bars), SIDE**2))
     np.add.at(n_dk, (documents, topics), 1.0)
     np.add.at(n_kw, (topics, words), 1.0)
-    return corpus, Start(n_kw, n_dk, topics.astype(np.int32))
+    return corpus, WarmStart(n_kw, n_dk, topics.astype(np.int32))
 
 
-def padded(start: Start, n_topics: int) -> Start:
+def padded(start: WarmStart, n_topics: int) -> WarmStart:
     """With empty topics up to a number of them."""
     more = n_topics - len(start.n_kw)
-    return Start(np.pad(start.n_kw, ((0, more), (0, 0))), np.pad(start.n_dk, ((0, 0), (0, more))), start.topics)
+    return WarmStart(np.pad(start.n_kw, ((0, more), (0, 0))), np.pad(start.n_dk, ((0, 0), (0, more))), start.topics)
 
 
 def run(corpus, n_topics, seed, start=None, **given) -> tuple[dict, list]:
     """What is watched after the last iteration, and the moves tried."""
     engine, model = get_engine("cv-hdp"), HDP(n_topics)
     options = make_options(engine, {"beta_total": BETA_TOTAL} | given)
-    state, moves = engine.init(corpus, model, options, Turn(seed, 0), start), []
+    state, moves = engine.init(corpus, model, options, StepContext(seed, 0), start), []
     for iteration in range(1, N_ITERATIONS + 1):
-        state, info = engine.step(corpus, model, options, state, Turn(seed, iteration))
+        state, info = engine.step(corpus, model, options, state, StepContext(seed, iteration))
         moves += [info] if info["move"] else []
     return engine.watch(corpus, model, options, state), moves
 

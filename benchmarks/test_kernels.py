@@ -15,7 +15,7 @@ import pytest
 
 from workbench.corpus import hold_out_tokens, synthetic
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.models import HDP, LDA
 from workbench.runs.scoring import perplexity
@@ -39,12 +39,12 @@ class Run:
         self.engine, self.train = get_engine(name), train
         self.model = LDA(n_topics) if self.engine.model is LDA else HDP(n_topics)
         self.options, self.steps = make_options(self.engine, given), itertools.count(1)
-        self.state = self.engine.init(train, self.model, self.options, Turn(0, 0))
+        self.state = self.engine.init(train, self.model, self.options, StepContext(0, 0))
         for _ in range(WARM_UP):
             self.sweep()
 
     def sweep(self):
-        self.state, _ = self.engine.step(self.train, self.model, self.options, self.state, Turn(0, next(self.steps)))
+        self.state, _ = self.engine.step(self.train, self.model, self.options, self.state, StepContext(0, next(self.steps)))
 
 
 @pytest.mark.parametrize("n_topics", TOPICS)
@@ -80,7 +80,7 @@ def test_fold_in(benchmark, halves, name, n_topics):
     train, unseen = halves
     run = Run(name, {}, n_topics, train)
     n_kw = np.asarray(run.engine.counts(train, run.model, run.options, run.state)["n_kw"], float)
-    theta = benchmark.pedantic(lambda: run.engine.fold_in(run.model, n_kw, unseen, Turn(0, 1)), rounds=3)
+    theta = benchmark.pedantic(lambda: run.engine.fold_in(run.model, n_kw, unseen, StepContext(0, 1)), rounds=3)
     assert theta.shape == (unseen.n_documents, n_topics)
 
 

@@ -69,9 +69,9 @@ def measure(seed: int, plan) -> list[dict]:
         except LeftOut as why:
             rows.append({"contender": label, "left_out": str(why)})
     compile_first(seed)
-    for turn in range(1, N_TURNS + 1):
+    for context in range(1, N_TURNS + 1):
         for label, run in runs.items():
-            rows += [{"contender": label} | row for row in run.until(turn / N_TURNS)]
+            rows += [{"contender": label} | row for row in run.until(context / N_TURNS)]
     return [{"corpus": name, "seed": seed} | row for row in rows]
 
 

@@ -259,7 +259,7 @@ def test_who_began_from_whom_is_drawn_in_the_colours_of_the_curves(desk, reading
 def test_runs_of_the_store_are_offered_to_start_from_unless_they_cannot_be_read(desk, reading_of):
     page, holds = desk
     holds(reading_of("good"), reading_of("bad", state="unreadable")._replace(spec=None))
-    assert list(page.settings.start_from.options.values()) == ["", "good"]
+    assert list(page.settings.warm_start_from.options.values()) == ["", "good"]
 
 
 def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(desk):

@@ -222,12 +222,12 @@ def test_what_the_menu_says_of_singletons_are_all_the_rules_there_are():
 def test_a_run_of_the_store_can_be_chosen_to_start_from_until_it_is_gone():
     form = Settings()
     form.offer(["newer", "older"])
-    form.start_from.value = "older"
+    form.warm_start_from.value = "older"
     form.offer(["newest", "newer", "older"])
     assert form.values()["start"] == "older"
     form.offer(["newest"])
     assert form.values()["start"] is None
-    assert list(form.start_from.options.values()) == ["", "newest"]
+    assert list(form.warm_start_from.options.values()) == ["", "newest"]
 
 
 def test_the_path_is_there_when_the_corpus_is_a_file():

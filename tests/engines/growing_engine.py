@@ -16,14 +16,14 @@ class State(NamedTuple):
     steps: int
 
 
-def init(corpus, model, options, turn, start=None):
+def init(corpus, model, options, context, start=None):
     return State(model.n_topics, 0)
 
 
-def step(corpus, model, options, state, turn):
-    turn.pulse()
-    n_topics = state.n_topics + (turn.step % 3 == 0)
-    return State(n_topics, state.steps + n_topics), {"updates": corpus.n_tokens, "event": turn.step == 7}
+def step(corpus, model, options, state, context):
+    context.interrupt()
+    n_topics = state.n_topics + (context.step % 3 == 0)
+    return State(n_topics, state.steps + n_topics), {"updates": corpus.n_tokens, "event": context.step == 7}
 
 
 def alphas(state):

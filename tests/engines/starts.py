@@ -3,7 +3,7 @@
 import numpy as np
 import twins
 
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, hybrid, svb
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import GIBBS, uniform
@@ -58,9 +58,9 @@ def cvb_hybrid_state(corpus, gamma, chains, r, second_order=True):
     return hybrid.CvbState(*part, *(np.stack(arrays) for arrays in zip(*states, strict=True)))
 
 
-def uniforms_of(turn: Turn, chain: int = 0):
+def uniforms_of(context: StepContext, chain: int = 0):
     """The very uniforms that the kernel uses, as a function of the token."""
-    key = turn.key(GIBBS, chain)
+    key = context.key(GIBBS, chain)
     return lambda token: uniform(key, token)
 
 

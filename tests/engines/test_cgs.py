@@ -7,7 +7,7 @@ from engines.starts import cgs_state, uniforms_of
 from toys import CORPORA, corpus_of, doubled, every_pair, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
 from workbench.models import LDA
 
@@ -17,9 +17,9 @@ EXACT = 1e-10  # exact quantities, spec E.5
 
 def run(corpus, model, n_sweeps, seed=0):
     """The state after each sweep; its arrays are reused by the next."""
-    state = ENGINE.init(corpus, model, OPTIONS, Turn(seed, 0))
+    state = ENGINE.init(corpus, model, OPTIONS, StepContext(seed, 0))
     for sweep in range(1, n_sweeps + 1):
-        state, _ = ENGINE.step(corpus, model, OPTIONS, state, Turn(seed, sweep))
+        state, _ = ENGINE.step(corpus, model, OPTIONS, state, StepContext(seed, sweep))
         yield state
 
 
@@ -36,9 +36,9 @@ def test_sweeps_meet_their_twin_token_by_token(n_topics):
     topics = random_topics(corpus, n_topics)
     state = cgs_state(corpus, topics, n_topics)
     for sweep in (1, 2):
-        turn, before = Turn(9, sweep), topics
-        topics = twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(turn))
-        state, info = ENGINE.step(corpus, model, OPTIONS, state, turn)
+        context, before = StepContext(9, sweep), topics
+        topics = twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context))
+        state, info = ENGINE.step(corpus, model, OPTIONS, state, context)
         assert np.array_equal(state.topics, topics)
         assert info == {"updates": corpus.n_tokens, "moved": np.mean(before != topics), "scan": 0}
     expected = twins.log_joint(twins.sampled_counts(corpus, topics, n_topics), model.alphas, model.beta)
@@ -50,9 +50,9 @@ def test_sweeps_meet_their_twin_token_by_token(n_topics):
 def test_tiny_priors_meet_their_twin_token_by_token(prior):
     corpus, model = simulated(), LDA(6, prior, prior)
     topics = random_topics(corpus, 6)
-    state, turn = cgs_state(corpus, topics, 6), Turn(9, 1)
-    state, _ = ENGINE.step(corpus, model, OPTIONS, state, turn)
-    assert np.array_equal(state.topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(turn)))
+    state, context = cgs_state(corpus, topics, 6), StepContext(9, 1)
+    state, _ = ENGINE.step(corpus, model, OPTIONS, state, context)
+    assert np.array_equal(state.topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context)))
 
 
 @pytest.mark.parametrize("toy", [toy_a, toy_three_topics])
@@ -111,5 +111,5 @@ def test_doubled_counts_are_twice_the_tokens_and_twice_the_updates():
     corpus, model = simulated(), LDA(4, 0.3, 0.2)
     twice = doubled(corpus)
     for each, expected in ((corpus, corpus.n_tokens), (twice, 2 * corpus.n_tokens)):
-        state = ENGINE.init(each, model, OPTIONS, Turn(0, 0))
-        assert ENGINE.step(each, model, OPTIONS, state, Turn(0, 1))[1]["updates"] == expected
+        state = ENGINE.init(each, model, OPTIONS, StepContext(0, 0))
+        assert ENGINE.step(each, model, OPTIONS, state, StepContext(0, 1))[1]["updates"] == expected

@@ -9,7 +9,7 @@ from engines.starts import cvb_hybrid_state, uniforms_of
 from toys import doubled, every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, Turn, make_options
+from workbench.engines.engine import OptionError, StepContext, make_options
 from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions
 from workbench.models import LDA
 
@@ -64,10 +64,10 @@ def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, n_chains, nam
     gamma, chains = random_gamma(corpus, n_topics), [random_topics(corpus, n_topics, s) for s in range(n_chains)]
     state, options = cvb_hybrid_state(corpus, gamma, chains, 1, second_order(name)), options_of(name, 1, n_chains)
     for sweep in (1, 2):
-        turn = Turn(5, sweep)
-        uniforms = [uniforms_of(turn, s) for s in range(n_chains)]
+        context = StepContext(5, sweep)
+        uniforms = [uniforms_of(context, s) for s in range(n_chains)]
         gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, twin_sweep(name))
-        state, info = engine.step(corpus, model, options, state, turn)
+        state, info = engine.step(corpus, model, options, state, context)
         assert_meets_twin(corpus, state, gamma, chains, 1)
     assert info["updates"] == n_chains * corpus.n_tokens - n_chains * int(np.sum((corpus.counts - 1)[corpus.counts > 1]))
     totals = [twins.expected_counts(corpus, gamma, 1).plus(twins.sampled_counts(corpus, z, n_topics, 1)) for z in chains]
@@ -92,23 +92,25 @@ def test_interleaved_passes_meet_their_twin(n_topics, r, name):
         )
 
     for sweep in (1, 2):
-        turn = Turn(5, sweep)
-        gamma, topics = twins.interleaved_sweep(corpus, gamma, topics, model.alphas, model.beta, r, uniforms_of(turn), update)
-        state, _ = engine.step(corpus, model, options_of(name, r, 1, "interleaved"), state, turn)
+        context = StepContext(5, sweep)
+        gamma, topics = twins.interleaved_sweep(
+            corpus, gamma, topics, model.alphas, model.beta, r, uniforms_of(context), update
+        )
+        state, _ = engine.step(corpus, model, options_of(name, r, 1, "interleaved"), state, context)
         assert_meets_twin(corpus, state, gamma, [topics], r)
 
 
 def test_tokens_may_be_drawn_with_the_variance_terms():
     engine, corpus, model = get_engine("cvb-cgs"), simulated(20, 30, 25), LDA(3, 0.05, 0.05)
     gamma, topics = random_gamma(corpus, 3), random_topics(corpus, 3)
-    turn, mean = Turn(5, 1), twins.expected_counts(corpus, gamma, 1)
+    context, mean = StepContext(5, 1), twins.expected_counts(corpus, gamma, 1)
     drawn = np.repeat(corpus.counts, corpus.counts) <= 1
     found = []
     for option in (False, True):
         state = cvb_hybrid_state(corpus, gamma, [topics], 1)
-        state, _ = engine.step(corpus, model, CvbOptions(1, cg_second_order=option), state, turn)
+        state, _ = engine.step(corpus, model, CvbOptions(1, cg_second_order=option), state, context)
         variance = twins.count_variances(corpus, gamma, 1) if option else None
-        expected = twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(turn), 1, mean, variance)
+        expected = twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context), 1, mean, variance)
         assert np.array_equal(state.topics[0][drawn], expected[drawn])
         found.append(state.topics[0][drawn])
     assert not np.array_equal(*found)

@@ -11,7 +11,7 @@ from scipy.stats import beta as beta_distribution
 from toys import CORPORA, corpus_of, every_pair, random_gamma, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, Start, Turn, make_options
+from workbench.engines.engine import OptionError, StepContext, WarmStart, make_options
 from workbench.engines.hdp import cv_hdp
 from workbench.engines.hdp.cv_hdp import State
 from workbench.engines.hdp.posteriors import (
@@ -45,7 +45,7 @@ def options_of(**given):
 def started(rows, q, options, **known) -> State:
     """The state behind responsibilities of every row, all else as before the first iteration."""
     model = HDP(q.shape[1])
-    state = cv_hdp.init(rows, model, options, Turn(0, 0))._replace(**known)
+    state = cv_hdp.init(rows, model, options, StepContext(0, 0))._replace(**known)
     state.gamma[...] = padded_rows(q, float)
     return cv_hdp.recounted(rows, state)[0]
 
@@ -53,7 +53,7 @@ def started(rows, q, options, **known) -> State:
 def iterated(rows, state, options, n=1, first=1):
     """(state, info) after so many iterations."""
     for i in range(n):
-        state, info = ENGINE.step(rows, HDP(state.n_topics), options, state, Turn(0, first + i))
+        state, info = ENGINE.step(rows, HDP(state.n_topics), options, state, StepContext(0, first + i))
     return state, info
 
 
@@ -227,7 +227,7 @@ def test_both_bounds_of_cvb_are_below_the_evidence(oracles):
     model = LDA(3, printed["alpha"] / 3, known["beta"] / known["W"])
     state = cvb_state(corpus, random_gamma(corpus, 3))
     for i in range(1, 200):
-        state, _ = get_engine("cvb").step(corpus, model, cvb.Options(), state, Turn(0, i))
+        state, _ = get_engine("cvb").step(corpus, model, cvb.Options(), state, StepContext(0, i))
     found = get_engine("cvb").watch(corpus, model, cvb.Options(), state)
     assert found["bound"] < found["collapsed_bound"] < printed["log_px"]
 
@@ -360,7 +360,7 @@ def test_tiny_and_huge_concentrations_stay_finite(given, update):
 def test_the_bound_has_no_net_fall(update):
     """No guarantee, but no fall of 1e-4 of it after the fifth iteration, nor in sum over any twenty (spec 17)."""
     corpus, options = LDA(5, 0.3, 0.2).simulate(30, 40, 40, 1)[0], options_of(update=update, beta_total=4.0)
-    state, bounds = cv_hdp.init(corpus, HDP(8), options, Turn(1, 0)), []
+    state, bounds = cv_hdp.init(corpus, HDP(8), options, StepContext(1, 0)), []
     for i in range(1, 121):
         state, _ = iterated(corpus, state, options, first=i)
         bounds.append(cv_hdp.bound(corpus, options, state))
@@ -373,7 +373,7 @@ def test_the_bound_has_no_net_fall(update):
 
 def test_it_begins_with_noise_and_even_weights():
     corpus, options = simulated(), options_of()
-    state = cv_hdp.init(corpus, HDP(4), options, Turn(0, 0))
+    state = cv_hdp.init(corpus, HDP(4), options, StepContext(0, 0))
     q = state.gamma[:, :4]
     assert 1 / 7 < q.min() < q.max() < 2 / 5  # (1 + u) / sum of four: at least 1 / (1 + 6), at most 2 / (2 + 3)
     np.testing.assert_allclose(np.exp(state.log_pi), 0.25)
@@ -384,8 +384,8 @@ def test_a_start_from_topics_takes_their_shares_and_five_rounds():
     """A pair of which one of four tokens is in topic 2, one in none: (1/4 + 1/12) of it is topic 2's (spec 11)."""
     corpus, options = corpus_of([(0, 0, 4), (0, 1, 1), (1, 2, 2)]), options_of(beta_total=3.0)
     topics = np.array([2, -1, 0, 0, 1, 2, 2], np.int32)
-    start = Start(np.zeros((3, 3)), np.zeros((2, 3)), topics)
-    state = cv_hdp.init(corpus, HDP(3), options, Turn(0, 0), start)
+    start = WarmStart(np.zeros((3, 3)), np.zeros((2, 3)), topics)
+    state = cv_hdp.init(corpus, HDP(3), options, StepContext(0, 0), start)
     q = np.array([[7 / 12, 1 / 12, 4 / 12], [0, 1, 0], [0, 0, 1]])
     posterior = first_posterior(options, 3, 3)
     for _ in range(5):
@@ -395,9 +395,9 @@ def test_a_start_from_topics_takes_their_shares_and_five_rounds():
 
 def test_a_start_from_counts_goes_on_from_there():
     corpus, options = simulated(40, 30, 60), options_of(beta_total=3.0)
-    state, _ = iterated(corpus, cv_hdp.init(corpus, HDP(6), options, Turn(0, 0)), options, 40)
+    state, _ = iterated(corpus, cv_hdp.init(corpus, HDP(6), options, StepContext(0, 0)), options, 40)
     counts = ENGINE.counts(corpus, HDP(6), options, state)
-    again = cv_hdp.init(corpus, HDP(8), options, Turn(1, 0), Start(
+    again = cv_hdp.init(corpus, HDP(8), options, StepContext(1, 0), WarmStart(
         np.pad(counts["n_kw"], ((0, 2), (0, 0))), np.pad(counts["n_dk"], ((0, 0), (0, 2)))
     ))
     before, (after, _) = cv_hdp.bound(corpus, options, state), iterated(corpus, again, options, 5)

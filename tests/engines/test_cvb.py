@@ -9,7 +9,7 @@ from engines.starts import assert_same_counts, cvb_state
 from toys import CORPORA, random_gamma, simulated, toy_a
 
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cvb, cvb0
 from workbench.models import LDA
 
@@ -23,7 +23,7 @@ both_orders = pytest.mark.parametrize("name", ["cvb", "cvb0"])
 def sweeps(name, corpus, model, state, n=1, first=1):
     engine = get_engine(name)
     for i in range(n):
-        state, info = engine.step(corpus, model, cvb.Options(), state, Turn(0, first + i))
+        state, info = engine.step(corpus, model, cvb.Options(), state, StepContext(0, first + i))
     return state, info
 
 
@@ -152,11 +152,11 @@ def test_padding_stays_empty(n_topics, name):
 def test_single_precision_halves_the_responsibilities_and_stays_near_to_double(name):
     """Nothing but the stored responsibilities is rounded, to 6e-8; 20 iterations multiply that some times."""
     corpus, model, engine = simulated(), LDA(3, 0.3, 0.2), get_engine(name)
-    double, single = (engine.init(corpus, model, cvb.Options(precision=way), Turn(0, 0)) for way in ("double", "single"))
+    double, single = (engine.init(corpus, model, cvb.Options(precision=way), StepContext(0, 0)) for way in ("double", "single"))
     assert 2 * single.gamma.nbytes == double.gamma.nbytes
     for step in range(1, 21):
-        double, _ = engine.step(corpus, model, cvb.Options(), double, Turn(0, step))
-        single, _ = engine.step(corpus, model, cvb.Options(precision="single"), single, Turn(0, step))
+        double, _ = engine.step(corpus, model, cvb.Options(), double, StepContext(0, step))
+        single, _ = engine.step(corpus, model, cvb.Options(precision="single"), single, StepContext(0, step))
     np.testing.assert_allclose(single.gamma, double.gamma, rtol=0, atol=1e-4)
     assert np.abs(single.gamma - double.gamma).max() > 0
     bounds = [engine.watch(corpus, model, cvb.Options(), state)["bound"] for state in (double, single)]
@@ -167,7 +167,7 @@ def test_single_precision_halves_the_responsibilities_and_stays_near_to_double(n
 def test_counts_are_those_of_the_responsibilities_as_they_are_stored(name):
     """Rounded before they are counted: else every update would leave the counts 6e-8 off, and forty sweeps much more."""
     corpus, model, engine = simulated(), LDA(3, 0.3, 0.2), get_engine(name)
-    state = engine.init(corpus, model, cvb.Options(precision="single"), Turn(0, 0))
+    state = engine.init(corpus, model, cvb.Options(precision="single"), StepContext(0, 0))
     state, _ = sweeps(name, corpus, model, state, 40)
     gamma = state.gamma[:, :3].astype(float)
     assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
@@ -178,6 +178,6 @@ def test_counts_are_those_of_the_responsibilities_as_they_are_stored(name):
 
 def test_zeroth_order_keeps_no_variances():
     corpus, model = simulated(), LDA(3)
-    state = cvb0.init(corpus, model, cvb0.Options(), Turn(0, 0))
+    state = cvb0.init(corpus, model, cvb0.Options(), StepContext(0, 0))
     assert state.moments[3:] == (None, None, None)
     assert sum(array.size for array in state[3:6]) == 0

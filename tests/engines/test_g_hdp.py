@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from toys import CORPORA, corpus_of, every_pair, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import Start, Turn, make_options
+from workbench.engines.engine import StepContext, WarmStart, make_options
 from workbench.engines.hdp import g_hdp
 from workbench.engines.lda.cgs import EVERY_COUNT
 from workbench.kernels import threads as slices
@@ -43,9 +43,9 @@ def state_of(corpus, topics, weights, rest, alpha, gamma, capacity=None):
 def run(corpus, n_topics, chosen, n_sweeps, seed=0):
     """The state after each sweep; its arrays are reused by the next."""
     model = HDP(n_topics)
-    state = ENGINE.init(corpus, model, chosen, Turn(seed, 0))
+    state = ENGINE.init(corpus, model, chosen, StepContext(seed, 0))
     for sweep in range(1, n_sweeps + 1):
-        state, _ = ENGINE.step(corpus, model, chosen, state, Turn(seed, sweep))
+        state, _ = ENGINE.step(corpus, model, chosen, state, StepContext(seed, sweep))
         yield state
 
 
@@ -107,9 +107,9 @@ def law_of_the_number(n_tokens, alpha, shape, rate):
 def deviation_of_the_number(engine):
     """The largest |frequency - P(K = k)| / standard error of a chain of 10,000 sweeps, a wide prior on gamma."""
     chosen = options(learn_alpha=False, alpha_total=ALPHA, a_gamma=1, b_gamma=0.5)
-    state, numbers = engine.init(SIX_TOKENS, HDP(1), chosen, Turn(0, 0)), []
+    state, numbers = engine.init(SIX_TOKENS, HDP(1), chosen, StepContext(0, 0)), []
     for sweep in range(1, 10_001):
-        state, _ = engine.step(SIX_TOKENS, HDP(1), chosen, state, Turn(0, sweep))
+        state, _ = engine.step(SIX_TOKENS, HDP(1), chosen, state, StepContext(0, sweep))
         numbers.append(np.count_nonzero(state.n_k))
     expected = law_of_the_number(6, ALPHA, 1, 0.5)
     assert expected.sum() == pytest.approx(1, abs=1e-4)
@@ -164,7 +164,7 @@ def chain_of(n_sweeps, lengths, chosen, statistics):
             corpus, topics, state.weights[: state.n_slots], state.rest, state.alpha_total, state.top_concentration,
             len(state.n_k),
         )
-        state, _ = ENGINE.step(corpus, HDP(1), chosen, state, Turn(3, sweep))
+        state, _ = ENGINE.step(corpus, HDP(1), chosen, state, StepContext(3, sweep))
         live = state.weights[state.weights > 0]
         yield statistics(corpus, state.topics, live, state.rest, state.alpha_total, state.top_concentration)
 
@@ -221,16 +221,16 @@ def assert_state_is_whole(corpus, state):
 
 def test_a_step_of_the_engine_draws_the_topics_of_its_twin_and_grows():
     corpus, chosen = simulated(), options(learn_alpha=False, alpha_total=60.0, learn_gamma=False, top_concentration=40.0)
-    state = ENGINE.init(corpus, HDP(3), chosen, Turn(4, 0))
+    state = ENGINE.init(corpus, HDP(3), chosen, StepContext(4, 0))
     for step in (1, 2, 3):
-        turn, before = Turn(4, step), state
-        of_topics, of_new = turn.key(GIBBS), turn.key(HDP_NEW_TOPICS)
+        context, before = StepContext(4, step), state
+        of_topics, of_new = context.key(GIBBS), context.key(HDP_NEW_TOPICS)
         expected = g_hdp_sweep(
             corpus, Assignment(state.topics.tolist(), state.weights[: state.n_slots].tolist(), state.rest), 60.0,
             chosen.beta_total, 40.0, lambda i, key=of_topics: uniform(key, i), lambda i, key=of_new: uniform(key, i),
         )
         old = before.topics.copy()
-        state, info = ENGINE.step(corpus, HDP(3), chosen, state, turn)
+        state, info = ENGINE.step(corpus, HDP(3), chosen, state, context)
         assert state.topics.tolist() == expected.topics
         assert state.n_slots == len(expected.weights)
         assert info == {"updates": corpus.n_tokens, "moved": np.mean(old != state.topics)}
@@ -242,14 +242,14 @@ def test_a_step_of_the_engine_draws_the_topics_of_its_twin_and_grows():
 def test_spare_room_changes_no_bit():
     """The same state in the least room that holds it, and in much more."""
     corpus, chosen = simulated(), options()
-    begun = ENGINE.init(corpus, HDP(3), chosen, Turn(4, 0))
+    begun = ENGINE.init(corpus, HDP(3), chosen, StepContext(4, 0))
     tight, roomy = (
         state_of(corpus, begun.topics, begun.weights[:3], begun.rest, begun.alpha_total, begun.top_concentration, capacity)
         for capacity in (16, 160)
     )
     for step in range(1, 6):
-        tight, _ = ENGINE.step(corpus, HDP(3), chosen, tight, Turn(4, step))
-        roomy, _ = ENGINE.step(corpus, HDP(3), chosen, roomy, Turn(4, step))
+        tight, _ = ENGINE.step(corpus, HDP(3), chosen, tight, StepContext(4, step))
+        roomy, _ = ENGINE.step(corpus, HDP(3), chosen, roomy, StepContext(4, step))
         for name in ("topics", "rest", "alpha_total", "top_concentration", "n_slots", "steps"):
             assert np.array_equal(getattr(tight, name), getattr(roomy, name)), name
         seen = [ENGINE.watch(corpus, HDP(3), chosen, state) for state in (tight, roomy)]
@@ -269,7 +269,7 @@ EXTREMES = [
 def test_a_state_is_whole_after_every_step(corpus, n_topics):
     for given in EXTREMES:
         chosen, model, slots = options(**given), HDP(n_topics), n_topics
-        state = ENGINE.init(corpus, model, chosen, Turn(1, 0))
+        state = ENGINE.init(corpus, model, chosen, StepContext(1, 0))
         for step in range(1, 5):
             assert_state_is_whole(corpus, state)
             seen = ENGINE.watch(corpus, model, chosen, state)
@@ -280,7 +280,7 @@ def test_a_state_is_whole_after_every_step(corpus, n_topics):
             counts = ENGINE.counts(corpus, model, chosen, state)
             assert len(counts["n_kw"]) == counts["n_dk"].shape[1] == len(seen["n_k"]) == len(seen["alpha"]) >= slots
             slots = len(seen["n_k"])
-            state, _ = ENGINE.step(corpus, model, chosen, state, Turn(1, step))
+            state, _ = ENGINE.step(corpus, model, chosen, state, StepContext(1, step))
 
 
 def test_what_is_watched_and_predicted_is_that_of_the_twin():
@@ -329,7 +329,7 @@ def test_a_start_has_the_topics_that_are_given():
     corpus, chosen = simulated(), options()
     topics = np.random.default_rng(0).integers(3, size=corpus.n_tokens).astype(np.int32)
     topics[::7] = -1
-    state = ENGINE.init(corpus, HDP(5), chosen, Turn(0, 0), Start(np.zeros((5, corpus.n_words)), None, topics))
+    state = ENGINE.init(corpus, HDP(5), chosen, StepContext(0, 0), WarmStart(np.zeros((5, corpus.n_words)), None, topics))
     kept = topics >= 0
     assert np.array_equal(state.topics[kept], topics[kept])
     assert set(state.topics[~kept].tolist()) == set(range(5))  # each of some twenty-five with one of five topics
@@ -340,8 +340,8 @@ def test_a_start_from_counts_draws_topics_behind_them():
     corpus = corpus_of([(0, 0, 3), (0, 1, 2), (1, 2, 4), (1, 3, 1)])
     chosen = options(learn_alpha=False, alpha_total=1e-8, beta_total=1e-8)
     n_kw, n_dk = np.array([[3.0, 2, 0, 0], [0, 0, 4, 1], [0, 0, 0, 0]]), np.array([[5.0, 0, 0], [0, 5, 0]])
-    for start in (Start(n_kw, n_dk), Start(n_kw[:2], None)):
-        state = ENGINE.init(corpus, HDP(len(start.n_kw)), chosen, Turn(0, 0), start)
+    for start in (WarmStart(n_kw, n_dk), WarmStart(n_kw[:2], None)):
+        state = ENGINE.init(corpus, HDP(len(start.n_kw)), chosen, StepContext(0, 0), start)
         assert state.topics.tolist() == [0] * 5 + [1] * 5
         assert live_of(state).tolist() == [0, 1] and state.n_slots == len(start.n_kw)
 
@@ -350,9 +350,9 @@ def test_a_pulse_is_given_within_a_sweep_and_changes_no_bit(monkeypatch):
     corpus, chosen, pulses = simulated(), options(), []
     *_, whole = run(corpus, 3, chosen, 2)
     monkeypatch.setattr(slices, "SLICE_WORK", 64)
-    state = ENGINE.init(corpus, HDP(3), chosen, Turn(0, 0))
+    state = ENGINE.init(corpus, HDP(3), chosen, StepContext(0, 0))
     for step in (1, 2):
-        state, _ = ENGINE.step(corpus, HDP(3), chosen, state, Turn(0, step, pulse=lambda: pulses.append(1)))
+        state, _ = ENGINE.step(corpus, HDP(3), chosen, state, StepContext(0, step, interrupt=lambda: pulses.append(1)))
     assert len(pulses) > 4
     assert all(np.array_equal(a, b) for a, b in zip(whole, state, strict=True))
 

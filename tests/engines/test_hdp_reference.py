@@ -17,7 +17,7 @@ import pytest
 from missing import skip_without
 
 from workbench.corpus import data_sets, load_corpus
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.measures import bound_of
 from workbench.papers.figures import FIGURES
 from workbench.papers.hdp_made import lay_out_figure
@@ -39,10 +39,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]  # two minutes on two
 def measured(cell):
     """(log p of a test word, bound per training token or NaN) at the end of a run."""
     engine, model, options = cell.spec.parts()
-    state, seed = engine.init(cell.train, model, options, Turn(cell.spec.seed, 0)), cell.spec.seed
+    state, seed = engine.init(cell.train, model, options, StepContext(cell.spec.seed, 0)), cell.spec.seed
     samples, average = engine.samples(cell.train, options), np.zeros(cell.test.n_pairs)
     for iteration in range(1, cell.spec.n_iterations + 1):
-        state, _ = engine.step(cell.train, model, options, state, Turn(seed, iteration))
+        state, _ = engine.step(cell.train, model, options, state, StepContext(seed, iteration))
         if samples and iteration > cell.spec.burn_in:
             probability = engine.predict(cell.train, model, options, state, cell.test)
             average += (probability - average) / (iteration - cell.spec.burn_in)

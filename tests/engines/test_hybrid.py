@@ -9,7 +9,7 @@ from engines.starts import assert_same_counts, cgs_state, hybrid_state, uniforms
 from toys import every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, Turn, make_options
+from workbench.engines.engine import OptionError, StepContext, make_options
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import SvbOptions as Options
 from workbench.engines.lda.hybrid import chain_of, threshold_of
@@ -61,10 +61,10 @@ def test_kernel_and_twin_go_the_same_way_from_the_printed_start(oracles, toy, sc
     gamma, chains = np.array(printed["gamma0"]), [np.array(z) for z in printed["z0"]]
     state = hybrid_state(corpus, gamma, chains, schedule, 1)
     for sweep in range(1, 9):
-        turn = Turn(4, sweep)
-        uniforms = [uniforms_of(turn, s) for s in range(2)]
+        context = StepContext(4, sweep)
+        uniforms = [uniforms_of(context, s) for s in range(2)]
         gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, svb_sweep(schedule))
-        state, _ = ENGINE.step(corpus, model, Options(1, 2, "two_phase", schedule), state, turn)
+        state, _ = ENGINE.step(corpus, model, Options(1, 2, "two_phase", schedule), state, context)
         assert_meets_twin(corpus, state, gamma, chains, 1)
 
 
@@ -112,7 +112,7 @@ def test_draws_follow_the_exact_conditional_of_the_sampled_tokens(oracles, toy):
     state = hybrid_state(corpus, np.array(printed["gamma"]), [np.zeros(9, int)], "parallel", 1)
     drawn = []
     for sweep in range(10_000):
-        cgs.sweep(corpus, model, 1, chain_of(state, 0), (*state[:3], None, None, None), Turn(2, sweep))
+        cgs.sweep(corpus, model, 1, chain_of(state, 0), (*state[:3], None, None, None), StepContext(2, sweep))
         drawn.append(state.topics[0, 3:6] == 0)
     batches = np.reshape(drawn, (50, -1, 3)).mean(axis=1)
     deviation = batches.mean(axis=0) - np.array(printed["qcg_marginals"])[:, 0]
@@ -126,7 +126,7 @@ def test_many_chains_come_to_the_printed_optimum(oracles, toy):
     state = hybrid_state(corpus, gamma, [random_topics(corpus, 2, s) for s in range(200)], "sequential", 1)
     visited = []
     for sweep in range(220):
-        state, _ = ENGINE.step(corpus, model, Options(1, 200, "two_phase", "sequential"), state, Turn(1, sweep))
+        state, _ = ENGINE.step(corpus, model, Options(1, 200, "two_phase", "sequential"), state, StepContext(1, sweep))
         visited.append(state.gamma[:, :2].copy())
     np.testing.assert_allclose(np.mean(visited[20:], axis=0), printed["gamma_vb_final"], rtol=0, atol=2e-4)
 
@@ -143,10 +143,10 @@ def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, n_chains, sch
     state = hybrid_state(corpus, gamma, chains, schedule, 1)
     options = Options(1, n_chains, "two_phase", schedule)
     for sweep in (1, 2):
-        turn = Turn(5, sweep)
-        uniforms = [uniforms_of(turn, s) for s in range(n_chains)]
+        context = StepContext(5, sweep)
+        uniforms = [uniforms_of(context, s) for s in range(n_chains)]
         gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, svb_sweep(schedule))
-        state, info = ENGINE.step(corpus, model, options, state, turn)
+        state, info = ENGINE.step(corpus, model, options, state, context)
         assert_meets_twin(corpus, state, gamma, chains, 1)
     n_sampled, n_updated = np.sum(corpus.counts == 1), np.sum(corpus.counts > 1)
     assert info["updates"] == n_chains * (n_sampled + n_updated)
@@ -170,9 +170,11 @@ def test_interleaved_passes_meet_their_twin(n_topics, r):
         return twins.responsibility([total], [1.0], corpus.documents[pair], corpus.words[pair], model.alphas, model.beta)
 
     for sweep in (1, 2):
-        turn = Turn(5, sweep)
-        gamma, topics = twins.interleaved_sweep(corpus, gamma, topics, model.alphas, model.beta, r, uniforms_of(turn), update)
-        state, _ = ENGINE.step(corpus, model, Options(r, 1, "interleaved", "sequential"), state, turn)
+        context = StepContext(5, sweep)
+        gamma, topics = twins.interleaved_sweep(
+            corpus, gamma, topics, model.alphas, model.beta, r, uniforms_of(context), update
+        )
+        state, _ = ENGINE.step(corpus, model, Options(r, 1, "interleaved", "sequential"), state, context)
         assert_meets_twin(corpus, state, gamma, [topics], r)
 
 
@@ -185,10 +187,10 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, n_chains, schedule
     gamma, chains = random_gamma(corpus, 6), [random_topics(corpus, 6, s) for s in range(n_chains)]
     state = hybrid_state(corpus, gamma, chains, schedule, 1)
     for sweep in range(1, 9):
-        turn = Turn(5, sweep)
-        uniforms = [uniforms_of(turn, s) for s in range(n_chains)]
+        context = StepContext(5, sweep)
+        uniforms = [uniforms_of(context, s) for s in range(n_chains)]
         gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, svb_sweep(schedule))
-        state, _ = ENGINE.step(corpus, model, Options(1, n_chains, "two_phase", schedule), state, turn)
+        state, _ = ENGINE.step(corpus, model, Options(1, n_chains, "two_phase", schedule), state, context)
         assert_same_counts(state, twins.expected_counts(corpus, gamma, 1), COUNTS)
 
 

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, Turn, make_options
+from workbench.engines.engine import OptionError, StepContext, make_options
 from workbench.engines.lda import cgs, hybrid, hybrid_bound
 from workbench.engines.lda.cgs import EVERY_COUNT
 from workbench.kernels import threads as slices
@@ -57,11 +57,11 @@ def test_with_everything_sampled_the_bound_is_the_evidence(oracles, toy):
 def test_with_nothing_sampled_every_method_gives_the_variational_bound(toy):
     corpus, model = toy
     gamma = random_gamma(corpus, 2)
-    given, turn = at(corpus, model, gamma, 0), Turn(0, 0)
+    given, context = at(corpus, model, gamma, 0), StepContext(0, 0)
     expected = pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=ROUNDING)
     assert hybrid_bound.exact(*given) == expected
-    assert hybrid_bound.ais(*given, turn, 2, 3).log_weights.tolist() == [expected] * 2
-    assert list(hybrid_bound.bracket(*given, turn, 2, 0)) == [expected] * 2
+    assert hybrid_bound.ais(*given, context, 2, 3).log_weights.tolist() == [expected] * 2
+    assert list(hybrid_bound.bracket(*given, context, 2, 0)) == [expected] * 2
 
 
 @pytest.mark.parametrize("toy", [toy_a, toy_three_topics])
@@ -92,9 +92,9 @@ def test_at_the_state_of_every_hybrid_the_bound_is_below_the_evidence(name, toy)
     engine = get_engine(name)
     options = make_options(engine, {"r": 1})
     evidence = twins.enumerate_topics(corpus, model.alphas, model.beta).log_sum
-    state = engine.init(corpus, model, options, Turn(0, 0))
+    state = engine.init(corpus, model, options, StepContext(0, 0))
     for step in range(1, 20):
-        state, _ = engine.step(corpus, model, options, state, Turn(0, step))
+        state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
         entropy = hybrid.entropy_of(corpus, options, state)
         found = hybrid_bound.exact(corpus, model, hybrid.threshold_of(options), state, entropy)
         assert found < evidence
@@ -105,9 +105,9 @@ def test_a_state_of_collapsed_responsibilities_has_the_bound_of_its_means(toy):
     corpus, model = toy
     gamma, topics = random_gamma(corpus, 2), random_topics(corpus, 2)
     given = corpus, model, np.int64(1), cvb_hybrid_state(corpus, gamma, [topics], 1), twins.entropy(corpus, gamma, 1)
-    same, turn = at(corpus, model, gamma, 1), Turn(0, 0)
+    same, context = at(corpus, model, gamma, 1), StepContext(0, 0)
     assert hybrid_bound.exact(*given) == hybrid_bound.exact(*same)
-    assert hybrid_bound.bracket(*given, turn, 5, 5) == hybrid_bound.bracket(*same, turn, 5, 5)
+    assert hybrid_bound.bracket(*given, context, 5, 5) == hybrid_bound.bracket(*same, context, 5, 5)
 
 
 def test_exact_refuses_more_assignments_than_it_can_visit():
@@ -127,18 +127,18 @@ def test_annealing_meets_the_exact_bound(toy, r):
     """1000 runs, 4 standard errors; the error itself is small enough for a mistake to show."""
     corpus, model = toy()
     given = at(corpus, model, random_gamma(corpus, model.n_topics), r)
-    found = hybrid_bound.ais(*given, Turn(1, 0), 1000, 10)
+    found = hybrid_bound.ais(*given, StepContext(1, 0), 1000, 10)
     assert abs(found.bound - hybrid_bound.exact(*given)) < 4 * found.standard_error
     assert found.standard_error < 0.05 and found.effective_runs > 100
 
 
 def test_annealing_meets_the_printed_bound(oracles):
-    found = hybrid_bound.ais(*at_gamma0(oracles), Turn(0, 0), 1000, 10)
+    found = hybrid_bound.ais(*at_gamma0(oracles), StepContext(0, 0), 1000, 10)
     assert abs(found.bound - oracles["toyA"]["hybrid_r1_at_gamma0"]["B"]) < 4 * found.standard_error < 0.1
 
 
 def test_more_temperatures_bring_the_runs_together(oracles):
-    few, many = (np.std(hybrid_bound.ais(*at_gamma0(oracles), Turn(0, 0), 100, n).log_weights) for n in (2, 50))
+    few, many = (np.std(hybrid_bound.ais(*at_gamma0(oracles), StepContext(0, 0), 100, n).log_weights) for n in (2, 50))
     assert many < 0.5 * few
 
 
@@ -152,9 +152,9 @@ def test_at_power_one_annealing_draws_as_the_sampling_kernel_does():
     powers = np.zeros(state.mean_wk.shape)
     annealing.power_words(0, corpus.n_words, annealed.n_wk, state.mean_wk, model.beta, 1.0, 5, powers)
     for step in range(20):
-        turn = Turn(6, step)
-        cgs.sweep(corpus, model, 1, plain, (*state[:3], None, None, None), turn)
-        annealing.draw_annealed(*tokens, *annealed, *state[:3], alpha, model.beta, 5, 1.0, powers, turn.key(GIBBS))
+        context = StepContext(6, step)
+        cgs.sweep(corpus, model, 1, plain, (*state[:3], None, None, None), context)
+        annealing.draw_annealed(*tokens, *annealed, *state[:3], alpha, model.beta, 5, 1.0, powers, context.key(GIBBS))
         assert all(np.array_equal(a, b) for a, b in zip(plain, annealed, strict=True))
     np.testing.assert_allclose(powers[:, :5], (model.beta + state.mean_wk + annealed.n_wk)[:, :5])
 
@@ -170,7 +170,7 @@ def test_the_urn_draws_counts_with_the_moments_of_its_law():
     drawn = hybrid_bound._nothing_sampled(corpus, 16)
     annealing.draw_from_urn(
         0, 4000, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.int64(1), *drawn, state.mean_dk,
-        pad_topics(model.alphas), 3, Turn(2, 0).key(GIBBS),
+        pad_topics(model.alphas), 3, StepContext(2, 0).key(GIBBS),
     )
     counts, prior = drawn.n_dk[:, :3], model.alphas + 4 * gamma[0]
     share = prior / prior.sum()
@@ -184,7 +184,7 @@ def test_weights_need_no_correction_where_the_word_factor_is_flat():
     """One word type: p(w | z) = 1 whatever z, so every weight is exact."""
     corpus, model = CORPORA["one_word"], LDA(3, 0.4, 0.2)
     given = at(corpus, model, random_gamma(corpus, 3), 1)
-    found = hybrid_bound.ais(*given, Turn(0, 0), 5, 4)
+    found = hybrid_bound.ais(*given, StepContext(0, 0), 5, 4)
     np.testing.assert_allclose(found.log_weights, hybrid_bound.exact(*given), rtol=ROUNDING)
 
 
@@ -193,8 +193,8 @@ def test_threads_and_slices_change_no_bit_and_seeds_do(monkeypatch):
     given, found = at(corpus, model, random_gamma(corpus, 5), 1), []
     for work, seed, n_threads in ((2**20, 1, 1), (2**12, 1, 1), (2**12, 1, 2), (2**12, 1, 4), (2**20, 2, 1)):
         monkeypatch.setattr(slices, "SLICE_WORK", work)
-        turn = Turn(seed, 0, n_threads)
-        found.append((hybrid_bound.ais(*given, turn, 3, 4).log_weights, hybrid_bound.bracket(*given, turn, 3, 1)))
+        context = StepContext(seed, 0, n_threads)
+        found.append((hybrid_bound.ais(*given, context, 3, 4).log_weights, hybrid_bound.bracket(*given, context, 3, 1)))
     assert all(np.array_equal(weights, found[0][0]) for weights, _ in found[1:4])
     np.testing.assert_allclose([ends for _, ends in found[1:4]], [found[0][1]] * 3, rtol=1e-12)  # order of one sum
     assert not np.array_equal(found[4][0], found[0][0])
@@ -213,7 +213,7 @@ def test_the_error_is_that_of_the_logarithm_of_a_mean():
 
 def test_the_bracket_holds_the_printed_bound_and_has_the_printed_ends(oracles):
     """20,000 sweeps; -14.2515 and -13.9805 in spec A.9 are Monte Carlo themselves: 0.01 is three of their errors."""
-    low, high = hybrid_bound.bracket(*at_gamma0(oracles), Turn(0, 0), 20_000, 100)
+    low, high = hybrid_bound.bracket(*at_gamma0(oracles), StepContext(0, 0), 20_000, 100)
     assert low < oracles["toyA"]["hybrid_r1_at_gamma0"]["B"] < high
     assert low == pytest.approx(-14.2515, abs=0.01) and high == pytest.approx(-13.9805, abs=0.01)
 
@@ -238,16 +238,16 @@ def test_the_bracket_ends_are_the_exact_expectations(oracles):
         for z, p in zip(exact.topics, exact.probability, strict=True):
             same = np.all(others == np.delete(z, i), axis=1)
             conditional -= p * np.log(p / exact.probability[same].sum())
-    found = hybrid_bound.bracket(*given, Turn(3, 0), 20_000, 100)
+    found = hybrid_bound.bracket(*given, StepContext(3, 0), 20_000, 100)
     expected = entropy + exact.probability @ joints
     np.testing.assert_allclose(found, [expected + conditional, expected + marginal], rtol=0, atol=0.0132)
 
 
 def test_of_a_single_sweep_both_ends_are_the_same_and_burn_in_does_not_count(oracles):
     """One sample is its own marginal, kept in float32; with the sweeps before it the upper end would be higher."""
-    low, high = hybrid_bound.bracket(*at_gamma0(oracles), Turn(0, 0), 1, 30)
+    low, high = hybrid_bound.bracket(*at_gamma0(oracles), StepContext(0, 0), 1, 30)
     assert low == pytest.approx(high, abs=1e-5)
-    assert low != hybrid_bound.bracket(*at_gamma0(oracles), Turn(0, 0), 1, 0).low
+    assert low != hybrid_bound.bracket(*at_gamma0(oracles), StepContext(0, 0), 1, 0).low
 
 
 def test_the_marginals_take_the_memory_that_is_told():
@@ -262,8 +262,8 @@ def test_nothing_is_written_to_the_state_and_every_sweep_is_told(oracles):
     given, told = at_gamma0(oracles), []
     before = [np.copy(array) for array in given[3]]
     hybrid_bound.exact(*given)
-    hybrid_bound.ais(*given, Turn(0, 0, 2), 3, 4, lambda: told.append("ais"))
-    hybrid_bound.bracket(*given, Turn(0, 0), 5, 2, lambda: told.append("bracket"))
+    hybrid_bound.ais(*given, StepContext(0, 0, 2), 3, 4, lambda: told.append("ais"))
+    hybrid_bound.bracket(*given, StepContext(0, 0), 5, 2, lambda: told.append("bracket"))
     assert all(np.array_equal(a, b) for a, b in zip(before, given[3], strict=True))
     assert told == ["ais"] * 12 + ["bracket"] * 7
 
@@ -274,4 +274,4 @@ def test_a_pulse_may_interrupt(method, oracles):
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        method(*at_gamma0(oracles), Turn(0, 0, 1, interrupt), 5, 5)
+        method(*at_gamma0(oracles), StepContext(0, 0, 1, interrupt), 5, 5)

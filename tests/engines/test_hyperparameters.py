@@ -14,10 +14,10 @@ from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.engine import NoOptions, OptionError, Start, Turn, make_options
+from workbench.engines.engine import NoOptions, OptionError, StepContext, WarmStart, make_options
 from workbench.engines.hdp.options import HdpOptions
 from workbench.engines.lda import cvb, hyperparameters, likelihoods
-from workbench.engines.lda.hyperparameters import Counts, Evidence, Learning, asked, learnt, polya
+from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, asked, learnt, polya
 from workbench.engines.lda.likelihoods import LARGEST, SMALLEST, Dirichlet, Polya, climbed, draw_by_slices, draw_by_tables
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models import LDA
@@ -38,20 +38,20 @@ def learning(engine, way="maximised", form="asymmetric", **more):
 
 def runs(engine, corpus, model, options, n_steps, seed=0, n_threads=1):
     """(state, model before learning, model after, turn) of each step."""
-    turn = Turn(seed, 0, n_threads)
-    state = engine.init(corpus, model, options, turn)
+    context = StepContext(seed, 0, n_threads)
+    state = engine.init(corpus, model, options, context)
     for step in range(1, n_steps + 1):
-        turn = Turn(seed, step, n_threads)
-        state, _ = engine.step(corpus, model, options, state, turn)
-        before, model = model, engine.learn(corpus, model, options, state, turn)
-        yield state, before, model, turn
+        context = StepContext(seed, step, n_threads)
+        state, _ = engine.step(corpus, model, options, state, context)
+        before, model = model, engine.learn(corpus, model, options, state, context)
+        yield state, before, model, context
 
 
 def likelihood_of(monkeypatch, engine, corpus, model, options, state):
     """{"alpha": likelihood, "beta": likelihood} as `learn` maximises them."""
     seen = []
     monkeypatch.setattr(hyperparameters, "climbed", lambda found, x: seen.append(found) or x)
-    engine.learn(corpus, model, options, state, Turn(0, 1))
+    engine.learn(corpus, model, options, state, StepContext(0, 1))
     monkeypatch.undo()
     return dict(zip(("alpha", "beta"), seen, strict=True))
 
@@ -65,7 +65,7 @@ def of_counts(rows, sizes, name, n_words, symmetric=False, whole=True):
         cells = Counts(sampled=rows.astype(np.int32)[None]), Counts(sampled=rows.sum(axis=0).astype(np.int64)[None, None])
     else:
         cells = Counts(rows), Counts(rows.sum(axis=0)[None])
-    return polya(corpus, Evidence(*cells), prior)
+    return polya(corpus, SufficientStatistics(*cells), prior)
 
 
 def alpha_likelihood(n_dk, **how):
@@ -143,10 +143,10 @@ def test_minkas_step_of_cvb_has_its_printed_value(oracles):
     printed, (corpus, model) = oracles["cvb_alpha_step"], toy_a()
     state = cvb_state(corpus, np.array(oracles["toyA"]["cvb"]["gamma0"]))
     prior = asked(model, Learning(learn_alpha="maximised"), "alpha", corpus.n_words)
-    corrected = polya(corpus, cvb.evidence(corpus, 0, 2, state, "alpha"), prior).slopes(prior.x)
+    corrected = polya(corpus, cvb.sufficient_statistics(corpus, 0, 2, state, "alpha"), prior).slopes(prior.x)
     np.testing.assert_allclose(corrected.fixed_point, printed["zero_corrected"], rtol=PRINTED)
     np.testing.assert_allclose(corrected.fixed_point, printed["exact"], rtol=3e-4)  # the expansion's own error
-    plugged_in = polya(corpus, Evidence(Counts(state.mean_dk), None), prior).slopes(prior.x)
+    plugged_in = polya(corpus, SufficientStatistics(Counts(state.mean_dk), None), prior).slopes(prior.x)
     np.testing.assert_allclose(plugged_in.fixed_point, printed["plugin"], rtol=PRINTED)
 
 
@@ -232,9 +232,9 @@ def test_what_is_maximised_is_what_the_engine_records(monkeypatch, name, form):
     given = {"n_samples": 3} if name.endswith("-cgs") else {}
     options = learning(engine, form=form, **given)
     one, other = LDA(3, 0.4, 0.3), LDA(3, 0.07 if form == "symmetric" else (0.2, 1.3, 0.05), 1.1)
-    state = engine.init(corpus, one, options, Turn(0, 0))
+    state = engine.init(corpus, one, options, StepContext(0, 0))
     for step in range(1, 4):
-        state, _ = engine.step(corpus, one, options, state, Turn(0, step))
+        state, _ = engine.step(corpus, one, options, state, StepContext(0, step))
     found = likelihood_of(monkeypatch, engine, corpus, one, options, state)
     first, second = (engine.watch(corpus, model, options, state)[JOINTS[name]] for model in (one, other))
     alphas = [np.array([model.alpha]) if form == "symmetric" else model.alphas for model in (one, other)]
@@ -248,9 +248,9 @@ def test_what_is_maximised_is_what_the_engine_records(monkeypatch, name, form):
 def test_cvb_and_its_hybrid_maximise_the_corrected_expectation(monkeypatch, of, r):
     engine, corpus, model = get_engine("cvb-cgs"), simulated(6, 8, 9), LDA(3, 0.3, 0.2)
     options = learning(engine, r=r, n_samples=2)
-    state = engine.init(corpus, model, options, Turn(2, 0))
+    state = engine.init(corpus, model, options, StepContext(2, 0))
     for step in range(1, 3):
-        state, _ = engine.step(corpus, model, options, state, Turn(2, step))
+        state, _ = engine.step(corpus, model, options, state, StepContext(2, step))
     gamma = np.zeros((corpus.n_pairs, 3))
     gamma[corpus.counts > r] = state.gamma[:, :3]
     sampled = [twins.sampled_counts(corpus, topics, 3, r) for topics in state.topics]
@@ -356,16 +356,16 @@ def test_documents_whose_topics_are_known_give_their_maximum():
     counts = np.array([random.multinomial(80, random.dirichlet(alpha)) for _ in range(150)])
     d, w = np.nonzero(counts)
     corpus = corpus_of(list(zip(d, w, counts[d, w], strict=True)))
-    start = Start(np.diag(counts.sum(axis=0)).astype(float), None)
+    start = WarmStart(np.diag(counts.sum(axis=0)).astype(float), None)
     maximum = climb(alpha_likelihood(counts), [0.4] * 3)
     np.testing.assert_allclose(maximum, alpha, rtol=0.3)  # three standard errors of 150 documents
     for name in LDA_ENGINES:
         engine = get_engine(name)
         options, model = learning(engine, learn_beta="fixed"), LDA(3, 0.4, 1e-6)
-        state = engine.init(corpus, model, options, Turn(0, 0), start)
+        state = engine.init(corpus, model, options, StepContext(0, 0), start)
         for step in range(1, 13):
-            state, _ = engine.step(corpus, model, options, state, Turn(0, step))
-            model = engine.learn(corpus, model, options, state, Turn(0, step))
+            state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
+            model = engine.learn(corpus, model, options, state, StepContext(0, step))
         np.testing.assert_allclose(model.alphas, maximum, rtol=0.05, err_msg=name)  # vb is slower than Newton
 
 
@@ -473,7 +473,7 @@ def test_geweke_priors_words_and_topics_drawn_in_turn_keep_the_joint(form):
         order = np.lexsort((words, documents))
         pairs = np.unique(np.stack([documents, words]), axis=1, return_counts=True)
         corpus = corpus_of([(d, w, n) for (d, w), n in zip(pairs[0].T, pairs[1], strict=True)], 3, n_words)
-        state = engine.init(corpus, model, options, Turn(0, 0))
+        state = engine.init(corpus, model, options, StepContext(0, 0))
         state.topics[:] = topics[order]
         for array in state[1:]:
             array[...] = 0
@@ -481,8 +481,8 @@ def test_geweke_priors_words_and_topics_drawn_in_turn_keep_the_joint(form):
             state.n_dk[d, k] += 1
             state.n_wk[w, k] += 1
             state.n_k[k] += 1
-        state, _ = engine.step(corpus, model, options, state, Turn(0, step))
-        model = engine.learn(corpus, model, options, state, Turn(0, step))
+        state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
+        model = engine.learn(corpus, model, options, state, StepContext(0, step))
         topics = state.topics.astype(int)
         found.append([*model.alphas[:1], *model.alphas[:1] ** 2, model.beta, model.beta**2])
     expected = [3 / 4, 3 * 4 / 16, 3 / 5, 3 * 4 / 25]
@@ -510,10 +510,10 @@ def test_nothing_is_learnt_before_its_time():
     for given, expected in cases:
         options, model = make_options(engine, given), LDA(3, 0.1, 0.1)
         changed = []
-        state = engine.init(corpus, model, options, Turn(0, 0))
+        state = engine.init(corpus, model, options, StepContext(0, 0))
         for step in range(1, 31):
-            state, _ = engine.step(corpus, model, options, state, Turn(0, step))
-            new = engine.learn(corpus, model, options, state, Turn(0, step))
+            state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
+            new = engine.learn(corpus, model, options, state, StepContext(0, step))
             if new is not model:
                 changed.append(step)
             model = new

@@ -12,7 +12,7 @@ import pytest
 
 from workbench.corpus import hold_out_tokens
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 
 SEEDS = (0, 1, 2)
 BURN_IN, N_ITERATIONS = 10, 300
@@ -41,10 +41,10 @@ def held_out_perplexities(train, test, engine_name, given, seed):
     """(state, online average) after the last iteration; the average begins after burn-in (spec B.3)."""
     engine = get_engine(engine_name)
     model, options = engine.model(n_topics=10, alpha=0.1, beta=0.1), make_options(engine, given)
-    state = engine.init(train, model, options, Turn(seed, 0))
+    state = engine.init(train, model, options, StepContext(seed, 0))
     average = np.zeros(test.n_pairs)
     for iteration in range(1, N_ITERATIONS + 1):
-        state, _ = engine.step(train, model, options, state, Turn(seed, iteration))
+        state, _ = engine.step(train, model, options, state, StepContext(seed, iteration))
         if iteration > BURN_IN:
             probability = engine.predict(train, model, options, state, test)
             average += (probability - average) / (iteration - BURN_IN)

@@ -6,7 +6,7 @@ from engines.starts import assert_same_bits
 from toys import CORPORA, doubled
 
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, svb
 from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions, SvbOptions, chain_of, mean_part
 from workbench.models import LDA
@@ -38,10 +38,13 @@ def chains_of(given):
 def side_by_side(corpus, model, name, hybrid_options, engine, options):
     """(hybrid state, its numbers, its engine, state of the pure engine, its numbers) after each of four steps."""
     hybrid = get_engine(name)
-    one, other = hybrid.init(corpus, model, hybrid_options, Turn(6, 0)), engine.init(corpus, model, options, Turn(6, 0))
+    one, other = (
+        hybrid.init(corpus, model, hybrid_options, StepContext(6, 0)),
+        engine.init(corpus, model, options, StepContext(6, 0)),
+    )
     for step in range(1, 5):
-        one, info = hybrid.step(corpus, model, hybrid_options, one, Turn(6, step))
-        other, pure = engine.step(corpus, model, options, other, Turn(6, step))
+        one, info = hybrid.step(corpus, model, hybrid_options, one, StepContext(6, step))
+        other, pure = engine.step(corpus, model, options, other, StepContext(6, step))
         yield (
             one, info | hybrid.watch(corpus, model, hybrid_options, one), hybrid,
             other, pure | engine.watch(corpus, model, options, other),
@@ -110,12 +113,12 @@ def test_a_corpus_of_counts_up_to_r_is_cgs(corpus, name, pure, given):
 @every_corpus
 def test_chains_with_everything_sampled_are_independent_samplers(corpus):
     model, options, engine = LDA(5, 0.1, 0.1), SvbOptions(np.inf, 3), get_engine("svb-cgs")
-    hybrid = engine.init(corpus, model, options, Turn(6, 0))
-    pure = [cgs.start_chain(corpus, model, cgs.EVERY_COUNT, Turn(6, 0), s) for s in range(3)]
+    hybrid = engine.init(corpus, model, options, StepContext(6, 0))
+    pure = [cgs.initial_chain(corpus, model, cgs.EVERY_COUNT, StepContext(6, 0), s) for s in range(3)]
     for step in range(1, 4):
-        hybrid, _ = engine.step(corpus, model, options, hybrid, Turn(6, step))
+        hybrid, _ = engine.step(corpus, model, options, hybrid, StepContext(6, step))
         for s in range(3):
-            cgs.sweep(corpus, model, cgs.EVERY_COUNT, pure[s], cgs.NO_MEAN, Turn(6, step), s)
+            cgs.sweep(corpus, model, cgs.EVERY_COUNT, pure[s], cgs.NO_MEAN, StepContext(6, step), s)
             assert_same_bits(chain_of(hybrid, s), pure[s])
     if corpus.n_tokens > 5:
         assert not np.array_equal(hybrid.topics[0], hybrid.topics[1])

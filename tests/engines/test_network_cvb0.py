@@ -11,12 +11,12 @@ from toys import CORPORA, every_pair, simulated
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import Start, Turn, make_options
+from workbench.engines.engine import StepContext, WarmStart, make_options
 from workbench.engines.lda import cvb
 from workbench.engines.networks import cvb0 as network_cvb0
 from workbench.engines.networks.cvb0 import begins_of
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.state import start_alphas
+from workbench.engines.networks.state import initial_alphas
 from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import WORD
@@ -26,12 +26,12 @@ PLAIN = make_options(ENGINE, {})
 
 
 def begun(corpus, network, options=PLAIN, seed=7, start=None):
-    return ENGINE.init(corpus, network, options, Turn(seed, 0), start)
+    return ENGINE.init(corpus, network, options, StepContext(seed, 0), start)
 
 
 def steps(corpus, network, state, n, options=PLAIN, first=1):
     for step in range(first, first + n):
-        state, _ = ENGINE.step(corpus, network, options, state, Turn(7, step))
+        state, _ = ENGINE.step(corpus, network, options, state, StepContext(7, step))
     return state
 
 
@@ -98,10 +98,10 @@ def test_lda_as_a_network_is_cvb0(n_topics, alpha, precision):
     if precision == "single" or alpha < 1e-6:  # a float32 may be rounded up or down; see above
         close = 1e-4
     options, other_options = (make_options(engine, {"precision": precision}) for engine in (ENGINE, cvb0))
-    state, other = begun(corpus, network, options), cvb0.init(corpus, lda, other_options, Turn(7, 0))
+    state, other = begun(corpus, network, options), cvb0.init(corpus, lda, other_options, StepContext(7, 0))
     for step in range(1, 16):
-        state, info = ENGINE.step(corpus, network, options, state, Turn(7, step))
-        other, its_info = cvb0.step(corpus, lda, other_options, other, Turn(7, step))
+        state, info = ENGINE.step(corpus, network, options, state, StepContext(7, step))
+        other, its_info = cvb0.step(corpus, lda, other_options, other, StepContext(7, step))
         assert info["change"] == pytest.approx(its_info["change"], abs=close)
         np.testing.assert_allclose(state.n_wk, other.mean_wk, atol=close)
     watched, its = ENGINE.watch(corpus, network, options, state), cvb0.watch(corpus, lda, other_options, other)
@@ -115,8 +115,8 @@ def test_lda_as_a_network_is_cvb0(n_topics, alpha, precision):
 def test_it_starts_from_the_counts_of_another_run_as_cvb0_does():
     corpus, network, lda = simulated(), twins.lda(4, 0.3, 0.2), LDA(4, 0.3, 0.2)
     cvb0, rng = get_engine("cvb0"), np.random.default_rng(3)
-    start = Start(rng.gamma(1.0, size=(4, corpus.n_words)), rng.gamma(1.0, size=(corpus.n_documents, 4)))
-    other = cvb0.init(corpus, lda, cvb.Options(), Turn(7, 0), start)
+    start = WarmStart(rng.gamma(1.0, size=(4, corpus.n_words)), rng.gamma(1.0, size=(corpus.n_documents, 4)))
+    other = cvb0.init(corpus, lda, cvb.Options(), StepContext(7, 0), start)
     np.testing.assert_allclose(begun(corpus, network, start=start).n_wk, other.mean_wk, atol=1e-12)
 
 
@@ -178,7 +178,7 @@ def test_priors_that_learn_raise_the_bound():
     options = make_options(ENGINE, {"learn_after": 5, "learn_every": 5})
     held, learnt = steps(corpus, plain, begun(corpus, plain), 5), steps(corpus, network, begun(corpus, network), 5, options)
     assert np.array_equal(held.gamma, learnt.gamma)
-    assert np.array_equal(held.alphas, start_alphas(plain))
+    assert np.array_equal(held.alphas, initial_alphas(plain))
     assert ENGINE.watch(corpus, network, options, learnt)["bound"] > ENGINE.watch(corpus, plain, options, held)["bound"] + 1
 
 

@@ -9,10 +9,10 @@ from scipy.special import psi
 from toys import simulated
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.lda.fold_in import by_variational_bayes as of_lda
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import bound_to
+from workbench.engines.networks.field import compile_network
 from workbench.engines.networks.fold_in import by_themselves, first_counts
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.state import places_of
@@ -22,7 +22,7 @@ from workbench.models.networks.levels import Level, Rows, Variable
 from workbench.models.networks.network import Network
 
 VB, ML = network_vb.engine("network-vb"), network_vb.engine("network-vb-ml")
-OPTIONS, TURN = make_options(VB, {}), Turn(5, 0)
+OPTIONS, TURN = make_options(VB, {}), StepContext(5, 0)
 
 
 class Learnt(NamedTuple):
@@ -35,9 +35,9 @@ class Learnt(NamedTuple):
 
 def learnt_from(network, corpus, engine=VB, n_steps=20) -> Learnt:
     network = engine.suits(network)
-    state = engine.init(corpus, network, OPTIONS, Turn(2, 0))
+    state = engine.init(corpus, network, OPTIONS, StepContext(2, 0))
     for step in range(1, n_steps + 1):
-        state, _ = engine.step(corpus, network, OPTIONS, state, Turn(2, step))
+        state, _ = engine.step(corpus, network, OPTIONS, state, StepContext(2, step))
     counts = engine.counts(corpus, network, OPTIONS, state)
     by_level = {level.name: counts[f"n_{level.name}"] for level in network.levels[:-1] if f"n_{level.name}" in counts}
     return Learnt(network, by_level | {network.levels[-1].name: counts["n_kw"]}, state.alphas)
@@ -70,7 +70,7 @@ def plain_theta(network, learnt, documents) -> np.ndarray:
     """theta by loops over paths: counts of documents repeated until they rest, all else as learnt."""
     paths, levels = paths_of(network), [level for level in network.levels if level.kind != "observed"]
     places = {level.name: places_of(network, level.name) for level in levels}
-    first = first_counts(bound_to(network, learnt.alphas, 8), documents, TURN)
+    first = first_counts(compile_network(network, learnt.alphas, 8), documents, TURN)
     xi = {}
     for level in levels:
         if paths.places[level.name].scope == "document":
@@ -159,14 +159,14 @@ def test_any_number_of_threads_and_any_company_give_a_document_the_same_bits(mon
     corpus, network = training(), NETWORKS["pachinko"]
     learnt = learnt_from(network, corpus)
     one = VB.fold_in(learnt, OPTIONS, corpus, TURN)
-    np.testing.assert_array_equal(VB.fold_in(learnt, OPTIONS, corpus, Turn(5, 0, 3)), one)
+    np.testing.assert_array_equal(VB.fold_in(learnt, OPTIONS, corpus, StepContext(5, 0, 3)), one)
     np.testing.assert_array_equal(VB.fold_in(learnt, OPTIONS, corpus.of_documents([7]), TURN), one[7:8])
 
 
 def test_super_topics_of_one_prior_come_apart_in_unseen_documents():
     network = twins.pachinko(2, 3, 0.5, 0.3, 0.2)
     learnt = learnt_from(network, training())
-    counts = first_counts(bound_to(network, learnt.alphas, 8), unseen(), TURN)
+    counts = first_counts(compile_network(network, learnt.alphas, 8), unseen(), TURN)
     cells = places_of(network, "theta1").cells
     assert np.abs(psi(1 + counts[0, cells[0]]) - psi(1 + counts[0, cells[1]])).max() > 0.01
 

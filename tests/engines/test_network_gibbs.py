@@ -12,7 +12,7 @@ from engines.network_states import paths_in, places_of_paths
 from toys import CORPORA, corpus_of, every_pair, simulated
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Start, Turn, make_options
+from workbench.engines.engine import StepContext, WarmStart, make_options
 from workbench.engines.lda import cgs
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks.paths import owners_of, paths_of
@@ -75,9 +75,9 @@ def with_authors(corpus) -> Corpus:
 
 
 def chain(network, corpus, n_sweeps, seed=0, options=PLAIN):
-    state = ENGINE.init(corpus, network, options, Turn(seed, 0))
+    state = ENGINE.init(corpus, network, options, StepContext(seed, 0))
     for step in range(1, n_sweeps + 1):
-        state, _ = ENGINE.step(corpus, network, options, state, Turn(seed, step))
+        state, _ = ENGINE.step(corpus, network, options, state, StepContext(seed, step))
     return state
 
 
@@ -103,7 +103,7 @@ def test_chains_follow_the_exact_posterior(name):
     exact, n_sweeps, n_batches = twins.exact(network, corpus), 6000, 30
     state, seen = chain(network, corpus, 20, seed=3), np.empty((n_sweeps, corpus.n_tokens), np.int32)
     for step in range(n_sweeps):
-        state, _ = ENGINE.step(corpus, network, PLAIN, state, Turn(5, step))
+        state, _ = ENGINE.step(corpus, network, PLAIN, state, StepContext(5, step))
         seen[step] = state.places
     for i, (d, w, _) in enumerate(twins.tokens_of(corpus)):
         places = places_of_paths(network, corpus, d, w)
@@ -124,7 +124,7 @@ def test_the_first_token_of_a_sweep_is_drawn_from_its_conditional(name):
     drawn = Counter()
     for seed in range(n_draws):
         state = copied(begun)
-        ENGINE.step(corpus, network, PLAIN, state, Turn(seed, 1))
+        ENGINE.step(corpus, network, PLAIN, state, StepContext(seed, 1))
         drawn[int(state.places[0])] += 1
     share = np.array([drawn[place] for place in places_of_paths(network, corpus, d, w)]) / n_draws
     assert share.sum() == 1
@@ -136,11 +136,12 @@ def test_the_first_token_of_a_sweep_is_drawn_from_its_conditional(name):
 def test_lda_as_a_network_walks_through_the_states_of_cgs(n_topics, alpha):
     network, model, corpus = twins.lda(n_topics, alpha, 0.2), LDA(n_topics, alpha, 0.2), simulated()
     options = make_options(cgs.engine(), {})
-    one, other = ENGINE.init(corpus, network, PLAIN, Turn(5, 0)), cgs.init(corpus, model, options, Turn(5, 0))
+    one, other = ENGINE.init(corpus, network, PLAIN, StepContext(5, 0)), cgs.init(corpus, model, options, StepContext(5, 0))
     for step in range(1, 31):
         assert np.array_equal(one.places, other.topics)
         (one, told), (other, told_too) = (
-            ENGINE.step(corpus, network, PLAIN, one, Turn(5, step)), cgs.step(corpus, model, options, other, Turn(5, step))
+            ENGINE.step(corpus, network, PLAIN, one, StepContext(5, step)),
+            cgs.step(corpus, model, options, other, StepContext(5, step)),
         )
         assert told["moved"] == told_too["moved"]
     found, wanted = ENGINE.counts(corpus, network, PLAIN, one), cgs.counts(corpus, model, options, other)
@@ -157,24 +158,24 @@ def test_lda_as_a_network_walks_through_the_states_of_cgs(n_topics, alpha):
 def test_lda_as_a_network_starts_from_counts_as_cgs_does(known):
     network, model, corpus = twins.lda(4, 0.3, 0.2), LDA(4, 0.3, 0.2), simulated()
     options = make_options(cgs.engine(), {})
-    run = cgs.counts(corpus, model, options, cgs.init(corpus, model, options, Turn(2, 0)))
+    run = cgs.counts(corpus, model, options, cgs.init(corpus, model, options, StepContext(2, 0)))
     topics = run["token_topics"].astype(np.int32)
     topics[::5] = -1
-    start = Start(run["n_kw"].astype(float), None if known == "words" else run["n_dk"].astype(float), topics)
+    start = WarmStart(run["n_kw"].astype(float), None if known == "words" else run["n_dk"].astype(float), topics)
     if known == "topics":
-        places = ENGINE.init(corpus, network, PLAIN, Turn(9, 0), start).places
+        places = ENGINE.init(corpus, network, PLAIN, StepContext(9, 0), start).places
         assert np.array_equal(places[topics >= 0], topics[topics >= 0])
     else:
         start = start._replace(topics=None)
-        one = ENGINE.init(corpus, network, PLAIN, Turn(9, 0), start)
-        assert np.array_equal(one.places, cgs.init(corpus, model, options, Turn(9, 0), start).topics)
+        one = ENGINE.init(corpus, network, PLAIN, StepContext(9, 0), start)
+        assert np.array_equal(one.places, cgs.init(corpus, model, options, StepContext(9, 0), start).topics)
 
 
 def test_a_network_starts_from_topics_on_paths_that_end_there():
     network, corpus = twins.hpam2(3, 4), simulated()
     rows = np.arange(corpus.n_tokens, dtype=np.int32) % network.n_topics
-    start = Start(np.ones((network.n_topics, corpus.n_words)), None, rows)
-    state = ENGINE.init(corpus, network, PLAIN, Turn(1, 0), start)
+    start = WarmStart(np.ones((network.n_topics, corpus.n_words)), None, rows)
+    state = ENGINE.init(corpus, network, PLAIN, StepContext(1, 0), start)
     assert np.array_equal(ENGINE.counts(corpus, network, PLAIN, state)["token_topics"], rows)
 
 
@@ -260,7 +261,7 @@ def test_priors_that_learn_raise_the_joint_and_others_stay():
     options = make_options(ENGINE, {"learn_after": 5, "learn_every": 5})
     before = chain(network, corpus, 4, options=options)
     held = chain(plain, corpus, 5, options=options)
-    after, _ = ENGINE.step(corpus, network, options, copied(before), Turn(0, 5))
+    after, _ = ENGINE.step(corpus, network, options, copied(before), StepContext(0, 5))
     assert np.array_equal(held.places, after.places)
     assert np.array_equal(held.alphas, before.alphas)
     joints = [ENGINE.watch(corpus, network, PLAIN, state)["log_joint"] for state in (held, after)]

@@ -13,11 +13,11 @@ from toys import CORPORA, every_pair, simulated
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import hybrid as network_hybrid
 from workbench.engines.networks.hybrid import chain_of, mean_part, totals
-from workbench.engines.networks.state import start_alphas
+from workbench.engines.networks.state import initial_alphas
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import WORD
 
@@ -32,9 +32,9 @@ def options_of(engine=ENGINE, **given):
 
 
 def steps(corpus, network, n, options, seed=7, engine=ENGINE, n_threads=1):
-    state = engine.init(corpus, network, options, Turn(seed, 0, n_threads))
+    state = engine.init(corpus, network, options, StepContext(seed, 0, n_threads))
     for step in range(1, n + 1):
-        state, info = engine.step(corpus, network, options, state, Turn(seed, step, n_threads))
+        state, info = engine.step(corpus, network, options, state, StepContext(seed, step, n_threads))
     return state, info
 
 
@@ -89,11 +89,11 @@ def test_lda_as_a_network_is_the_hybrid_of_lda(n_samples):
     corpus, network, lda = simulated(40, 30, 25), twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
     hybrid = get_engine("svb-cgs")
     options, other_options = options_of(n_samples=n_samples), make_options(hybrid, {"n_samples": n_samples})
-    state = ENGINE.init(corpus, network, options, Turn(7, 0))
-    other = hybrid.init(corpus, lda, other_options, Turn(7, 0))
+    state = ENGINE.init(corpus, network, options, StepContext(7, 0))
+    other = hybrid.init(corpus, lda, other_options, StepContext(7, 0))
     for step in range(1, 16):
-        state, info = ENGINE.step(corpus, network, options, state, Turn(7, step))
-        other, its_info = hybrid.step(corpus, lda, other_options, other, Turn(7, step))
+        state, info = ENGINE.step(corpus, network, options, state, StepContext(7, step))
+        other, its_info = hybrid.step(corpus, lda, other_options, other, StepContext(7, step))
         assert np.array_equal(state.places, other.topics)
         assert info["moved"] == its_info["moved"]
         np.testing.assert_allclose(state.mean_wk, other.mean_wk, atol=1e-10)
@@ -138,7 +138,7 @@ def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network,
     options = options_of(n_samples=n_samples)
     before, _ = steps(corpus, network, 3, options)
     before = copied(before)
-    state, _ = ENGINE.step(corpus, network, options, copied(before), Turn(7, 4))
+    state, _ = ENGINE.step(corpus, network, options, copied(before), StepContext(7, 4))
     beside = before._replace(**{name: getattr(state, name) for name in ("places", "n_own", "n_rest", "n_wk", "n_k")})
     of_chains, responsible, entropy = [rows_of_chain(network, corpus, beside, s) for s in range(n_samples)], [], 0.0
     pairs = list(zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), strict=True))
@@ -185,7 +185,7 @@ def test_a_sampled_token_is_drawn_from_its_conditional_beside_expected_counts(ne
     expected, drawn = weights / weights.sum(), Counter()
     for seed in range(n_draws):
         here = copied(state)
-        network_hybrid.sweep_chains(corpus, network, options, here, Turn(seed, 1))
+        network_hybrid.sweep_chains(corpus, network, options, here, StepContext(seed, 1))
         drawn[int(here.places[0, token])] += 1
     share = np.array([drawn[place] for place in places_of_paths(network, corpus, d, w)]) / n_draws
     assert share.sum() == 1
@@ -241,7 +241,7 @@ def test_priors_learn_from_all_chains_uphill():
     held, _ = steps(corpus, network, 5, still)
     learnt, _ = steps(corpus, network, 5, options)
     assert np.array_equal(held.places, learnt.places)
-    assert np.array_equal(held.alphas, start_alphas(network))
+    assert np.array_equal(held.alphas, initial_alphas(network))
     before, after = (ENGINE.watch(corpus, network, options, state)["objective"] for state in (held, learnt))
     assert after > before + 1
 

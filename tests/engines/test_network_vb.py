@@ -12,13 +12,13 @@ from scipy.special import gammaln, psi, xlogy
 from toys import simulated
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.lda import svb, vb
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import bound_to, owners_for
+from workbench.engines.networks.field import compile_network, owners_for
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.posterior import row_shares
-from workbench.engines.networks.state import alphas_of, places_of, priors_of, start_alphas
+from workbench.engines.networks.state import alphas_of, initial_alphas, places_of, priors_of
 from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import WORD, Level, Network, Rows, Variable
@@ -37,12 +37,12 @@ def printed() -> dict:
 
 def steps(engine, corpus, network, state, n, options=ONE_PASS, first=1, n_threads=1):
     for step in range(first, first + n):
-        state, _ = engine.step(corpus, engine.suits(network), options, state, Turn(7, step, n_threads))
+        state, _ = engine.step(corpus, engine.suits(network), options, state, StepContext(7, step, n_threads))
     return state
 
 
 def begun(engine, corpus, network, options=ONE_PASS, seed=7):
-    return engine.init(corpus, engine.suits(network), options, Turn(seed, 0))
+    return engine.init(corpus, engine.suits(network), options, StepContext(seed, 0))
 
 
 def bound_of(engine, corpus, network, state) -> float:
@@ -52,7 +52,7 @@ def bound_of(engine, corpus, network, state) -> float:
 def state_of_rows(network, corpus, xi) -> network_vb.State:
     """A state with these xi, a table for each level, None for an observed one."""
     state = begun(ENGINE, corpus, network)
-    paths, priors = paths_of(network), priors_of(paths_of(network), start_alphas(network), corpus.n_words)
+    paths, priors = paths_of(network), priors_of(paths_of(network), initial_alphas(network), corpus.n_words)
     for level, table in zip(network.levels, xi, strict=True):
         if table is None:
             continue
@@ -154,17 +154,17 @@ def test_the_bound_never_falls_while_priors_learn(network, n_inner, engine):
         now = bound_of(engine, corpus, network, state)
         assert now >= before - 1e-9 * abs(now)  # exp(psi) is right to 3e-10
         before = now
-    assert engine is ML or np.any(state.alphas != start_alphas(network))
+    assert engine is ML or np.any(state.alphas != initial_alphas(network))
 
 
 def test_lda_as_a_network_is_lda_sweep_by_sweep():
     corpus = simulated(40, 30, 25)
     network, lda = twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
     own = begun(ENGINE, corpus, network)
-    other = svb.init(corpus, lda, svb.Options(), Turn(7, 0))
+    other = svb.init(corpus, lda, svb.Options(), StepContext(7, 0))
     for step in range(1, 21):
         own = steps(ENGINE, corpus, network, own, 1)
-        other, _ = svb.step(corpus, lda, svb.Options(), other, Turn(7, step))
+        other, _ = svb.step(corpus, lda, svb.Options(), other, StepContext(7, step))
         np.testing.assert_allclose(own.n_wk, other.mean_wk, atol=SAME)
         np.testing.assert_allclose(own.n_dr, other.mean_dk, atol=SAME)
         assert bound_of(ENGINE, corpus, network, own) == pytest.approx(
@@ -181,7 +181,7 @@ def test_lda_as_a_network_is_variational_em_when_documents_are_repeated():
     other = vb.State(own.n_dr.copy(), own.n_wk.copy(), own.n_k.copy(), 0.0)
     for step in range(1, 11):
         own = steps(ENGINE, corpus, network, own, 1, options)
-        other, _ = vb.step(corpus, lda, other_options, other, Turn(7, step))
+        other, _ = vb.step(corpus, lda, other_options, other, StepContext(7, step))
         np.testing.assert_allclose(own.n_wk, other.mean_wk, atol=SAME)
         expected = vb.watch(corpus, lda, other_options, other)["bound"]
         assert bound_of(ENGINE, corpus, network, own) == pytest.approx(expected, rel=1e-13)
@@ -308,6 +308,6 @@ def test_a_level_learns_one_number_or_one_for_each_value_and_group():
 def test_shares_of_rows_sum_to_one_in_every_document():
     corpus, network = odd_corpus(), NETWORKS["hpam2"]
     state = steps(ENGINE, corpus, network, begun(ENGINE, corpus, network), 3)
-    bound = bound_to(network, state.alphas, corpus.n_words)
-    shares = row_shares(bound, owners_for(network, corpus), state.n_own, state.n_rest)
+    compiled = compile_network(network, state.alphas, corpus.n_words)
+    shares = row_shares(compiled, owners_for(network, corpus), state.n_own, state.n_rest)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)

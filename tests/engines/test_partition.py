@@ -10,7 +10,7 @@ from toys import CORPORA, every_pair, random_gamma, random_topics, simulated, to
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, Turn, make_options
+from workbench.engines.engine import OptionError, StepContext, make_options
 from workbench.engines.lda import cgs, cvb, hybrid
 from workbench.engines.lda.partition import add_changes, each_block, partition_of, shared_out
 from workbench.kernels import threads as slices
@@ -30,9 +30,9 @@ every_engine = pytest.mark.parametrize(("name", "given"), ENGINES, ids=[f"{name}
 def steps(name, options, corpus, model, n_steps, n_threads=1, seed=4):
     """(engine, state, numbers) after the last step."""
     engine = get_engine(name)
-    state, info = engine.init(corpus, model, options, Turn(seed, 0, n_threads)), {}
+    state, info = engine.init(corpus, model, options, StepContext(seed, 0, n_threads)), {}
     for step in range(1, n_steps + 1):
-        state, info = engine.step(corpus, model, options, state, Turn(seed, step, n_threads))
+        state, info = engine.step(corpus, model, options, state, StepContext(seed, step, n_threads))
     return engine, state, info
 
 
@@ -163,9 +163,9 @@ def test_sweeps_of_blocks_meet_their_twin_token_by_token(n_parts, n_topics):
     topics = random_topics(corpus, n_topics)
     state, options = cgs_state(corpus, topics, n_topics), cgs.Options(n_parts)
     for sweep in (1, 2):
-        turn, before = Turn(9, sweep, 2), topics
-        topics = twin_gibbs(corpus, topics, model.alphas, model.beta, uniforms_of(turn), n_parts)
-        state, info = get_engine("cgs").step(corpus, model, options, state, turn)
+        context, before = StepContext(9, sweep, 2), topics
+        topics = twin_gibbs(corpus, topics, model.alphas, model.beta, uniforms_of(context), n_parts)
+        state, info = get_engine("cgs").step(corpus, model, options, state, context)
         assert np.array_equal(state.topics, topics)
         assert (info["updates"], info["moved"]) == (corpus.n_tokens, np.mean(before != topics))
     assert_same_bits(state, cgs_state(corpus, topics, n_topics))  # the kept counts are those of the topics
@@ -180,7 +180,7 @@ def test_updates_of_blocks_meet_their_twin(n_parts, name):
     for sweep in (1, 2):
         before = gamma
         gamma = twin_collapsed(corpus, gamma, model.alphas, model.beta, n_parts, name == "cvb")
-        state, info = get_engine(name).step(corpus, model, options, state, Turn(0, sweep, 2))
+        state, info = get_engine(name).step(corpus, model, options, state, StepContext(0, sweep, 2))
         assert info["updates"] == corpus.n_pairs
         assert info["change"] == pytest.approx(np.abs(gamma - before).max(), abs=COUNTS)
     np.testing.assert_allclose(state.gamma[:, :3], gamma, rtol=0, atol=COUNTS)
@@ -197,11 +197,11 @@ def test_a_hybrid_draws_by_blocks_given_its_expected_counts(n_parts):
     gamma = np.zeros((corpus.n_pairs, 3))
     gamma[corpus.counts > 1] = given
     mean, starts = twins.expected_counts(corpus, gamma, 1), before.topics.copy()
-    turn = Turn(4, 1, 4)
-    state, _ = engine.step(corpus, model, options, before, turn)
+    context = StepContext(4, 1, 4)
+    state, _ = engine.step(corpus, model, options, before, context)
     drawn = np.repeat(corpus.counts, corpus.counts) <= 1
     for s in range(2):
-        topics = twin_gibbs(corpus, starts[s], model.alphas, model.beta, uniforms_of(turn, s), n_parts, 1, mean)
+        topics = twin_gibbs(corpus, starts[s], model.alphas, model.beta, uniforms_of(context, s), n_parts, 1, mean)
         assert np.array_equal(state.topics[s][drawn], topics[drawn])
 
 
@@ -214,7 +214,7 @@ def test_one_part_is_the_whole_corpus_in_canonical_order(corpus):
         seen.append((first, last, part, sizes[0] is n_k))
 
     n_k = np.zeros(16)
-    each_block(partition_of(corpus, 1), (n_k,), work, Turn(0, 1, 4))
+    each_block(partition_of(corpus, 1), (n_k,), work, StepContext(0, 1, 4))
     assert seen == [(first, last, 0, True) for first, last in slices.slice_bounds(corpus.indptr, 16)]
 
 
@@ -304,9 +304,9 @@ def test_the_chain_of_a_partition_stays_near_the_exact_posterior(toy):
     counts = [twins.sampled_counts(corpus, z, model.n_topics) for z in exact.topics]
     tables = [twins.predictive(each, model.alphas, model.beta).ravel() for each in counts]
     engine, options, grid = get_engine("cgs"), cgs.Options(2), every_pair(corpus)
-    state, total = engine.init(corpus, model, options, Turn(0, 0)), 0.0
+    state, total = engine.init(corpus, model, options, StepContext(0, 0)), 0.0
     for sweep in range(1, 2101):
-        state, _ = engine.step(corpus, model, options, state, Turn(0, sweep))
+        state, _ = engine.step(corpus, model, options, state, StepContext(0, sweep))
         if sweep > 100:
             total = total + engine.predict(corpus, model, options, state, grid)
     assert np.abs(total / 2000 - exact.probability @ np.array(tables)).max() < NEAR

@@ -11,7 +11,7 @@ import pytest
 from toys import CORPORA, LDA_ENGINES, corpus_of, every_pair, simulated
 
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import OptionError, Start, Turn, make_options
+from workbench.engines.engine import OptionError, StepContext, WarmStart, make_options
 from workbench.kernels import threads as slices
 from workbench.models import HDP, LDA, VARIABLES
 from workbench.models.networks.lda import generic_lda
@@ -58,9 +58,9 @@ def model_of(engine, n_topics, prior=0.1):
 
 def states_of(engine, corpus, model, options, n_steps, seed=0, n_threads=1):
     """(state, info) after each step, as copies, since a step may reuse its arrays."""
-    state = engine.init(corpus, model, options, Turn(seed, 0, n_threads))
+    state = engine.init(corpus, model, options, StepContext(seed, 0, n_threads))
     for step in range(1, n_steps + 1):
-        state, info = engine.step(corpus, model, options, state, Turn(seed, step, n_threads))
+        state, info = engine.step(corpus, model, options, state, StepContext(seed, step, n_threads))
         info.pop("event", None)
         yield copied(state), info
 
@@ -123,7 +123,7 @@ def test_a_start_adds_up(name):
     engine, corpus = get_engine(name), simulated()
     model = model_of(engine, 3)
     for options in every_choice(engine):
-        state = engine.init(corpus, model, options, Turn(0, 0))
+        state = engine.init(corpus, model, options, StepContext(0, 0))
         assert_counts_add_up(engine, corpus, model, options, state, begun=name != "vb")
 
 
@@ -135,7 +135,7 @@ def test_a_warm_start_takes_the_counts_of_another_run(name):
     engine = get_engine(name)
     for documents in (n_dk, None):
         for options in every_choice(engine):
-            state = engine.init(corpus, model, options, Turn(0, 0), Start(n_kw, documents))
+            state = engine.init(corpus, model, options, StepContext(0, 0), WarmStart(n_kw, documents))
             found = engine.counts(corpus, model, options, state)
             np.testing.assert_allclose(found["n_kw"], n_kw, atol=1e-6)  # what priors of 1e-8 leave to the other topic
             np.testing.assert_allclose(found["n_dk"], n_dk, atol=1e-6)
@@ -150,9 +150,9 @@ def test_a_warm_start_is_as_good_as_where_the_other_run_was(name):
     *_, (state, _) = states_of(engine, corpus, model, options, 40)
     counts = engine.counts(corpus, model, options, state)
     log_likelihoods = []
-    for start in (None, Start(counts["n_kw"], counts["n_dk"]), Start(counts["n_kw"], None)):
-        begun = engine.init(corpus, model, options, Turn(1, 0), start)
-        begun, _ = engine.step(corpus, model, options, begun, Turn(1, 1))
+    for start in (None, WarmStart(counts["n_kw"], counts["n_dk"]), WarmStart(counts["n_kw"], None)):
+        begun = engine.init(corpus, model, options, StepContext(1, 0), start)
+        begun, _ = engine.step(corpus, model, options, begun, StepContext(1, 1))
         log_likelihoods.append(corpus.counts @ np.log(engine.predict(corpus, model, options, begun, corpus)))
     assert min(log_likelihoods[1:]) > log_likelihoods[0] + 0.05 * corpus.n_tokens  # nats; a twentieth of one per token
 
@@ -206,7 +206,7 @@ def test_a_copied_state_goes_on_with_the_same_bits(name):
         uninterrupted = list(states_of(engine, corpus, model, options, 4))
         state = uninterrupted[1][0]
         for step in (3, 4):
-            state, info = engine.step(corpus, model, options, copied(state), Turn(0, step))
+            state, info = engine.step(corpus, model, options, copied(state), StepContext(0, step))
             info.pop("event", None)
             assert info == uninterrupted[step - 1][1]
             assert same_bits(state, uninterrupted[step - 1][0])
@@ -217,15 +217,15 @@ def test_a_pulse_that_raises_ends_a_step(name):
     class Stop(Exception):
         pass
 
-    def pulse():
+    def interrupt():
         raise Stop
 
     engine, corpus = get_engine(name), simulated()
     model = model_of(engine, 3)
     for options in every_choice(engine):
-        state = engine.init(corpus, model, options, Turn(0, 0))
+        state = engine.init(corpus, model, options, StepContext(0, 0))
         with pytest.raises(Stop):
-            engine.step(corpus, model, options, state, Turn(0, 1, 1, pulse))
+            engine.step(corpus, model, options, state, StepContext(0, 1, 1, interrupt))
 
 
 def test_the_toy_engine_is_one_file_and_one_line():

@@ -10,7 +10,7 @@ from toys import corpus_of, random_gamma, simulated
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import Start, Turn, make_options
+from workbench.engines.engine import StepContext, WarmStart, make_options
 from workbench.engines.hdp import cv_hdp, split_merge
 from workbench.engines.hdp.split_merge import MERGE, SPLIT, Inference, Move
 from workbench.kernels.hdp.restricted_vb import share_in_order
@@ -24,7 +24,7 @@ COUNTERS = ("steps", "n_moves", "n_refused")
 
 def state_of(corpus, q, **known):
     """The state behind responsibilities after one round over the hyperparameters."""
-    state = cv_hdp.init(corpus, HDP(q.shape[1]), OPTIONS, Turn(0, 0))
+    state = cv_hdp.init(corpus, HDP(q.shape[1]), OPTIONS, StepContext(0, 0))
     state.gamma[:, : q.shape[1]] = q
     return cv_hdp.settled(corpus, OPTIONS, state, 1)._replace(**known)
 
@@ -32,7 +32,7 @@ def state_of(corpus, q, **known):
 def inference_of(corpus) -> Inference:
     """What the engine hands to a move."""
     return Inference(
-        lambda state: cv_hdp.iterate(corpus, OPTIONS, state, Turn(0, 1)),
+        lambda state: cv_hdp.iterate(corpus, OPTIONS, state, StepContext(0, 1)),
         lambda state, n_rounds: cv_hdp.settled(corpus, OPTIONS, state, n_rounds),
         lambda state: cv_hdp.bound(corpus, OPTIONS, state), cv_hdp.priors_of_counts,
     )
@@ -54,11 +54,11 @@ def blocks(n_documents=12, doubled=False):
 def test_merges_go_through_the_most_alike_pairs_the_smaller_giving():
     corpus = corpus_of([(0, 0, 8), (0, 1, 4), (1, 0, 2), (1, 1, 2), (2, 2, 6)])
     q = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]])
-    state, turn = state_of(corpus, q), Turn(0, 30)
+    state, context = state_of(corpus, q), StepContext(0, 30)
     sizes = state.mean_k[:4]
     assert split_merge.alike(state, sizes) == [(1, 0), (2, 0), (1, 2)]  # topic 3 is empty
     for n_refused, pair in ((0, (1, 0)), (1, (2, 0)), (2, (1, 2)), (3, (1, 0))):
-        assert split_merge.propose(corpus, state._replace(n_refused=n_refused), turn) == Move(MERGE, *pair)
+        assert split_merge.propose(corpus, state._replace(n_refused=n_refused), context) == Move(MERGE, *pair)
 
 
 def test_only_ten_pairs_are_candidates():
@@ -72,7 +72,7 @@ def test_splits_take_topics_by_size_and_documents_by_their_tokens():
     corpus = corpus_of([(0, 0, 30), (1, 1, 10), (2, 0, 30), (2, 1, 30)])
     q = np.array([[1.0, 0, 0], [0, 1.0, 0], [1.0, 0, 0], [0, 1.0, 0]])
     state = state_of(corpus, q, n_moves=1)
-    moves = [split_merge.propose(corpus, state, Turn(0, step)) for step in range(500)]
+    moves = [split_merge.propose(corpus, state, StepContext(0, step)) for step in range(500)]
     assert {(move.kind, move.taker, move.heir) for move in moves} == {(SPLIT, 2, -1)}
     assert np.mean([move.giver == 0 for move in moves]) == pytest.approx(0.6, abs=0.09)
     firsts = Counter((move.giver, move.seeds[0]) for move in moves)
@@ -83,15 +83,15 @@ def test_splits_take_topics_by_size_and_documents_by_their_tokens():
 
 def test_moves_alternate_and_one_kind_stands_in_for_the_other():
     corpus, q = blocks()
-    turn, state = Turn(0, 3), state_of(corpus, q)
-    assert [split_merge.propose(corpus, state._replace(n_moves=n), turn).kind for n in range(4)] == [MERGE, SPLIT] * 2
+    context, state = StepContext(0, 3), state_of(corpus, q)
+    assert [split_merge.propose(corpus, state._replace(n_moves=n), context).kind for n in range(4)] == [MERGE, SPLIT] * 2
     alone = state_of(corpus, np.eye(3)[np.zeros(corpus.n_pairs, int)])
-    assert split_merge.propose(corpus, alone, turn).kind == SPLIT  # one topic cannot merge
+    assert split_merge.propose(corpus, alone, context).kind == SPLIT  # one topic cannot merge
     single = corpus_of([(0, 0, 3)])
-    assert split_merge.propose(single, state_of(single, np.ones((1, 1))), turn) is None
+    assert split_merge.propose(single, state_of(single, np.ones((1, 1))), context) is None
     pair = corpus_of([(0, 0, 3), (0, 1, 3)])
-    assert split_merge.propose(pair, state_of(pair, np.eye(2), n_moves=1), turn).kind == MERGE  # one document: no two seeds
-    assert split_merge.propose(pair, state_of(pair, np.array([[1.0, 0], [1, 0]])), turn) is None
+    assert split_merge.propose(pair, state_of(pair, np.eye(2), n_moves=1), context).kind == MERGE  # one document: no two seeds
+    assert split_merge.propose(pair, state_of(pair, np.array([[1.0, 0], [1, 0]])), context) is None
 
 
 def test_where_no_place_is_empty_a_split_makes_its_own():
@@ -99,7 +99,7 @@ def test_where_no_place_is_empty_a_split_makes_its_own():
     state = state_of(corpus, random_gamma(corpus, 5), n_moves=1)
     pairs, shared = set(split_merge.alike(state, state.mean_k[:5])), 0
     for step in range(200):
-        move = split_merge.propose(corpus, state, Turn(0, step))
+        move = split_merge.propose(corpus, state, StepContext(0, step))
         assert move.kind == SPLIT
         assert (move.taker, move.heir) in pairs
         assert move.giver != move.taker
@@ -155,7 +155,7 @@ def test_a_split_is_a_share_of_documents_and_ten_passes_with_half_the_prior():
     q[:, 0], q[:, 2] = total * share, total * (1 - share)
     for _ in range(10):
         twin_shares(corpus, q, 0, 2, priors[0][0] / 2, priors)
-    found = split_merge.split(corpus, state, Move(SPLIT, 0, 2, (1, 3)), Turn(0, 1), inference_of(corpus))
+    found = split_merge.split(corpus, state, Move(SPLIT, 0, 2, (1, 3)), StepContext(0, 1), inference_of(corpus))
     np.testing.assert_allclose(found.gamma[:, :3], q, rtol=0, atol=1e-8)  # rounding, ten passes on
 
 
@@ -164,7 +164,7 @@ def test_a_split_conserves_every_pair_and_finds_what_was_lumped_together():
     lumped = np.zeros_like(q)
     lumped[:, 1], lumped[:, 2] = 0.98, 0.02
     state, move = state_of(corpus, lumped), Move(SPLIT, 1, 2, (0, 1))
-    found = split_merge.split(corpus, state, move, Turn(0, 1), inference_of(corpus)).gamma
+    found = split_merge.split(corpus, state, move, StepContext(0, 1), inference_of(corpus)).gamma
     np.testing.assert_allclose(found[:, [1, 2]].sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(found[:, 1], q[:, 0], atol=0.05)  # the kind of the first seed stays
 
@@ -173,7 +173,7 @@ def test_a_split_without_an_empty_place_hands_on_what_the_taker_had():
     corpus, q = blocks()
     state = state_of(corpus, q[:, [1, 0, 2]] * 0.9 + 0.1 / 3)
     before = state.gamma.copy()
-    found = split_merge.split(corpus, state, Move(SPLIT, 1, 2, (0, 1), 0), Turn(0, 1), inference_of(corpus)).gamma
+    found = split_merge.split(corpus, state, Move(SPLIT, 1, 2, (0, 1), 0), StepContext(0, 1), inference_of(corpus)).gamma
     np.testing.assert_allclose(found[:, 0], before[:, 0] + before[:, 2], rtol=1e-12)
     np.testing.assert_allclose(found[:, [1, 2]].sum(axis=1), before[:, 1], rtol=1e-12)
 
@@ -182,7 +182,7 @@ def test_a_merge_adds_up():
     corpus = simulated()
     state = state_of(corpus, random_gamma(corpus, 3))
     before = state.gamma.copy()
-    found = split_merge.merged(corpus, state, Move(MERGE, 2, 0), Turn(0, 1), None).gamma
+    found = split_merge.merged(corpus, state, Move(MERGE, 2, 0), StepContext(0, 1), None).gamma
     np.testing.assert_array_equal(found[:, 0], before[:, 0] + before[:, 2])
     np.testing.assert_array_equal(found[:, 1], before[:, 1])
     assert not found[:, 2].any()
@@ -194,7 +194,7 @@ def test_a_merge_adds_up():
 def test_a_double_topic_is_merged_and_the_bound_tells_what_that_gained():
     corpus, q = blocks(doubled=True)
     state = state_of(corpus, q)
-    found, info = split_merge.attempt(corpus, split_merge.copied(state), Turn(0, 1), inference_of(corpus))
+    found, info = split_merge.attempt(corpus, split_merge.copied(state), StepContext(0, 1), inference_of(corpus))
     assert (info["move"], info["move_accepted"], info["event"]) == (MERGE, 1, True)
     assert {info["move_from"], info["move_to"]} == {0, 2}
     assert info["move_gain"] > 1
@@ -202,7 +202,7 @@ def test_a_double_topic_is_merged_and_the_bound_tells_what_that_gained():
     assert (found.n_moves, found.n_refused) == (1, 0)
     plain = state
     for _ in range(split_merge.SWEEPS):
-        plain, _ = cv_hdp.iterate(corpus, OPTIONS, plain, Turn(0, 1))
+        plain, _ = cv_hdp.iterate(corpus, OPTIONS, plain, StepContext(0, 1))
     assert cv_hdp.bound(corpus, OPTIONS, found) > cv_hdp.bound(corpus, OPTIONS, plain)
 
 
@@ -210,7 +210,7 @@ def test_a_lump_is_split():
     corpus, q = blocks()
     state = state_of(corpus, np.eye(3)[np.zeros(corpus.n_pairs, int)])
     for step in range(20):  # two seeds of one kind split nothing
-        state, info = split_merge.attempt(corpus, state, Turn(0, step), inference_of(corpus))
+        state, info = split_merge.attempt(corpus, state, StepContext(0, step), inference_of(corpus))
         assert info["move"] == SPLIT
         if info["move_accepted"]:
             break
@@ -222,9 +222,9 @@ def test_a_refused_move_leaves_every_bit(n_moves):
     corpus, q = blocks()
     state = state_of(corpus, q, n_moves=n_moves, n_refused=4)
     for _ in range(20):
-        state, _ = cv_hdp.iterate(corpus, OPTIONS, state, Turn(0, 1))
+        state, _ = cv_hdp.iterate(corpus, OPTIONS, state, StepContext(0, 1))
     before = split_merge.copied(state)
-    found, info = split_merge.attempt(corpus, state, Turn(0, 7), inference_of(corpus))
+    found, info = split_merge.attempt(corpus, state, StepContext(0, 7), inference_of(corpus))
     assert info["move"] == (MERGE, SPLIT)[n_moves]
     assert info["move_accepted"] == 0
     assert info["move_gain"] < 0
@@ -252,7 +252,7 @@ def test_what_plain_iterations_gain_as_well_is_no_gain():
         inference = Inference(
             iterate, lambda state, n_rounds: cv_hdp.settled(corpus, OPTIONS, state, n_rounds), bound, cv_hdp.priors_of_counts,
         )
-        found, info = split_merge.attempt(corpus, known, Turn(0, 1), inference)
+        found, info = split_merge.attempt(corpus, known, StepContext(0, 1), inference)
         assert (info["move"], info["move_accepted"], info["move_gain"]) == (MERGE, accepted, lift)
         assert info["updates"] == 10 * corpus.n_pairs  # five passes with it, five without
         assert found.steps == 30
@@ -262,9 +262,9 @@ def test_what_plain_iterations_gain_as_well_is_no_gain():
 
 def test_moves_come_at_their_time_and_say_so():
     corpus, options = simulated(), make_options(ENGINE, {"moves_every": 3, "moves_after": 4, "beta_total": 2.5})
-    state, tried, steps = cv_hdp.init(corpus, HDP(4), options, Turn(0, 0)), [], 0
+    state, tried, steps = cv_hdp.init(corpus, HDP(4), options, StepContext(0, 0)), [], 0
     for step in range(1, 13):
-        state, info = ENGINE.step(corpus, HDP(4), options, state, Turn(0, step))
+        state, info = ENGINE.step(corpus, HDP(4), options, state, StepContext(0, step))
         tried += [step] if "event" in info else []
         assert (info["move"] > 0) == ("event" in info)
         if not info["move"]:
@@ -279,13 +279,13 @@ def test_moves_come_at_their_time_and_say_so():
 def test_a_run_with_moves_resumes_with_the_same_bits():
     corpus, options = simulated(), make_options(ENGINE, {"moves_every": 1, "moves_after": 2, "beta_total": 2.5})
     model, states = HDP(4), []
-    state = cv_hdp.init(corpus, model, options, Turn(5, 0))
+    state = cv_hdp.init(corpus, model, options, StepContext(5, 0))
     for step in range(1, 13):
-        state, _ = ENGINE.step(corpus, model, options, state, Turn(5, step))
+        state, _ = ENGINE.step(corpus, model, options, state, StepContext(5, step))
         states.append(split_merge.copied(state))
     state = split_merge.copied(states[5])
     for step in range(7, 13):
-        state, _ = ENGINE.step(corpus, model, options, state, Turn(5, step))
+        state, _ = ENGINE.step(corpus, model, options, state, StepContext(5, step))
         assert_same_bits(state, states[step - 1])
 
 
@@ -313,12 +313,12 @@ def test_moves_find_the_ten_bars_and_no_more(n_documents, n_tokens, n_topics, se
     """With the bound of a run begun at the truth to 2e-4 per token (spec 17); benchmarks/split_merge.py has all 18 runs."""
     corpus, topics = drawn_bars(n_documents, n_tokens, seed)
     options = make_options(ENGINE, {"beta_total": 2.5, "moves_every": 1})
-    empty = Start(np.zeros((n_topics, 25)), np.zeros((n_documents, n_topics)), topics)
+    empty = WarmStart(np.zeros((n_topics, 25)), np.zeros((n_documents, n_topics)), topics)
     bounds = []
     for start, given, n in ((empty, OPTIONS, 100), (None, options, 120)):
-        state = cv_hdp.init(corpus, HDP(n_topics), given, Turn(seed, 0), start)
+        state = cv_hdp.init(corpus, HDP(n_topics), given, StepContext(seed, 0), start)
         for step in range(1, n + 1):
-            state, _ = ENGINE.step(corpus, HDP(n_topics), given, state, Turn(seed, step))
+            state, _ = ENGINE.step(corpus, HDP(n_topics), given, state, StepContext(seed, step))
         bounds.append(cv_hdp.bound(corpus, given, state) / corpus.n_tokens)
     assert bounds[1] > bounds[0] - 2e-4
     assert ENGINE.watch(corpus, HDP(n_topics), options, state)["n_large_topics"] == 10

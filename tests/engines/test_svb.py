@@ -9,7 +9,7 @@ from engines.starts import assert_same_counts, svb_state
 from toys import CORPORA, corpus_of, doubled, random_gamma, simulated, toy_a
 
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb
 from workbench.models import LDA
 
@@ -24,7 +24,7 @@ CONVERGED = 1e-7  # fixed points, spec E.5
 
 def step(corpus, model, schedule, state, n=1):
     for i in range(n):
-        state, _ = ENGINE.step(corpus, model, svb.Options(schedule), state, Turn(0, i + 1))
+        state, _ = ENGINE.step(corpus, model, svb.Options(schedule), state, StepContext(0, i + 1))
     return state
 
 
@@ -137,7 +137,7 @@ def test_the_bound_never_falls(name, prior, schedule):
     """Beyond 1e-10 of its size (spec A.13, 3): the error of the sums."""
     corpus, model = CORPORA[name], LDA(5, prior, prior)
     for seed in range(3):
-        state, before = ENGINE.init(corpus, model, svb.Options(schedule), Turn(seed, 0)), -np.inf
+        state, before = ENGINE.init(corpus, model, svb.Options(schedule), StepContext(seed, 0)), -np.inf
         for _ in range(40):
             state = step(corpus, model, schedule, state)
             now = bound(corpus, model, schedule, state)
@@ -150,7 +150,7 @@ def test_the_bound_never_falls(name, prior, schedule):
 def test_the_bound_lies_below_the_evidence(toy, schedule, seed):
     corpus, model = toy
     evidence = twins.enumerate_topics(corpus, model.alphas, model.beta).log_sum
-    state = ENGINE.init(corpus, model, svb.Options(schedule), Turn(seed, 0))
+    state = ENGINE.init(corpus, model, svb.Options(schedule), StepContext(seed, 0))
     for _ in range(30):
         state = step(corpus, model, schedule, state)
         assert bound(corpus, model, schedule, state) < evidence
@@ -207,8 +207,8 @@ def test_doubled_counts_cost_no_more_updates():
     for schedule in SCHEDULES:
         infos = []
         for each in (corpus, doubled(corpus)):
-            state = ENGINE.init(each, model, svb.Options(schedule), Turn(0, 0))
-            infos.append(ENGINE.step(each, model, svb.Options(schedule), state, Turn(0, 1))[1])
+            state = ENGINE.init(each, model, svb.Options(schedule), StepContext(0, 0))
+            infos.append(ENGINE.step(each, model, svb.Options(schedule), state, StepContext(0, 1))[1])
         assert infos[0] == infos[1] == {"updates": corpus.n_pairs}
 
 
@@ -218,12 +218,12 @@ def test_two_runs_on_one_corpus_at_once_do_not_touch_each_other(other_topics):
     gamma, theirs = random_gamma(corpus, 5), svb_state(corpus, random_gamma(corpus, other_topics, 1), "parallel")
 
     def meanwhile():
-        ENGINE.step(corpus, other, svb.Options(), theirs, Turn(0, 1))
+        ENGINE.step(corpus, other, svb.Options(), theirs, StepContext(0, 1))
 
     alone = step(simulated(), model, "parallel", svb_state(corpus, gamma, "parallel"), 3)
     state = svb_state(corpus, gamma, "parallel")
     for i in range(3):
-        state, _ = ENGINE.step(corpus, model, svb.Options(), state, Turn(0, i + 1, 1, meanwhile))
+        state, _ = ENGINE.step(corpus, model, svb.Options(), state, StepContext(0, i + 1, 1, meanwhile))
     for found, expected in zip(state, alone, strict=True):
         np.testing.assert_array_equal(found, expected)
 

@@ -7,7 +7,7 @@ from engines.starts import padded_rows, svb_state
 from toys import CORPORA, corpus_of, random_gamma, simulated, toy_a
 
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.simd.lanes import pad_topics
@@ -34,7 +34,7 @@ def counts_of(state, n_topics):
 
 def step(corpus, model, options, state, n=1):
     for i in range(n):
-        state, info = ENGINE.step(corpus, model, options, state, Turn(0, i + 1))
+        state, info = ENGINE.step(corpus, model, options, state, StepContext(0, i + 1))
     return state, info
 
 
@@ -72,7 +72,7 @@ def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
     alpha, beta, n_topics = np.full(a.shape[1], printed["alpha"]), printed["beta"], a.shape[1]
 
     mean = padded_rows(a - alpha, float), padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
-    fitted = svb.update_in_parallel(corpus, LDA(n_topics, tuple(alpha), beta), mean, np.nan, NOTHING_SAMPLED, Turn(0, 1))
+    fitted = svb.update_in_parallel(corpus, LDA(n_topics, tuple(alpha), beta), mean, np.nan, NOTHING_SAMPLED, StepContext(0, 1))
     n = twins.Counts(*(counts[..., :n_topics] for counts in mean))
     log_weights = np.sum(n.n_dk * twins.psi(a)) + np.sum(n.n_wk * (twins.psi(b) - twins.psi(b.sum(axis=1, keepdims=True))).T)
     log_normalisers = float(fitted.entropy) + log_weights
@@ -122,8 +122,8 @@ def test_one_pass_from_where_it_was_is_one_parallel_sweep_of_the_collapsed_view(
     gamma = random_gamma(corpus, 5)
     state, other = vb_state(corpus, gamma, even=False), svb_state(corpus, gamma, "parallel")
     for sweep in range(1, 5):
-        state, info = ENGINE.step(corpus, model, options, state, Turn(0, sweep))
-        other, same = SVB.step(corpus, model, svb.Options(), other, Turn(0, sweep))
+        state, info = ENGINE.step(corpus, model, options, state, StepContext(0, sweep))
+        other, same = SVB.step(corpus, model, svb.Options(), other, StepContext(0, sweep))
         assert info == same
         for a, b in zip(state[:3], other[:3], strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=COUNTS)
@@ -153,9 +153,9 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, topics):
 def test_the_bound_never_falls_when_documents_go_on_from_where_they_were(prior, topics):
     for seed in range(5):
         corpus, model = simulated(10, 15, 20, seed), LDA(4, prior, prior)
-        state, bounds = ENGINE.init(corpus, model, vb.Options(topics=topics), Turn(seed, 0)), []
+        state, bounds = ENGINE.init(corpus, model, vb.Options(topics=topics), StepContext(seed, 0)), []
         for sweep in range(1, 30):
-            state, _ = ENGINE.step(corpus, model, vb.Options(topics=topics), state, Turn(seed, sweep))
+            state, _ = ENGINE.step(corpus, model, vb.Options(topics=topics), state, StepContext(seed, sweep))
             bounds.append(bound(corpus, model, vb.Options(topics=topics), state))
         assert np.min(np.diff(bounds)) > -1e-8 * abs(bounds[0])  # the series of exp(digamma), 3e-10 relative
 

@@ -18,8 +18,8 @@ class State(NamedTuple):
     n_k: np.ndarray   # (topic,) padded
 
 
-def init(corpus, model, options, turn, start=None):
-    key, alpha = turn.key(TOPICS), pad_topics(model.alphas)
+def init(corpus, model, options, context, start=None):
+    key, alpha = context.key(TOPICS), pad_topics(model.alphas)
     state = State(np.zeros((corpus.n_documents, len(alpha))), np.zeros((corpus.n_words, len(alpha))), np.zeros(len(alpha)))
     for pair, (d, w) in enumerate(zip(corpus.documents, corpus.words, strict=True)):
         for token in range(corpus.tokens_before[pair], corpus.tokens_before[pair + 1]):
@@ -29,9 +29,9 @@ def init(corpus, model, options, turn, start=None):
     return state
 
 
-def step(corpus, model, options, state, turn):
-    turn.pulse()
-    return init(corpus, model, options, turn), {"updates": corpus.n_tokens}
+def step(corpus, model, options, state, context):
+    context.interrupt()
+    return init(corpus, model, options, context), {"updates": corpus.n_tokens}
 
 
 def watch(corpus, model, options, state):

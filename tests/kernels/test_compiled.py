@@ -14,7 +14,7 @@ import toys
 
 import workbench
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.models import LDA
 
 PACKAGE = Path(workbench.__file__).parent
@@ -71,9 +71,9 @@ def numbers_of(name: str, options: dict, n_topics: int) -> list[str]:
     """What an engine makes of a toy in three steps, to the last bit."""
     corpus, model = toys.simulated(), LDA(n_topics, 0.3, 0.2)
     engine, options = get_engine(name), make_options(get_engine(name), options)
-    state = engine.init(corpus, model, options, Turn(3, 0))
+    state = engine.init(corpus, model, options, StepContext(3, 0))
     for step in (1, 2, 3):
-        state, _ = engine.step(corpus, model, options, state, Turn(3, step))
+        state, _ = engine.step(corpus, model, options, state, StepContext(3, step))
     watched = [float(value) for key, value in sorted(engine.watch(corpus, model, options, state).items()) if key != "n_k"]
     counts = engine.counts(corpus, model, options, state)
     arrays = [counts["n_dk"], counts["n_kw"], engine.predict(corpus, model, options, state, corpus)]

@@ -8,7 +8,7 @@ import pytest
 import twins
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
 from workbench.engines.lda.cgs import EVERY_COUNT
 from workbench.kernels.jit import kernel
@@ -39,9 +39,9 @@ def sweep(draw_topics, corpus, model, arrays, key):
     )
 
 
-def sweep_beside(corpus, model, arrays, turn, mean, threshold=EVERY_COUNT):
+def sweep_beside(corpus, model, arrays, context, mean, threshold=EVERY_COUNT):
     """A sweep of the tokens up to the threshold beside a mean part, as `cgs` does one."""
-    return cgs.sweep(corpus, model, threshold, cgs.State(*arrays), mean, turn)
+    return cgs.sweep(corpus, model, threshold, cgs.State(*arrays), mean, context)
 
 
 def uniforms_of(key):
@@ -148,7 +148,7 @@ def test_kernel_and_twin_draw_the_same_topics_from_the_same_uniforms(n_topics):
     topics = random_topics(corpus, n_topics)
     arrays = arrays_of(corpus, topics, n_topics)
     for step in range(2):
-        key = Turn(5, step).key(GIBBS)
+        key = StepContext(5, step).key(GIBBS)
         n_moved = sweep(gibbs.draw_topics, corpus, model, arrays, key)
         before, topics = topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(key))
         assert np.array_equal(arrays[0], topics)
@@ -164,12 +164,12 @@ def test_kernel_and_twin_agree_beside_a_mean_part(n_topics):
     corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
     gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
     for r in (1, 2):
-        mean, turn = mean_part(corpus, gamma, r), Turn(6, r)
+        mean, context = mean_part(corpus, gamma, r), StepContext(6, r)
         untouched = [array.copy() for array in mean]
         arrays = arrays_of(corpus, topics, n_topics, np.int64(r))
-        n_moved = sweep_beside(corpus, model, arrays, turn, (*mean, *NO_VARIANCE), np.int64(r))
+        n_moved = sweep_beside(corpus, model, arrays, context, (*mean, *NO_VARIANCE), np.int64(r))
         expected = twins.gibbs_sweep(
-            corpus, topics, model.alphas, model.beta, uniforms_of(turn.key(GIBBS)), r,
+            corpus, topics, model.alphas, model.beta, uniforms_of(context.key(GIBBS)), r,
             twins.expected_counts(corpus, gamma, r),
         )
         assert np.array_equal(arrays[0], expected)
@@ -185,10 +185,10 @@ def test_kernel_and_twin_agree_beside_a_mean_part_with_variances(n_topics):
     corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
     gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
     mean, variance = mean_part(corpus, gamma, 1), mean_part(corpus, gamma * (1 - gamma), 1)
-    turn, arrays = Turn(6, 1), arrays_of(corpus, topics, n_topics, np.int64(1))
-    sweep_beside(corpus, model, arrays, turn, (*mean, *variance), np.int64(1))
+    context, arrays = StepContext(6, 1), arrays_of(corpus, topics, n_topics, np.int64(1))
+    sweep_beside(corpus, model, arrays, context, (*mean, *variance), np.int64(1))
     expected = twins.gibbs_sweep(
-        corpus, topics, model.alphas, model.beta, uniforms_of(turn.key(GIBBS)), 1,
+        corpus, topics, model.alphas, model.beta, uniforms_of(context.key(GIBBS)), 1,
         twins.expected_counts(corpus, gamma, 1), twins.count_variances(corpus, gamma, 1),
     )
     assert np.array_equal(arrays[0], expected)
@@ -196,14 +196,14 @@ def test_kernel_and_twin_agree_beside_a_mean_part_with_variances(n_topics):
 
 def test_a_mean_part_of_zero_and_a_variance_of_zero_change_no_bit():
     corpus, model = simulated(), LDA(5, 0.3, 0.2)
-    topics, turn = random_topics(corpus, 5), Turn(6, 1)
+    topics, context = random_topics(corpus, 5), StepContext(6, 1)
     plain, beside = arrays_of(corpus, topics, 5), arrays_of(corpus, topics, 5)
-    sweep(gibbs.draw_topics, corpus, model, plain, turn.key(GIBBS))
+    sweep(gibbs.draw_topics, corpus, model, plain, context.key(GIBBS))
     zeros = [np.zeros(array.shape) for array in plain[1:]]
-    sweep_beside(corpus, model, beside, turn, (*zeros, *NO_VARIANCE))
+    sweep_beside(corpus, model, beside, context, (*zeros, *NO_VARIANCE))
     assert all(np.array_equal(a, b) for a, b in zip(plain, beside, strict=True))
     beside = arrays_of(corpus, topics, 5)
-    sweep_beside(corpus, model, beside, turn, (*zeros, *zeros))
+    sweep_beside(corpus, model, beside, context, (*zeros, *zeros))
     assert all(np.array_equal(a, b) for a, b in zip(plain, beside, strict=True))
 
 
@@ -237,7 +237,7 @@ def largest_deviation(draw_topics, corpus, model, n_sweeps):
     expected = exact_quantities(corpus, model)
     arrays, visited = arrays_of(corpus, np.zeros(corpus.n_tokens), model.n_topics), []
     for step in range(100 + n_sweeps):  # 100 sweeps from the same start until it is forgotten
-        sweep(draw_topics, corpus, model, arrays, Turn(11, step).key(GIBBS))
+        sweep(draw_topics, corpus, model, arrays, StepContext(11, step).key(GIBBS))
         visited.append(arrays[0].copy())
     mean, error = batch_means(quantities(corpus, model, np.array(visited[100:])))
     return np.max(np.abs(mean - expected) / np.maximum(error, 1e-12))

@@ -6,7 +6,7 @@ import twins
 from hdp_twins import Assignment, g_hdp_sweep, g_hdp_tables, hdp_conditional, hdp_log_joint, read_hdp_oracles
 from toys import CORPORA, corpus_of, random_topics, simulated, toy_three_topics
 
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.kernels.hdp import gibbs as hdp_gibbs
 from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, HDP_TABLES, uniform
@@ -16,7 +16,7 @@ ALPHA, BETA, GAMMA = 5.0, 8.0, 3.0
 
 def keys(step):
     """Of the topics of a step, and of its new topics."""
-    return Turn(5, step).key(GIBBS), Turn(5, step).key(HDP_NEW_TOPICS)
+    return StepContext(5, step).key(GIBBS), StepContext(5, step).key(HDP_NEW_TOPICS)
 
 
 def sweep(corpus, state, step, capacity, alpha=ALPHA, beta=BETA, gamma=GAMMA):
@@ -187,7 +187,7 @@ def test_a_stick_is_broken_by_a_beta_draw(gamma, u):
 def test_tables_meet_their_twin():
     corpus = simulated()
     n_dk = twins.sampled_counts(corpus, random_topics(corpus, 5), 5).n_dk.astype(np.int32)
-    strengths, key = np.array([0.01, 0.3, 1.0, 4.0, 50.0]), Turn(5, 1).key(HDP_TABLES)
+    strengths, key = np.array([0.01, 0.3, 1.0, 4.0, 50.0]), StepContext(5, 1).key(HDP_TABLES)
     found = hdp_gibbs.draw_tables(corpus.indptr, corpus.tokens_before, n_dk, strengths, key)
     assert found.tolist() == g_hdp_tables(corpus, n_dk, strengths, lambda i: uniform(key, i)).tolist()
     assert n_dk.sum(axis=0).min() > found[0] and found[-1] > found[0]
@@ -201,7 +201,7 @@ def test_tables_follow_the_exact_law(case):
     corpus, n_dk = corpus_of([(0, 0, guests)]), np.array([[guests]], np.int32)
     found = np.zeros(guests + 1)
     for step in range(n):
-        key = Turn(1, step).key(HDP_TABLES)
+        key = StepContext(1, step).key(HDP_TABLES)
         found[hdp_gibbs.draw_tables(corpus.indptr, corpus.tokens_before, n_dk, np.array([exact["a"]]), key)] += 1
     expected = n * np.array(exact["probs"])
     common = expected >= 10

@@ -58,7 +58,7 @@ def test_a_pulse_that_raises_ends_the_pass(n_threads):
     class Stop(Exception):
         pass
 
-    def pulse():
+    def interrupt():
         if len(done) >= 3:
             raise Stop
 
@@ -68,7 +68,7 @@ def test_a_pulse_that_raises_ends_the_pass(n_threads):
 
     done = []
     with pytest.raises(Stop):
-        slices.each_slice(work, [(i, i + 1) for i in range(1000)], n_threads, pulse)
+        slices.each_slice(work, [(i, i + 1) for i in range(1000)], n_threads, interrupt)
     assert 3 <= len(done) < 1000
 
 
@@ -82,10 +82,10 @@ def test_a_range_of_rows_is_cut_like_a_whole(small_slices):
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_a_task_goes_slice_after_slice_and_tasks_come_in_order(n_threads):
-    def task(number, pulse):
+    def task(number, interrupt):
         trace = []
         for i in range(number):
-            pulse()
+            interrupt()
             trace.append(i)
         return trace
 
@@ -95,7 +95,7 @@ def test_a_task_goes_slice_after_slice_and_tasks_come_in_order(n_threads):
 
 
 def test_results_keep_their_order_when_the_first_task_ends_last():
-    def task(seconds, pulse):
+    def task(seconds, interrupt):
         time.sleep(seconds)
         return seconds
 
@@ -107,10 +107,10 @@ def test_the_pulse_is_given_by_the_thread_of_the_caller_alone_while_it_waits_too
     """The other's task outlasts the caller's by half a second: ten looks."""
     caller, pulses, both = threading.current_thread(), [], threading.Barrier(2, timeout=30)
 
-    def task(pulse):
+    def task(interrupt):
         both.wait()
         time.sleep(0.0 if threading.current_thread() is caller else 0.5)
-        pulse()
+        interrupt()
 
     slices.each_task([task, task], 2, lambda: pulses.append(threading.current_thread()))
     assert set(pulses) == {caller} and len(pulses) >= 3
@@ -119,20 +119,20 @@ def test_the_pulse_is_given_by_the_thread_of_the_caller_alone_while_it_waits_too
 def test_while_the_pulse_waits_nobody_works():
     done, seen = [], []
 
-    def task(number, pulse):
+    def task(number, interrupt):
         for _ in range(200):
-            pulse()
+            interrupt()
             done.append(number)
             time.sleep(0.0005)
 
-    def pulse():
+    def interrupt():
         if not seen and len(done) > 20:
             time.sleep(0.05)  # those at work end their slices
             seen.append(len(done))
             time.sleep(0.1)
             seen.append(len(done))
 
-    slices.each_task([partial(task, number) for number in range(4)], 4, pulse)
+    slices.each_task([partial(task, number) for number in range(4)], 4, interrupt)
     assert seen[0] == seen[1] < len(done) == 800
 
 
@@ -140,9 +140,9 @@ def test_while_the_pulse_waits_nobody_works():
 def test_an_error_in_a_task_ends_the_others_and_comes_out(n_threads):
     done = []
 
-    def task(number, pulse):
+    def task(number, interrupt):
         for _ in range(2000):
-            pulse()
+            interrupt()
             if number == 1 and len(done) > 5:
                 raise ValueError("wrong in task 1")
             done.append(number)
@@ -159,30 +159,30 @@ def test_a_stop_in_tasks_within_tasks_comes_out():
     class Stop(Exception):
         pass
 
-    def pulse():
+    def interrupt():
         if len(done) > 10:
             raise Stop
 
-    def outer(number, pulse):
-        return slices.each_task([partial(inner, i) for i in range(4)], 2, pulse)
+    def outer(number, interrupt):
+        return slices.each_task([partial(inner, i) for i in range(4)], 2, interrupt)
 
-    def inner(number, pulse):
+    def inner(number, interrupt):
         for _ in range(500):
-            pulse()
+            interrupt()
             done.append(number)
             time.sleep(0.001)
 
     done = []
     with pytest.raises(Stop):
-        slices.each_task([partial(outer, number) for number in range(4)], 2, pulse)
+        slices.each_task([partial(outer, number) for number in range(4)], 2, interrupt)
     n_done = len(done)
     time.sleep(0.02)
     assert n_done == len(done) < 8000
 
 
 def test_tasks_within_tasks_end_with_any_number_of_threads():
-    def outer(number, pulse):
-        return sum(slices.each_slice(lambda first, last: last - first, [(i, i + 1) for i in range(30)], 3, pulse))
+    def outer(number, interrupt):
+        return sum(slices.each_slice(lambda first, last: last - first, [(i, i + 1) for i in range(30)], 3, interrupt))
 
     assert slices.each_task([partial(outer, number) for number in range(10)], 3, lambda: None) == [30] * 10
 

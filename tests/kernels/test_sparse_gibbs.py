@@ -8,7 +8,7 @@ from toys import CORPORA, corpus_of, random_topics, simulated, toy_a, toy_three_
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.engine import Turn, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.lda import cgs, scan
 from workbench.engines.lda.scan import DOCUMENTS, WORDS
 from workbench.kernels.lda import sparse_gibbs
@@ -72,9 +72,9 @@ def assert_meets_its_twin(corpus, model, n_sweeps=2, seed=5):
     topics = random_topics(corpus, model.n_topics)
     state = state_of(corpus, topics, model.n_topics)
     for step in range(1, n_sweeps + 1):
-        turn, before = Turn(seed, step), topics
-        state, info = ENGINE.step(corpus, model, BY_WORDS, state, turn)
-        topics = words_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(turn.key(GIBBS)))
+        context, before = StepContext(seed, step), topics
+        state, info = ENGINE.step(corpus, model, BY_WORDS, state, context)
+        topics = words_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context.key(GIBBS)))
         assert np.array_equal(state.topics, topics)
         assert info == {"updates": corpus.n_tokens, "moved": np.mean(before != topics), "scan": WORDS}
         assert_counts_are_those_of_the_topics(corpus, state, model.n_topics)
@@ -105,9 +105,9 @@ def test_long_documents_meet_their_twin_where_lists_come_and_go():
 def test_slices_of_words_change_no_bit(monkeypatch):
     corpus, model = simulated(), LDA(33, 0.3, 0.2)
     one, many = (state_of(corpus, random_topics(corpus, 33), 33) for _ in range(2))
-    ENGINE.step(corpus, model, BY_WORDS, one, Turn(3, 1))
+    ENGINE.step(corpus, model, BY_WORDS, one, StepContext(3, 1))
     monkeypatch.setattr(scan, "slice_bounds", lambda indptr, lanes: [(w, w + 1) for w in range(len(indptr) - 1)])
-    ENGINE.step(corpus, model, BY_WORDS, many, Turn(3, 1))
+    ENGINE.step(corpus, model, BY_WORDS, many, StepContext(3, 1))
     assert all(np.array_equal(a, b) for a, b in zip(one, many, strict=True))
 
 
@@ -147,7 +147,7 @@ def largest_deviation(corpus, model, n_sweeps, options):
     expected = exact.probability @ quantities(corpus, model, exact.topics)
     state, visited = state_of(corpus, np.zeros(corpus.n_tokens), model.n_topics), []
     for step in range(100 + n_sweeps):  # 100 sweeps from the same start until it is forgotten
-        state, _ = ENGINE.step(corpus, model, options[step % len(options)], state, Turn(11, step))
+        state, _ = ENGINE.step(corpus, model, options[step % len(options)], state, StepContext(11, step))
         visited.append(state.topics.copy())
     mean, error = batch_means(quantities(corpus, model, np.array(visited[100:])))
     return np.max(np.abs(mean - expected) / np.maximum(error, 1e-12))
@@ -180,16 +180,16 @@ def long_documents():
 
 def test_the_order_follows_from_the_state():
     corpus, model = long_documents(), LDA(400, 0.01, 0.1)
-    state, scans = ENGINE.init(corpus, model, cgs.Options(), Turn(1, 0)), []
+    state, scans = ENGINE.init(corpus, model, cgs.Options(), StepContext(1, 0)), []
     for step in range(1, 12):
         held = np.average(np.count_nonzero(state.n_dk, axis=1), weights=corpus.document_tokens)
         expected = 400 - scan.COST * held > scan.SPARED
-        state, info = ENGINE.step(corpus, model, cgs.Options(), state, Turn(1, step))
+        state, info = ENGINE.step(corpus, model, cgs.Options(), state, StepContext(1, step))
         assert info["scan"] == expected
         scans.append(info["scan"])
     assert scans[0] == DOCUMENTS and scans[-1] == WORDS
     few = LDA(scan.SPARED, 0.01, 0.1)
-    assert not scan.by_words(corpus, few, ENGINE.init(corpus, few, cgs.Options(), Turn(1, 0)).n_dk, "auto")
+    assert not scan.by_words(corpus, few, ENGINE.init(corpus, few, cgs.Options(), StepContext(1, 0)).n_dk, "auto")
 
 
 def test_a_run_that_changes_its_order_resumes_bit_for_bit(tmp_path):
@@ -210,10 +210,13 @@ def test_a_hybrid_that_samples_everything_takes_the_order_of_cgs(name, phases):
     corpus, model, hybrid = simulated(), LDA(300, 0.05, 0.1), get_engine(name)
     given = {"r": "inf", "phases": phases} | ({"schedule": "sequential"} if name == "svb-cgs" else {})
     options = make_options(hybrid, given)
-    one, other = hybrid.init(corpus, model, options, Turn(6, 0)), ENGINE.init(corpus, model, cgs.Options(), Turn(6, 0))
+    one, other = (
+        hybrid.init(corpus, model, options, StepContext(6, 0)),
+        ENGINE.init(corpus, model, cgs.Options(), StepContext(6, 0)),
+    )
     for step in range(1, 4):
-        one, info = hybrid.step(corpus, model, options, one, Turn(6, step))
-        other, pure = ENGINE.step(corpus, model, cgs.Options(), other, Turn(6, step))
+        one, info = hybrid.step(corpus, model, options, one, StepContext(6, step))
+        other, pure = ENGINE.step(corpus, model, cgs.Options(), other, StepContext(6, step))
         assert info["scan"] == pure["scan"] == WORDS and info["moved"] == pure["moved"]
         assert all(np.array_equal(a, b) for a, b in zip(one[-4:], [array[None] for array in other], strict=True))
 

@@ -5,7 +5,7 @@ import pytest
 import twins
 from toys import CORPORA, corpus_of, random_topics, simulated
 
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.kernels.jit import lean
 from workbench.kernels.lda import initial_topics as starting
 from workbench.kernels.lda.initial_topics import DIRICHLET, HARD, NOISE, WAYS
@@ -21,7 +21,7 @@ def started(corpus, way, n_topics, threshold=0, keep=True, given=AT_RANDOM, seed
     kept, counts = np.zeros((n_kept, 16)), [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
     starting.start_responsibilities(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, way,
-        Turn(seed, 0).key(RESPONSIBILITIES), *given, np.full(n_topics, 0.3), 0.2, n_topics, kept, *counts, np.zeros(16),
+        StepContext(seed, 0).key(RESPONSIBILITIES), *given, np.full(n_topics, 0.3), 0.2, n_topics, kept, *counts, np.zeros(16),
     )
     return kept, counts
 
@@ -49,7 +49,7 @@ def test_a_start_is_the_same_whether_gamma_is_kept_or_not(way):
 def gammas(way, n=20_000):
     draws = np.empty((n, 3))
     for pair in range(n):
-        random_gamma(way, Turn(3, 0).key(RESPONSIBILITIES), pair, 3, draws[pair])
+        random_gamma(way, StepContext(3, 0).key(RESPONSIBILITIES), pair, 3, draws[pair])
     return draws
 
 
@@ -78,7 +78,7 @@ def test_a_hard_start_has_one_topic_with_certainty_each_as_often():
 
 def test_topics_start_uniform():
     """12,000 draws of 6 topics: 2000 each, standard deviation 41; four of them allowed."""
-    filled = np.bincount(starting.uniform_topics(Turn(1, 0).key(TOPICS), 12_000, 6), minlength=6)
+    filled = np.bincount(starting.uniform_topics(StepContext(1, 0).key(TOPICS), 12_000, 6), minlength=6)
     assert np.all(np.abs(filled - 2000) < 164)
 
 
@@ -112,7 +112,16 @@ def test_topics_given_counts_are_drawn_from_the_conditional():
     counts = twins.Counts(np.array([[5.0, 1, 2]]), np.array([[1.0, 4, 2], [4, 0, 1]]), np.array([5.0, 4, 3]))
     alpha, topics = np.array([0.3, 0.2, 0.5]), np.empty(corpus.n_tokens, np.uint16)
     starting.topics_of_counts(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, Turn(2, 0).key(TOPICS), *counts, alpha, 0.1, 3, topics
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        StepContext(2, 0).key(TOPICS),
+        *counts,
+        alpha,
+        0.1,
+        3,
+        topics,
     )
     p = twins.conditional(counts, 0, 0, alpha, 0.1)
     p /= p.sum()

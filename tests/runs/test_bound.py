@@ -5,7 +5,7 @@ import pytest
 import twins
 
 import workbench as wb
-from workbench.engines.engine import OptionError, Turn
+from workbench.engines.engine import OptionError, StepContext
 from workbench.engines.lda import hybrid, hybrid_bound
 from workbench.models import LDA
 from workbench.runs.execution.run import Run
@@ -45,11 +45,11 @@ def test_the_bound_is_that_of_the_last_checkpoint_and_below_the_evidence(runs, f
     assert (told["method"], told["run"], told["engine"], told["iteration"]) == ("exact", name, name, 8)
     assert told["n_sampled"] == np.sum(few_tokens.counts == 1) and told["entropy"] == entropy
     annealed = quietly(run, "ais", seed=3, n_runs=5, n_temperatures=4)
-    assert annealed["log_weights"] == hybrid_bound.ais(*given, Turn(3, 0), 5, 4).log_weights.tolist()
+    assert annealed["log_weights"] == hybrid_bound.ais(*given, StepContext(3, 0), 5, 4).log_weights.tolist()
     assert annealed["log_weights"] == quietly(run, "ais", seed=3, n_runs=5, n_temperatures=4, n_threads=2)["log_weights"]
     assert 1 <= annealed["effective_runs"] <= 5 and annealed["standard_error"] > 0
     bracket = quietly(run, "bracket", n_sweeps=6, burn_in=2)
-    assert (bracket["low"], bracket["high"]) == hybrid_bound.bracket(*given, Turn(0, 0), 6, 2)
+    assert (bracket["low"], bracket["high"]) == hybrid_bound.bracket(*given, StepContext(0, 0), 6, 2)
 
 
 def test_a_run_is_found_by_name_and_progress_is_told_on_stderr(runs, capsys):

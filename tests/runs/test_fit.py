@@ -36,7 +36,7 @@ def test_a_run_does_not_go_on_with_other_documents(thirty_documents, store):
     train, test = thirty_documents
     run = wb.fit(train, "cgs", test=test, n_iterations=3, store=store, name="mine", progress=False)
     other = wb.load_corpus("bars")
-    with pytest.raises(wb.runs.store.StoreError, match=r"^mine was made for other documents than those given"):
+    with pytest.raises(wb.runs.store.store.StoreError, match=r"^mine was made for other documents than those given"):
         wb.resume("mine", n_iterations=5, store=store, progress=False, corpora=(other, None))
     assert wb.resume("mine", n_iterations=5, store=store, progress=False).sizes["iteration"] == run.sizes["iteration"] + 2
 
@@ -44,7 +44,7 @@ def test_a_run_does_not_go_on_with_other_documents(thirty_documents, store):
 def test_the_kernels_of_both_orders_are_there_before_the_clock_runs():
     """With many topics a sampler goes by documents while they hold many of them, and by words later."""
     seen = []
-    engine = get_engine("cgs")._replace(step=lambda corpus, model, options, state, turn: (state, seen.append(
+    engine = get_engine("cgs")._replace(step=lambda corpus, model, options, state, context: (state, seen.append(
         by_words(corpus, model, state.n_dk, options.scan))))
     loop.load_kernels(engine, LDA(500), engine.options())
     assert seen == [True, False]
@@ -110,9 +110,9 @@ def test_without_a_test_set_there_is_no_test_perplexity(thirty_documents):
 
 def test_a_stop_in_memory_keeps_what_there_is(thirty_documents, monkeypatch):
     train, test = thirty_documents
-    from workbench.runs.execution.control import MemoryPulse
+    from workbench.runs.execution.control import MemoryControl
 
-    monkeypatch.setattr(MemoryPulse, "__call__", lambda self: self.interrupt())
+    monkeypatch.setattr(MemoryControl, "__call__", lambda self: self.interrupt())
     ds = wb.fit(train, "cgs", test=test, n_iterations=50, progress=False)
     assert ds.sizes["iteration"] == 1 and ds.attrs["state"] == "stopped" and "phi" in ds
 

@@ -16,7 +16,7 @@ from workbench.runs.store.places import DATA
 from workbench.runs.store.store import RunReader, create_run
 from workbench.runs.store.store import store as stores
 from workbench.runs.store.writer import RunWriter
-from workbench.runs.warm_start import start_from
+from workbench.runs.warm_start import warm_start_from
 
 SETTINGS = {"n_topics": 2, "n_iterations": 20, "snapshot_every": 8, "record_every": 3, "burn_in": 3}
 
@@ -153,7 +153,7 @@ def test_other_runs_start_from_it_with_more_and_with_fewer_topics(halves):
     train, test = halves
     ds = wb.fit(train, "growing", test=test, progress=False, **SETTINGS)
     for n_topics in (5, 8, 11):
-        start, record = start_from(ds, train, n_topics)
+        start, record = warm_start_from(ds, train, n_topics)
         assert (start.n_kw.shape, record["n_topics"]) == ((n_topics, 12), 8)
         assert (record["dropped"] > 0) == (n_topics < 8)
         assert (start.topics.min() == -1) == (n_topics < 8)

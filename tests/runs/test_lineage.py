@@ -8,14 +8,14 @@ from toys import HDP_ENGINES, LDA_ENGINES
 
 import workbench as wb
 from workbench.corpus import CorpusError
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
 from workbench.models import LDA
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import STARTS
 from workbench.runs.store.store import StoreError
-from workbench.runs.warm_start import start_from
+from workbench.runs.warm_start import warm_start_from
 
 SETTINGS = {"n_topics": 4, "n_iterations": 15, "burn_in": 3, "progress": False}
 
@@ -90,11 +90,11 @@ def test_other_documents_take_the_topics_alone(forty_documents, source):
 def test_a_run_with_fewer_topics_is_padded_and_of_one_with_more_the_largest_are_taken(forty_documents, source):
     train, _ = forty_documents
     n_kw = source["n_kw"].isel(snapshot=-1).values
-    more, record = start_from(source, train, 6)
+    more, record = warm_start_from(source, train, 6)
     np.testing.assert_array_equal(more.n_kw, np.vstack([n_kw, np.zeros((2, 30))]))
     assert (more.n_dk.shape, record["n_topics"], record["dropped"]) == ((40, 6), 4, 0.0)
     smallest = int(n_kw.sum(axis=1).argmin())
-    fewer, record = start_from(source, train, 3)
+    fewer, record = warm_start_from(source, train, 3)
     np.testing.assert_array_equal(fewer.n_kw, np.delete(n_kw, smallest, axis=0))
     np.testing.assert_array_equal(fewer.n_dk.sum(axis=0), fewer.n_kw.sum(axis=1))
     assert record["dropped"] == pytest.approx(n_kw[smallest].sum() / n_kw.sum(), abs=1e-6)
@@ -115,11 +115,11 @@ def test_any_engine_starts_from_a_sampler_with_any_number_of_topics(forty_docume
 def test_a_chain_goes_on_from_the_very_topics_of_another(forty_documents, source):
     """The state before the first sweep: `init` alone."""
     train, _ = forty_documents
-    start, _ = start_from(source, train, 4)
-    state = cgs.init(train, LDA(4, 0.1, 0.1), None, Turn(0, 0), start)
+    start, _ = warm_start_from(source, train, 4)
+    state = cgs.init(train, LDA(4, 0.1, 0.1), None, StepContext(0, 0), start)
     np.testing.assert_array_equal(state.topics, source["token_topics"].isel(snapshot=-1))
     np.testing.assert_array_equal(state.n_wk[:, :4].T, source["n_kw"].isel(snapshot=-1))
-    other, _ = start_from(source, train.of_documents(np.arange(20)), 4)
+    other, _ = warm_start_from(source, train.of_documents(np.arange(20)), 4)
     assert other.topics is None
 
 

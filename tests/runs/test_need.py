@@ -11,7 +11,7 @@ import pytest
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import OptionError, Turn, make_options
+from workbench.engines.engine import OptionError, StepContext, make_options
 from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
 from workbench.runs.execution import memory_check as need
@@ -70,7 +70,7 @@ def test_the_bytes_of_a_state_are_those_told(name, options, wide):
     engine = get_engine(name)
     model = engine.suits(generic_lda(20)) if engine.model is Network else engine.model(20)
     chosen = make_options(engine, options)
-    state = engine.init(wide, model, chosen, Turn(0, 0))
+    state = engine.init(wide, model, chosen, StepContext(0, 0))
     found = sum(array.nbytes for array in state if isinstance(array, np.ndarray))
     told = engine.memory(wide, model, chosen).state
     if engine.grows:  # it is told with room for more topics than it begins with

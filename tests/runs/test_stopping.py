@@ -108,7 +108,7 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(forty_documents
     path = create_run(tmp_path, spec, train, test)
     for until in (7, 23, expected.sizes["iteration"] - 1):
         with RunWriter(path) as writer:
-            iterate(spec, train, test, writer.position(train, test), writer, PulseThatStopsAt(writer, until))
+            iterate(spec, train, test, writer.position(train, test), writer, ControlThatStopsAt(writer, until))
             writer.flush()
     assert Run(path).dataset().sizes["iteration"] == expected.sizes["iteration"] - 1
     carry_on(path)
@@ -138,7 +138,7 @@ def test_an_end_that_was_moved_while_the_run_was_at_work_stands(forty_documents,
     assert read_spec(path).n_iterations == 120 and read_spec(path).rule is None
 
 
-class PulseThatStopsAt:
+class ControlThatStopsAt:
     """Wants a stop once a run has reached an iteration."""
 
     waited = 0.0

@@ -14,7 +14,7 @@ import zarr
 from same_bits import same_bits
 
 import workbench as wb
-from workbench.runs.execution.control import StorePulse
+from workbench.runs.execution.control import StoreControl
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import find_run
 from workbench.runs.execution.worker import carry_on
@@ -266,6 +266,6 @@ def test_a_heartbeat_outlives_a_disk_that_is_full_for_a_moment(run, monkeypatch)
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("workbench.runs.execution.control.BEAT_EVERY", 0.1)
-    with StorePulse(run.path, beat):
+    with StoreControl(run.path, beat):
         time.sleep(0.8)
     assert len(beaten) > 1

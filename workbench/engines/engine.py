@@ -23,11 +23,11 @@ class OptionError(ValueError):
     """What an option wanted, what came, and what to do, in one sentence."""
 
 
-def no_pulse() -> None:
+def never_interrupted() -> None:
     """The pulse of somebody who never interrupts."""
 
 
-class Turn(NamedTuple):
+class StepContext(NamedTuple):
     """What the loop hands to one step: its randomness, its threads, and a pulse to give between slices.
 
     The pulse returns soon, waits while the run is paused, and raises when the run is to stop at once.
@@ -36,14 +36,14 @@ class Turn(NamedTuple):
     seed: int
     step: int                                # 0 for init, then the iteration
     n_threads: int = 1
-    pulse: Callable[[], None] = no_pulse
+    interrupt: Callable[[], None] = never_interrupted
 
     def key(self, stream: int, chain: int = 0) -> np.uint64:
         """The key of a stream of uniforms in this turn; see `workbench.kernels.uniforms`."""
         return np.uint64(draw_key(self.seed, stream, chain, self.step))
 
 
-class Start(NamedTuple):
+class WarmStart(NamedTuple):
     """Counts of another run to start from; the words must be the same, the documents need not."""
 
     n_kw: np.ndarray                  # (topic, word) float64

@@ -40,48 +40,48 @@ def slice_bounds(indptr: np.ndarray, n_topics: int, first: int = 0, last: int | 
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
 
-def each_slice(work: Callable[[int, int], object], bounds, n_threads: int, pulse: Callable[[], None]) -> list:
-    """The results of ``work(first, last)`` for every range, in order; ``pulse`` is called between slices."""
+def each_slice(work: Callable[[int, int], object], bounds, n_threads: int, interrupt: Callable[[], None]) -> list:
+    """The results of ``work(first, last)`` for every range, in order; ``interrupt`` is called between slices."""
 
-    def task(first, last, pulse):
-        pulse()
+    def task(first, last, interrupt):
+        interrupt()
         return work(first, last)
 
-    return each_task([partial(task, first, last) for first, last in bounds], n_threads, pulse)
+    return each_task([partial(task, first, last) for first, last in bounds], n_threads, interrupt)
 
 
-def each_task(tasks: list[Callable], n_threads: int, pulse: Callable[[], None]) -> list:
+def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], None]) -> list:
     """The results of ``task(pulse)`` for every task, in order, at most ``n_threads`` of them at once.
 
-    A task calls the pulse that it is given between its slices. ``pulse`` itself is called by the thread of the
+    A task calls the pulse that it is given between its slices. ``interrupt`` itself is called by the thread of the
     caller alone, which works too, so that it need not be fit for several; while it waits, all others wait. When it
     or a task raises, the others end after the slice they are at, and then the exception comes out.
     """
     n_threads = min(n_threads, len(tasks))
     if n_threads <= 1:
-        return [task(pulse) for task in tasks]
+        return [task(interrupt) for task in tasks]
     results, left, turnstile, errors = [None] * len(tasks), iter(enumerate(tasks)), Lock(), []
 
-    def look(pulse=None):
+    def look(interrupt=None):
         with turnstile:
-            if pulse and not errors:
-                pulse()
+            if interrupt and not errors:
+                interrupt()
         if errors:
             raise _Halted
 
-    def work_off(pulse):
+    def work_off(interrupt):
         try:
             while True:
                 with turnstile:
                     number, task = next(left, (None, None))
                 if task is None:
                     return
-                results[number] = task(pulse)
+                results[number] = task(interrupt)
         except BaseException as error:
             errors.append(error)
 
     helpers = [_pool().submit(work_off, look) for _ in range(n_threads - 1)]
-    own = partial(look, pulse)
+    own = partial(look, interrupt)
     try:
         own()
         work_off(own)
@@ -95,7 +95,7 @@ def each_task(tasks: list[Callable], n_threads: int, pulse: Callable[[], None]) 
     return results
 
 
-def each_wave(work: Callable[[int, int], object], n_rows: int, n_steps: int, n_threads: int, pulse) -> list[list]:
+def each_wave(work: Callable[[int, int], object], n_rows: int, n_steps: int, n_threads: int, interrupt) -> list[list]:
     """The results of ``work(row, step)``, by row: a row takes its steps in order, and each only after the row before took it.
 
     What a step does to something that the rows share then happens in the order of the rows, however many threads there are.
@@ -105,21 +105,21 @@ def each_wave(work: Callable[[int, int], object], n_rows: int, n_steps: int, n_t
     def is_ahead(row, step):
         return taken[row] > step
 
-    def follow(row, pulse):
+    def follow(row, interrupt):
         results = []
         for step in range(n_steps):
-            pulse()
+            interrupt()
             while row > 0 and not is_ahead(row - 1, step):
                 with moved:
                     moved.wait_for(partial(is_ahead, row - 1, step), LOOK_EVERY)
-                pulse()
+                interrupt()
             results.append(work(row, step))
             with moved:
                 taken[row] += 1
                 moved.notify_all()
         return results
 
-    return each_task([partial(follow, row) for row in range(n_rows)], n_threads, pulse)
+    return each_task([partial(follow, row) for row in range(n_rows)], n_threads, interrupt)
 
 
 def _begun(helpers) -> list:

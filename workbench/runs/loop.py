@@ -13,11 +13,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.hyperparameters import learnt
 from workbench.models.networks.network import Network
 from workbench.runs.recorded import CLOCKS, in_columns
-from workbench.runs.scoring import Average, perplexity, score, start_average
+from workbench.runs.scoring import Average, initial_average, perplexity, score
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import WINDOW
 
@@ -56,8 +56,8 @@ class Sink(Protocol):
     def settle(self, iteration: int) -> None: ...    # the run ends here, by its rule
 
 
-class Pulse(Protocol):
-    """Called between slices of a step; see `engines.engine.Turn`."""
+class Control(Protocol):
+    """Called between slices of a step; see `engines.engine.StepContext`."""
 
     waited: float        # seconds spent paused so far
 
@@ -71,15 +71,21 @@ Watch = Callable[[Position, dict], None]
 """Told of every iteration: the position and its perplexities."""
 
 
-def start(spec: RunSpec, train: Corpus, test: Corpus | None) -> Position:
+def initial_position(spec: RunSpec, train: Corpus, test: Corpus | None) -> Position:
     """The position before the first iteration."""
     engine, model, options = spec.parts(train)
-    state = engine.init(train, model, options, Turn(spec.seed, 0, spec.n_threads), spec.begin)
-    return Position(0, state, start_average(test), 0.0, 0.0, 0, model)
+    state = engine.init(train, model, options, StepContext(spec.seed, 0, spec.n_threads), spec.warm_start)
+    return Position(0, state, initial_average(test), 0.0, 0.0, 0, model)
 
 
 def iterate(
-    spec: RunSpec, train: Corpus, test: Corpus | None, position: Position, sink: Sink, pulse: Pulse, watch: Watch | None = None
+    spec: RunSpec,
+    train: Corpus,
+    test: Corpus | None,
+    position: Position,
+    sink: Sink,
+    control: Control,
+    watch: Watch | None = None,
 ) -> Position:
     """Runs from a position to the end of the spec, until its rule says that it has settled, or until stopped.
 
@@ -90,16 +96,16 @@ def iterate(
     engine, model, options = spec.parts(train)
     load_kernels(engine, model, options)
     trail = _Trail(spec, sink, position.iteration)
-    resting, settled = pulse.stopping(), trail.settled()
+    resting, settled = control.stopping(), trail.settled()
     if settled:  # it was about to be said when the run was killed
         sink.settle(position.iteration)
-    while position.iteration < spec.n_iterations and not settled and not (resting and pulse.stopping()):
-        position, info = advance(spec, engine, options, train, position, pulse)
+    while position.iteration < spec.n_iterations and not settled and not (resting and control.stopping()):
+        position, info = advance(spec, engine, options, train, position, control)
         average, scores = score(
             engine, train, test, position.model, options, position.state, position.average, position.iteration > spec.burn_in
         )
         position = position._replace(average=average)
-        resting = position.iteration == spec.n_iterations or pulse.wants_rest()
+        resting = position.iteration == spec.n_iterations or control.wants_rest()
         kept = resting or position.iteration % spec.snapshot_every == 0
         if info.pop("event", False) or kept or position.iteration % spec.record_every == 0:
             row = measure(engine, train, options, position, scores, info)
@@ -114,7 +120,7 @@ def iterate(
         if watch:
             watch(position, scores)
         if resting:
-            pulse.rest()
+            control.rest()
     return position
 
 
@@ -144,9 +150,9 @@ def load_kernels(engine, model, options) -> None:
     """Compiles the kernels of a step, or takes them from the cache, so that no clock counts it."""
     for most in (9, 4 * model.n_topics):  # a document with few topics, and one with most: samplers go by words or by documents
         tiny = tiny_corpus(model, most)
-        state, _ = engine.step(tiny, model, options, engine.init(tiny, model, options, Turn(0, 0)), Turn(0, 1))
+        state, _ = engine.step(tiny, model, options, engine.init(tiny, model, options, StepContext(0, 0)), StepContext(0, 1))
     if engine.learn and learnt(options):
-        engine.learn(tiny, model, options, state, Turn(0, options.learn_after + (options.learn_every or 10)))
+        engine.learn(tiny, model, options, state, StepContext(0, options.learn_after + (options.learn_every or 10)))
 
 
 def tiny_corpus(model, most: int) -> Corpus:
@@ -156,15 +162,15 @@ def tiny_corpus(model, most: int) -> Corpus:
     return Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most, 2], **about)
 
 
-def advance(spec, engine, options, train, position: Position, pulse: Pulse) -> tuple[Position, dict]:
+def advance(spec, engine, options, train, position: Position, control: Control) -> tuple[Position, dict]:
     """One step and what is learnt from it, timed without the time spent paused."""
     iteration, model = position.iteration + 1, position.model
-    turn = Turn(spec.seed, iteration, spec.n_threads, pulse)
-    waited, elapsed, cpu_time = pulse.waited, time.perf_counter(), time.process_time()
-    state, info = engine.step(train, model, options, position.state, turn)
+    context = StepContext(spec.seed, iteration, spec.n_threads, control)
+    waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
+    state, info = engine.step(train, model, options, position.state, context)
     if engine.learn:
-        model = engine.learn(train, model, options, state, turn)
-    elapsed = time.perf_counter() - elapsed - (pulse.waited - waited)
+        model = engine.learn(train, model, options, state, context)
+    elapsed = time.perf_counter() - elapsed - (control.waited - waited)
     cpu_time = time.process_time() - cpu_time
     updates = position.updates + info.pop("updates")
     return Position(

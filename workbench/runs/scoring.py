@@ -32,7 +32,7 @@ def _of_mean(log_likelihood: float, pairs: Corpus) -> float:
     return float(np.exp(-log_likelihood / pairs.n_tokens)) if pairs.n_tokens else float("nan")
 
 
-def start_average(test: Corpus | None) -> Average:
+def initial_average(test: Corpus | None) -> Average:
     return Average(np.zeros(0 if test is None else test.n_pairs), 0)
 
 

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import Start, make_options
+from workbench.engines.engine import WarmStart, make_options
 from workbench.models import LDA
 from workbench.models.networks.files import network_of
 from workbench.models.networks.network import Network
@@ -39,7 +39,7 @@ class RunSpec:
 
     ``test`` is None where nothing is held out; ``split`` says how the test tokens were drawn, if known.
     ``start`` says which run this one began from and has the hash of the counts it took; the counts themselves
-    are in ``begin`` until they are in a store, and never in JSON. ``stop_on`` names what must settle for the run
+    are in ``warm_start`` until they are in a store, and never in JSON. ``stop_on`` names what must settle for the run
     to end early (see `workbench.runs.stopping`).
     """
 
@@ -60,7 +60,7 @@ class RunSpec:
     stop_on: str | None = None
     stop_tolerance: float = 1e-4
     name: str = ""
-    begin: Start | None = field(default=None, repr=False, compare=False)
+    warm_start: WarmStart | None = field(default=None, repr=False, compare=False)
 
     @property
     def hash(self) -> str:
@@ -92,7 +92,7 @@ class RunSpec:
 
     def settings(self) -> dict:
         """Name → value of everything that JSON can hold."""
-        return {name: value for name, value in asdict(replace(self, begin=None)).items() if name != "begin"}
+        return {name: value for name, value in asdict(replace(self, warm_start=None)).items() if name != "warm_start"}
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
@@ -122,12 +122,28 @@ class RunSpec:
 
 
 def make_spec(
-    train: Corpus, engine: str, n_topics=None, alpha=None, beta=None, n_iterations=300, seed=0, test: Corpus | None = None,
-    burn_in=10, options: dict | None = None, n_threads=1, record_every=1, snapshot_every=50, split: dict | None = None,
-    name=None, start: tuple[Start, dict] | None = None, stop_on: str | None = None, stop_tolerance: float = 1e-4, model=None,
+    train: Corpus,
+    engine: str,
+    n_topics=None,
+    alpha=None,
+    beta=None,
+    n_iterations=300,
+    seed=0,
+    test: Corpus | None = None,
+    burn_in=10,
+    options: dict | None = None,
+    n_threads=1,
+    record_every=1,
+    snapshot_every=50,
+    split: dict | None = None,
+    name=None,
+    start: tuple[WarmStart, dict] | None = None,
+    stop_on: str | None = None,
+    stop_tolerance: float = 1e-4,
+    model=None,
     sizes: dict | None = None,
 ) -> RunSpec:
-    """A checked spec with every default filled in; ``start`` is what `workbench.runs.warm_start.start_from` gives.
+    """A checked spec with every default filled in; ``start`` is what `workbench.runs.warm_start.warm_start_from` gives.
 
     ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given; ``model`` and ``sizes`` for the
     engines of networks, see `workbench.models.networks.files.network_of`.
@@ -171,7 +187,7 @@ def make_spec(
         start=start[1] if start else None,
         stop_on=stop_on,
         stop_tolerance=stop_tolerance,
-        begin=start[0] if start else None,
+        warm_start=start[0] if start else None,
     )
     _check_rule(spec, chosen)
     if name is None:

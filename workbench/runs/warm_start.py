@@ -8,14 +8,14 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Start
+from workbench.engines.engine import WarmStart
 from workbench.models.lda import check_topics
 from workbench.runs.execution.run import find_run
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.store import RunReader
 
 
-def start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[Start, dict]:
+def warm_start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[WarmStart, dict]:
     """The last counts of a run (a `Run`, path, name or Dataset), to start another one from, and the record of it.
 
     The words must be the same. Where the documents are the same too, each of them goes on from where it was, and
@@ -46,7 +46,7 @@ def start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[Start, di
     same_documents = tuple(dataset["document"].values) == train.titles
     n_kw = last["n_kw"].values.astype(np.float64)
     taken = largest(n_kw.sum(axis=1), n_topics)
-    start = Start(
+    start = WarmStart(
         np.ascontiguousarray(_fitted(n_kw, taken, n_topics)),
         np.ascontiguousarray(_fitted(last["n_dk"].values.T.astype(np.float64), taken, n_topics).T) if same_documents else None,
         _topics(last, taken) if "token_topics" in dataset and spec.train == train.content_hash else None,
@@ -81,7 +81,7 @@ def _topics(last: xr.Dataset, taken: np.ndarray) -> np.ndarray:
     return place[last["token_topics"].values]
 
 
-def counts_hash(start: Start) -> str:
+def counts_hash(start: WarmStart) -> str:
     """sha256 (hex) of the counts, with their shapes; of the topics only where they are known."""
     digest = hashlib.sha256()
     for counts in start[:2] if start.topics is None else start:

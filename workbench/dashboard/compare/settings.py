@@ -60,7 +60,7 @@ class Settings:
         self._on_start = on_start
         self.corpus = Menu("Corpus", corpora(), DEFAULT, wide=True)
         self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
-        self.top_words, self.singletons, self.start_from = vocabulary_field(), singletons_field(), start_field()
+        self.top_words, self.singletons, self.warm_start_from = vocabulary_field(), singletons_field(), start_field()
         self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
         self.numbers = {
             name: (values_field if name in MODEL else number_field)(name, default) for name, default in defaults().items()
@@ -96,7 +96,7 @@ class Settings:
         """Every field by the name it has in a link."""
         return {
             "corpus": self.corpus, "path": self.path, "top_words": self.top_words, "singletons": self.singletons,
-            "engines": self.engines, "start": self.start_from, "model": self.network, "super": self.supers,
+            "engines": self.engines, "start": self.warm_start_from, "model": self.network, "super": self.supers,
         } | self.reading | self.options | self.numbers
 
     def values(self) -> dict:
@@ -115,7 +115,7 @@ class Settings:
                 engine: {one.field.name: self.options[one.key].read() for one in choices() if engine in one.engines}
                 for engine in ticked
             },
-            "start": self.start_from.value or None,
+            "start": self.warm_start_from.value or None,
             "model": self.network.value,
             "sizes": {"super": self.supers.value} if _has_supers(self.network.value) else None,
         } | {name: field.read() if has.get(name, True) else None for name, field in self.numbers.items()}
@@ -130,10 +130,10 @@ class Settings:
     def offer(self, runs: list[str]) -> None:
         """The runs of the store that another one can start from."""
         options = {AT_RANDOM: ""} | {name: name for name in runs}
-        if options != self.start_from.options:
-            self.start_from.options = options
-            if self.start_from.value not in options.values():
-                self.start_from.value = ""
+        if options != self.warm_start_from.options:
+            self.warm_start_from.options = options
+            if self.warm_start_from.value not in options.values():
+                self.warm_start_from.value = ""
             self.form.fill_menus()
 
     def say(self, sentence: str, kind: str = "muted") -> None:

@@ -40,7 +40,7 @@ from workbench.engines.hdp.posteriors import (
     stick_divergence,
 )
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
-from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes, word_major_bytes
 from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.hdp.count_moments import (
@@ -104,7 +104,7 @@ class Options(HdpOptions):
         "second_order", "second_order: the paper's; conditional: log counts expanded given that they are positive; "
         "zeroth: without variances, as cvb0", choices=("second_order", "conditional", "zeroth"),
     )
-    init: str = start_option("noise")
+    init: str = init_option("noise")
     reorder: bool = option(True, "order the sticks by the sizes of their topics")
     moves_every: int = option(0, "iterations between attempts to split or merge topics; 0: none", low=0, whole=True)
     moves_after: int = option(MOVES_AFTER, "iterations before the first attempt", low=0, whole=True)
@@ -150,7 +150,7 @@ def mean_priors(state) -> Priors:
 # ---------------------------------------------------------------------- one iteration
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Responsibilities at random with even weights of the topics (spec 6), or those behind the counts of another run."""
     n_topics, lanes, n_words = model.n_topics, padded(model.n_topics), corpus.n_words
     alpha = gamma_posterior(options.a_alpha, options.b_alpha) if options.learn_alpha else fixed(options.alpha_total)
@@ -165,34 +165,36 @@ def init(corpus, model, options, turn, start=None) -> State:
         steps=0, n_moves=0, n_refused=0,
     )
     even = Priors(np.full(n_topics, alpha[MEAN] / n_topics), state.beta[MEAN] / n_words)
-    begin(corpus, even, options, 0, turn, start, state.gamma, *state[:3])
+    initialise(corpus, even, options, 0, context, warm_start, state.gamma, *state[:3])
     state, zero_dk = recounted(corpus, state)
     if options.moves_every:  # compiles what only a split needs, while no clock runs
         split_merge.share_out(corpus, state, split_merge.Move(split_merge.SPLIT, 0, 0), priors_of_counts(state), 0, 0)
-    for _ in range(ROUNDS_OF_A_START if start is not None else 0):
+    for _ in range(ROUNDS_OF_A_START if warm_start is not None else 0):
         state = hyper_round(corpus, options, state, zero_dk)
     return state
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """A sweep over all pairs, a round over the hyperparameters, and a split or a merge if one is due."""
-    state, change = iterate(corpus, options, state, turn)
+    state, change = iterate(corpus, options, state, context)
     info = {"updates": corpus.n_pairs, "change": change}
-    if options.moves_every and turn.step > options.moves_after and turn.step % options.moves_every == 0:
+    if options.moves_every and context.step > options.moves_after and context.step % options.moves_every == 0:
         inference = split_merge.Inference(
-            partial(iterate, corpus, options, turn=turn), partial(settled, corpus, options), partial(bound, corpus, options),
+            partial(iterate, corpus, options, context=context),
+            partial(settled, corpus, options),
+            partial(bound, corpus, options),
             priors_of_counts,
         )
-        state, tried = split_merge.attempt(corpus, state, turn, inference)
+        state, tried = split_merge.attempt(corpus, state, context, inference)
         info["updates"] += tried.pop("updates")
         return state, info | tried
     return state, info | split_merge.NO_MOVE
 
 
-def iterate(corpus, options, state, turn) -> tuple[State, float]:
+def iterate(corpus, options, state, context) -> tuple[State, float]:
     """The state after a sweep and a round over the hyperparameters, and the largest change of a responsibility."""
-    change, zero_dk = sweep(corpus, options, state, turn)
-    if turn.step % RECOUNT_EVERY == 0:
+    change, zero_dk = sweep(corpus, options, state, context)
+    if context.step % RECOUNT_EVERY == 0:
         state, zero_dk = recounted(corpus, state)
     state = hyper_round(corpus, options, state, zero_dk)
     return state._replace(steps=state.steps + state.n_topics), change
@@ -206,7 +208,7 @@ def settled(corpus, options, state, n_rounds) -> State:
     return state
 
 
-def sweep(corpus, options, state, turn) -> tuple[float, np.ndarray]:
+def sweep(corpus, options, state, context) -> tuple[float, np.ndarray]:
     """Updates every pair in canonical order, eq. 15, in place.
 
     Returns the largest change of a responsibility, and P0 (document, topic) of the counts.
@@ -229,7 +231,7 @@ def sweep(corpus, options, state, turn) -> tuple[float, np.ndarray]:
         )
         return change
 
-    changes = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse)
+    changes = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
     state.mean_k[:], state.var_k[:] = state.mean_dk.sum(axis=0), state.var_dk.sum(axis=0)
     return max(changes), zero_dk
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.hdp.options import TINY, HdpOptions
-from workbench.engines.lda.cgs import EVERY_COUNT, start_topics
+from workbench.engines.lda.cgs import EVERY_COUNT, initial_topics
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.memory import Memory, row_bytes
 from workbench.kernels.hdp.gibbs import SMALLEST_WEIGHT, draw_tables, draw_tokens
@@ -53,7 +53,7 @@ class State(NamedTuple):
     steps: int               # topics in use, summed over the sweeps
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Every token in a topic drawn uniformly, or from another run; then tables, gamma, pi and alpha once."""
     n_topics = model.n_topics
     alpha = options.a_alpha / options.b_alpha if options.learn_alpha else options.alpha_total
@@ -62,28 +62,28 @@ def init(corpus, model, options, turn, start=None) -> State:
     priors = Priors(np.full(n_topics, alpha * share), options.beta_total / corpus.n_words, alpha * share)
     capacity = _room_for(n_topics)
     state = State(
-        start_topics(corpus, priors, turn.key(TOPICS), start),
+        initial_topics(corpus, priors, context.key(TOPICS), warm_start),
         aligned_zeros((corpus.n_documents, capacity), np.int32), aligned_zeros((corpus.n_words, capacity), np.int32),
         aligned_zeros((capacity,), np.int64), aligned_zeros((capacity,), np.float64), share, alpha, gamma, n_topics, 0,
     )
     count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, EVERY_COUNT, *state[:4])
     state.weights[:n_topics] = share
-    return draw_hyperparameters(corpus, options, state, turn)
+    return draw_hyperparameters(corpus, options, state, context)
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """Draw every token's topic once, in canonical order, then tables, gamma, pi and alpha."""
-    state, n_moved = sweep(corpus, options, state, turn)
-    state = draw_hyperparameters(corpus, options, state, turn)
+    state, n_moved = sweep(corpus, options, state, context)
+    state = draw_hyperparameters(corpus, options, state, context)
     state = state._replace(steps=state.steps + int(np.count_nonzero(state.n_k)))
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def sweep(corpus, options, state, turn) -> tuple[State, int]:
+def sweep(corpus, options, state, context) -> tuple[State, int]:
     """A: topics of all tokens, with more room where topics have run out of it; and how many tokens moved."""
-    n_used, n_moved, keys = _n_used(state), 0, (turn.key(GIBBS), turn.key(HDP_NEW_TOPICS))
+    n_used, n_moved, keys = _n_used(state), 0, (context.key(GIBBS), context.key(HDP_NEW_TOPICS))
     for first, last in slice_bounds(corpus.indptr, padded(state.n_slots)):
-        turn.pulse()
+        context.interrupt()
         token = np.int64(0)
         while first >= 0:
             first, token, n, rest, n_used = draw_tokens(
@@ -119,14 +119,14 @@ def with_more_room(state: State) -> State:
     return state._replace(**{name: wider(getattr(state, name)) for name in ("n_dk", "n_wk", "n_k", "weights")})
 
 
-def draw_hyperparameters(corpus, options, state, turn) -> State:
+def draw_hyperparameters(corpus, options, state, context) -> State:
     """B to E: tables, gamma, pi and alpha given the topics of all tokens; slots without a token become free."""
     live = np.flatnonzero(state.n_k)
     state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
     alpha, gamma, n_k = state.alpha_total, state.top_concentration, len(live)
-    tables = draw_tables(corpus.indptr, corpus.tokens_before, state.n_dk, alpha * state.weights, turn.key(HDP_TABLES))[live]
+    tables = draw_tables(corpus.indptr, corpus.tokens_before, state.n_dk, alpha * state.weights, context.key(HDP_TABLES))[live]
     total = tables.sum()
-    random = np.random.Generator(np.random.Philox(int(turn.key(HDP_WEIGHTS))))
+    random = np.random.Generator(np.random.Philox(int(context.key(HDP_WEIGHTS))))
     if options.learn_gamma:
         gamma = _draw_concentration(random, gamma, n_k, np.array([total]), options.a_gamma, options.b_gamma)
     weights = np.maximum(random.standard_gamma(np.append(tables, gamma)), SMALLEST_WEIGHT)

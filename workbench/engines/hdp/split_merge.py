@@ -59,13 +59,13 @@ class Inference(NamedTuple):
     priors: Callable         # (state) -> a (topic,), b (word,), B
 
 
-def attempt(corpus, state, turn, inference: Inference):
+def attempt(corpus, state, context, inference: Inference):
     """The state after one move or without it, and what there is to report; `updates` are the pairs gone through."""
-    move = propose(corpus, state, turn)
+    move = propose(corpus, state, context)
     if move is None:
         return state, NO_MOVE | {"updates": 0}
     before, n_passes = inference.bound(state), 0
-    trial = (merged if move.kind == MERGE else split)(corpus, copied(state), move, turn, inference)
+    trial = (merged if move.kind == MERGE else split)(corpus, copied(state), move, context, inference)
     trial, after = followed_up(trial, inference)
     n_passes += SWEEPS
     if gains(after, before):
@@ -104,9 +104,9 @@ def followed_up(state, inference: Inference):
 # ---------------------------------------------------------------------- what is tried
 
 
-def propose(corpus, state, turn) -> Move | None:
+def propose(corpus, state, context) -> Move | None:
     """Merges and splits by turns; the other where one is impossible, None where both are."""
-    sizes, key = state.mean_k[: state.n_topics], turn.key(MOVES)
+    sizes, key = state.mean_k[: state.n_topics], context.key(MOVES)
     kinds = (propose_merge, propose_split) if state.n_moves % 2 == 0 else (propose_split, propose_merge)
     return kinds[0](corpus, state, sizes, key) or kinds[1](corpus, state, sizes, key)
 
@@ -159,7 +159,7 @@ def drawn(weights, u) -> int:
 # ---------------------------------------------------------------------- what becomes of the responsibilities
 
 
-def merged(corpus, state, move, turn, inference):
+def merged(corpus, state, move, context, inference):
     """All of the giver added to the taker."""
     pour(state.gamma, move.giver, move.taker)
     return state
@@ -171,7 +171,7 @@ def pour(gamma, giver, taker) -> None:
     gamma[:, giver] = 0.0
 
 
-def split(corpus, state, move, turn, inference):
+def split(corpus, state, move, context, inference):
     """Both topics shared out among them again, by document and then by pair."""
     if move.heir >= 0:
         pour(state.gamma, move.taker, move.heir)
@@ -181,7 +181,7 @@ def split(corpus, state, move, turn, inference):
     state = inference.settle(state, 0)
     work = partial(share_out, corpus, state, move, inference.priors(state))
     for _ in range(RESTRICTED_SWEEPS):
-        each_slice(work, slice_bounds(corpus.indptr, 2), 1, turn.pulse)
+        each_slice(work, slice_bounds(corpus.indptr, 2), 1, context.interrupt)
     return state
 
 

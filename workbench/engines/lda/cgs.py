@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.engines.engine import Engine, OptionError
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import Counts, Evidence, Learning, learner, polya_of
+from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learner, polya_of
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.engines.memory import Memory, partition_bytes, row_bytes
@@ -55,16 +55,16 @@ class Options(Learning, OwnOptions):
     """Those of the engine, and what it learns of its priors."""
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Every token in a topic drawn uniformly, or given the counts of another run."""
-    return start_chain(corpus, model, EVERY_COUNT, turn, 0, start)
+    return initial_chain(corpus, model, EVERY_COUNT, context, 0, warm_start)
 
 
-def start_chain(corpus, model, threshold, turn, chain=0, start=None) -> State:
+def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -> State:
     """A start of the tokens whose pairs count at most the threshold."""
     lanes = padded(model.n_topics)
     state = State(
-        start_topics(corpus, model, turn.key(TOPICS, chain), start),
+        initial_topics(corpus, model, context.key(TOPICS, chain), warm_start),
         aligned_zeros((corpus.n_documents, lanes), np.int32),
         aligned_zeros((corpus.n_words, lanes), np.int32),
         aligned_zeros((lanes,), np.int64),
@@ -73,36 +73,38 @@ def start_chain(corpus, model, threshold, turn, chain=0, start=None) -> State:
     return state
 
 
-def start_topics(corpus, model, key, start) -> np.ndarray:
+def initial_topics(corpus, model, key, warm_start) -> np.ndarray:
     """(token,) uint16 topics: uniform, or those given, or from the responsibility of each pair given counts."""
-    if start is None:
+    if warm_start is None:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
-    if start.topics is not None:
-        return np.where(start.topics >= 0, start.topics, uniform_topics(key, corpus.n_tokens, model.n_topics)).astype(np.uint16)
+    if warm_start.topics is not None:
+        return np.where(warm_start.topics >= 0, warm_start.topics, uniform_topics(key, corpus.n_tokens, model.n_topics)).astype(
+            np.uint16
+        )
     topics = np.empty(corpus.n_tokens, np.uint16)
     topics_of_counts(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, key, *start.rows,
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, key, *warm_start.rows,
         model.alphas, model.beta, model.n_topics, topics,
     )
     return topics
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """Draw every token's topic once, in canonical order, word after word, or block by block."""
-    n_moved, scan = sweep_all(corpus, model, state, turn, n_parts=options.partition, scan=options.scan)
+    n_moved, scan = sweep_all(corpus, model, state, context, n_parts=options.partition, scan=options.scan)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1), "scan": scan}
 
 
-def sweep_all(corpus, model, state, turn, chain=0, n_parts=1, scan="auto") -> tuple[int, int]:
+def sweep_all(corpus, model, state, context, chain=0, n_parts=1, scan="auto") -> tuple[int, int]:
     """One Gibbs sweep over every token; how many moved, and the order that was taken (see `scan`)."""
     if n_parts == 1 and by_words(corpus, model, state.n_dk, scan):
-        return sweep_words(corpus, model, state, turn, chain), WORDS
-    return sweep(corpus, model, EVERY_COUNT, state, NO_MEAN, turn, chain, n_parts), DOCUMENTS
+        return sweep_words(corpus, model, state, context, chain), WORDS
+    return sweep(corpus, model, EVERY_COUNT, state, NO_MEAN, context, chain, n_parts), DOCUMENTS
 
 
-def sweep(corpus, model, threshold, state, mean, turn, chain=0, n_parts=1) -> int:
+def sweep(corpus, model, threshold, state, mean, context, chain=0, n_parts=1) -> int:
     """One Gibbs sweep over the tokens under the threshold; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
-    key, alpha = turn.key(GIBBS, chain), pad_topics(model.alphas)
+    key, alpha = context.key(GIBBS, chain), pad_topics(model.alphas)
     partition = partition_of(corpus, n_parts, most=threshold)
     mean_dk, mean_wk, *mean = mean
     n_wk = state.n_wk if mean_wk is None else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
@@ -113,7 +115,7 @@ def sweep(corpus, model, threshold, state, mean, turn, chain=0, n_parts=1) -> in
             alpha, model.beta, model.n_topics, key,
         )
 
-    n_moved = sum(each_block(partition, (state.n_k,), draw, turn))
+    n_moved = sum(each_block(partition, (state.n_k,), draw, context))
     if mean_wk is not None:
         n_wk -= mean_wk
         state.n_wk[...] = np.rint(n_wk, out=n_wk)
@@ -136,9 +138,11 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, model.alphas, model.beta)
 
 
-def evidence(chains, of) -> Evidence:
+def sufficient_statistics(chains, of) -> SufficientStatistics:
     """The sampled counts that speak of alpha, or of beta; ``chains`` is a state, its arrays led by a dimension of chains."""
-    return Evidence(Counts(sampled=chains.n_dk if of == "alpha" else chains.n_wk), Counts(sampled=chains.n_k[:, None]))
+    return SufficientStatistics(
+        Counts(sampled=chains.n_dk if of == "alpha" else chains.n_wk), Counts(sampled=chains.n_k[:, None])
+    )
 
 
 def one_chain(state) -> State:
@@ -166,8 +170,22 @@ def idle(options) -> str | None:
 
 def engine(name: str = "cgs") -> Engine:
     return Engine(
-        name, "Collapsed Gibbs sampling", "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
-        LDA, Options, State, ("log_joint", "moved", "scan"), samples, init, step, watch, counts, predict,
-        by_gibbs, learner(polya_of(lambda corpus, model, options, state, of: evidence(one_chain(state), of)), samples),
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), idle=idle, memory=memory,
+        name,
+        "Collapsed Gibbs sampling",
+        "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
+        LDA,
+        Options,
+        State,
+        ("log_joint", "moved", "scan"),
+        samples,
+        init,
+        step,
+        watch,
+        counts,
+        predict,
+        by_gibbs,
+        learner(polya_of(lambda corpus, model, options, state, of: sufficient_statistics(one_chain(state), of)), samples),
+        keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        idle=idle,
+        memory=memory,
     )

@@ -24,8 +24,8 @@ import numpy as np
 
 from workbench.engines.engine import Engine, option
 from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.lda.hyperparameters import Counts, Evidence, Learning, learner, learnt, polya_of
-from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learner, learnt, polya_of
+from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
@@ -67,7 +67,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnOptions:
-    init: str = start_option()
+    init: str = init_option()
     partition: int = partition_option()
     precision: str = precision_option()
 
@@ -77,22 +77,22 @@ class Options(Learning, OwnOptions):
     """Those of the engine, and what it learns of its priors."""
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Responsibilities of every pair, at random or from the counts of another run."""
-    return start_mean(corpus, model, options, 0, turn, start)
+    return initial_mean(corpus, model, options, 0, context, warm_start)
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """Update the responsibilities of every pair once, in canonical order or block by block."""
-    return update(corpus, model, options, 0, state, NOTHING_SAMPLED, turn)
+    return update(corpus, model, options, 0, state, NOTHING_SAMPLED, context)
 
 
-def start_mean(corpus, model, options, threshold, turn, start=None, second_order=True) -> State:
+def initial_mean(corpus, model, options, threshold, context, warm_start=None, second_order=True) -> State:
     """Moments of the first responsibilities of the pairs that count more than the threshold."""
     lanes, n_variational = padded(model.n_topics), int(np.sum(corpus.counts > threshold))
     gamma = aligned_zeros((n_variational, lanes), STORED[options.precision])
     mean = no_counts(corpus, lanes)
-    begin(corpus, model, options, threshold, turn, start, gamma, *mean)
+    initialise(corpus, model, options, threshold, context, warm_start, gamma, *mean)
     variance = no_counts(corpus, lanes) if second_order else [aligned_zeros((0,) * array.ndim, np.float64) for array in mean]
     return recounted(corpus, model, threshold, State(*mean, *variance, gamma))
 
@@ -110,17 +110,17 @@ def recounted(corpus, model, threshold, state) -> State:
     return state
 
 
-def recount_in_time(corpus, model, threshold, state, turn) -> None:
+def recount_in_time(corpus, model, threshold, state, context) -> None:
     """`recounted` in every fiftieth iteration."""
-    if turn.step % RECOUNT_EVERY == 0:
+    if context.step % RECOUNT_EVERY == 0:
         recounted(corpus, model, threshold, state)
 
 
-def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[State, dict]:
+def update(corpus, model, options, threshold, state, sampled, context) -> tuple[State, dict]:
     """One pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
     if not len(state.gamma):
         return state, {"updates": 0, "change": 0.0}
-    recount_in_time(corpus, model, threshold, state, turn)
+    recount_in_time(corpus, model, threshold, state, context)
     partition = partition_of(corpus, options.partition, least=threshold + 1)
     rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
     betas = np.full(corpus.n_words, model.beta)
@@ -134,7 +134,7 @@ def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[Sta
         )
 
     sizes = (mean_k,) if var_k is None else (mean_k, var_k)
-    changes = each_block(partition, sizes, work, turn)
+    changes = each_block(partition, sizes, work, context)
     return state, {"updates": len(state.gamma), "change": max(changes)}
 
 
@@ -162,17 +162,19 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, *state[:3], model.alphas, model.beta)
 
 
-def evidence(corpus, threshold, n_topics, state, of) -> Evidence:
+def sufficient_statistics(corpus, threshold, n_topics, state, of) -> SufficientStatistics:
     """What speaks of alpha, or of beta: expected counts, with their variances and P(n > 0) in the second order."""
     mean, variance = (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
     if not len(state.var_k):
-        return Evidence(Counts(mean), Counts(state.mean_k[None]))
+        return SufficientStatistics(Counts(mean), Counts(state.mean_k[None]))
     occupied = np.zeros_like(mean)
     rows = corpus.documents if of == "alpha" else corpus.words
     add_occupied(rows, corpus.counts, threshold, state.gamma, n_topics, occupied)
     with np.errstate(divide="ignore"):  # log 0 where a topic is certain to have a token
         occupied_k = -np.expm1(np.log1p(-np.minimum(occupied, 1.0)).sum(axis=0))
-    return Evidence(Counts(mean, variance, occupied), Counts(state.mean_k[None], state.var_k[None], occupied_k[None]))
+    return SufficientStatistics(
+        Counts(mean, variance, occupied), Counts(state.mean_k[None], state.var_k[None], occupied_k[None])
+    )
 
 
 def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
@@ -191,9 +193,24 @@ def idle(options) -> str | None:
 
 def engine(name: str = "cvb") -> Engine:
     return Engine(
-        name, "Collapsed variational Bayes, second order",
+        name,
+        "Collapsed variational Bayes, second order",
         "Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
-        LDA, Options, State, ("bound", "collapsed_bound", "change"), samples, init, step, watch, counts, predict, by_cvb0,
-        learner(polya_of(lambda corpus, model, options, state, of: evidence(corpus, 0, model.n_topics, state, of)), samples),
-        memory=memory, idle=idle,
+        LDA,
+        Options,
+        State,
+        ("bound", "collapsed_bound", "change"),
+        samples,
+        init,
+        step,
+        watch,
+        counts,
+        predict,
+        by_cvb0,
+        learner(
+            polya_of(lambda corpus, model, options, state, of: sufficient_statistics(corpus, 0, model.n_topics, state, of)),
+            samples,
+        ),
+        memory=memory,
+        idle=idle,
     )

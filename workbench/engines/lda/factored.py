@@ -93,7 +93,7 @@ class Fitted(NamedTuple):
     n_visited: int     # pairs, each as often as it was visited
 
 
-def weigh_topics(corpus, model, mean, sampled, point: bool, room: Room, turn) -> None:
+def weigh_topics(corpus, model, mean, sampled, point: bool, room: Room, context) -> None:
     """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
     (_, mean_wk, mean_k), (_, sampled_wk, sampled_k), lanes = mean, sampled, len(mean[2])
     sizes = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, model.n_topics)
@@ -102,4 +102,4 @@ def weigh_topics(corpus, model, mean, sampled, point: bool, room: Room, turn) ->
     def weigh(first, last):
         weigh_rows(first, last, betas, mean_wk, sampled_wk, sizes, point, *room.word_factors)
 
-    each_slice(weigh, rows, turn.n_threads, turn.pulse)
+    each_slice(weigh, rows, context.n_threads, context.interrupt)

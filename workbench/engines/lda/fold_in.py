@@ -22,7 +22,7 @@ PASSES = 64
 """About how often a document is gone through, for slices that last a few milliseconds."""
 
 
-def by_variational_bayes(priors, n_kw, documents, turn) -> np.ndarray:
+def by_variational_bayes(priors, n_kw, documents, context) -> np.ndarray:
     """Posterior means of q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
     n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
@@ -39,12 +39,12 @@ def by_variational_bayes(priors, n_kw, documents, turn) -> np.ndarray:
             priors.n_topics, MOST_PASSES, TOLERANCE, mean_dk, document_logs, own, ratios,
         )
 
-    _each_document(work, documents, lanes, turn)
+    _each_document(work, documents, lanes, context)
     counts = priors.alphas + mean_dk[:, live]
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def by_cvb0(priors, n_kw, documents, turn) -> np.ndarray:
+def by_cvb0(priors, n_kw, documents, context) -> np.ndarray:
     """(alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
     phi, alpha = word_probabilities(priors, n_kw), priors.alphas
     theta = np.empty((documents.n_documents, priors.n_topics))
@@ -52,13 +52,13 @@ def by_cvb0(priors, n_kw, documents, turn) -> np.ndarray:
     def work(first, last):
         collapsed_theta(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, priors.n_topics, theta)
 
-    _each_document(work, documents, priors.n_topics, turn)
+    _each_document(work, documents, priors.n_topics, context)
     return theta
 
 
-def by_gibbs(priors, n_kw, documents, turn) -> np.ndarray:
+def by_gibbs(priors, n_kw, documents, context) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
-    phi, alpha, key = word_probabilities(priors, n_kw), priors.alphas, turn.key(FOLD_IN)
+    phi, alpha, key = word_probabilities(priors, n_kw), priors.alphas, context.key(FOLD_IN)
     theta = np.empty((documents.n_documents, priors.n_topics))
 
     def work(first, last):
@@ -67,7 +67,7 @@ def by_gibbs(priors, n_kw, documents, turn) -> np.ndarray:
             priors.n_topics, BURN_IN, KEPT, key, theta,
         )
 
-    _each_document(work, documents, priors.n_topics, turn)
+    _each_document(work, documents, priors.n_topics, context)
     return theta
 
 
@@ -84,5 +84,5 @@ def mixture_probability(theta, phi, pairs) -> np.ndarray:
     return probability
 
 
-def _each_document(work, documents, n_topics, turn) -> None:
-    each_slice(work, slice_bounds(documents.indptr, n_topics * PASSES), turn.n_threads, turn.pulse)
+def _each_document(work, documents, n_topics, context) -> None:
+    each_slice(work, slice_bounds(documents.indptr, n_topics * PASSES), context.n_threads, context.interrupt)

@@ -27,8 +27,8 @@ from workbench.engines.engine import Engine, OptionError, option
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.factored import Entropy
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import Evidence, Learning, learner, polya_of
-from workbench.engines.lda.initial_responsibilities import start_option
+from workbench.engines.lda.hyperparameters import Learning, SufficientStatistics, learner, polya_of
+from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, row_bytes
@@ -113,7 +113,7 @@ class SvbOwnOptions:
         "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
         choices=("parallel", "sequential"),
     )
-    init: str = start_option()
+    init: str = init_option()
     partition: int = partition_option()
 
     def __post_init__(self):
@@ -139,7 +139,7 @@ class Cvb0OwnOptions:
     r: float = r_option()
     n_samples: int = n_samples_option()
     phases: str = phases_option()
-    init: str = start_option()
+    init: str = init_option()
     partition: int = partition_option()
     precision: str = cvb.precision_option()
 
@@ -157,7 +157,7 @@ class CvbOwnOptions:
     n_samples: int = n_samples_option()
     phases: str = phases_option()
     cg_second_order: bool = option(False, "draw tokens with the variance terms of the variational counts too")
-    init: str = start_option()
+    init: str = init_option()
     partition: int = partition_option()
     precision: str = cvb.precision_option()
 
@@ -204,28 +204,28 @@ def n_chains(corpus, options) -> int:
     return options.n_samples if samples(corpus, options) else 1
 
 
-def init(corpus, model, options, turn, start=None, *, part=svb):
+def init(corpus, model, options, context, warm_start=None, *, part=svb):
     """Responsibilities as the variational engine starts them, topics as `cgs` does."""
     threshold = threshold_of(options)
-    chains = [cgs.start_chain(corpus, model, threshold, turn, s, start) for s in range(n_chains(corpus, options))]
-    mean = part.start_mean(corpus, model, options, threshold, turn, start)
+    chains = [cgs.initial_chain(corpus, model, threshold, context, s, warm_start) for s in range(n_chains(corpus, options))]
+    mean = part.initial_mean(corpus, model, options, threshold, context, warm_start)
     state = SvbState if part is svb else CvbState
     return state(*mean, *(np.stack(arrays) for arrays in zip(*chains, strict=True)))
 
 
-def step(corpus, model, options, state, turn, *, part=svb):
+def step(corpus, model, options, state, context, *, part=svb):
     """Draw the sampled tokens of every chain, then update the variational pairs given all chains."""
     threshold = threshold_of(options)
     sampled = sampled_of(corpus, threshold)
     n_sampled, mixed = sampled.n_tokens * len(state.topics), sampled.n_pairs < corpus.n_pairs
     if options.phases == "interleaved" and mixed:
-        n_moved, info = interleaved_pass(corpus, model, threshold, state, turn, part)
+        n_moved, info = interleaved_pass(corpus, model, threshold, state, context, part)
         scans = [DOCUMENTS]
     else:
-        swept = sweep_chains(corpus, model, options, state, turn, mixed) if n_sampled else []
+        swept = sweep_chains(corpus, model, options, state, context, mixed) if n_sampled else []
         n_moved, scans = sum(n for n, _ in swept), [scan for _, scan in swept]
         drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
-        mean, info = part.update(corpus, model, options, threshold, mean_part(state), drawn, turn)
+        mean, info = part.update(corpus, model, options, threshold, mean_part(state), drawn, context)
         state = type(state)(*mean, *state[-4:])
     info["updates"] = n_sampled + info["updates"] * len(state.topics)
     if not n_sampled:
@@ -233,21 +233,21 @@ def step(corpus, model, options, state, turn, *, part=svb):
     return state, info | {"moved": n_moved / n_sampled, "scan": sum(scans) / len(scans)}
 
 
-def sweep_chains(corpus, model, options, state, turn, mixed: bool) -> list[tuple[int, int]]:
+def sweep_chains(corpus, model, options, state, context, mixed: bool) -> list[tuple[int, int]]:
     """Draws the sampled tokens of every chain, as `cgs` does unless some pairs are variational (``mixed``).
 
     Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
     """
     threshold, fixed = threshold_of(options), moments_for_sampling(options, state)
-    each = turn._replace(n_threads=max(turn.n_threads // len(state.topics), 1))
+    each = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
-    def sweep(s, pulse):
-        chain, own = chain_of(state, s), each._replace(pulse=pulse)
+    def sweep(s, interrupt):
+        chain, own = chain_of(state, s), each._replace(interrupt=interrupt)
         if not mixed:
             return cgs.sweep_all(corpus, model, chain, own, s, options.partition)
         return cgs.sweep(corpus, model, threshold, chain, fixed, own, s, options.partition), DOCUMENTS
 
-    return each_task([partial(sweep, s) for s in range(len(state.topics))], turn.n_threads, turn.pulse)
+    return each_task([partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt)
 
 
 def moments_for_sampling(options, state) -> tuple:
@@ -257,12 +257,12 @@ def moments_for_sampling(options, state) -> tuple:
     return (*state[:3], None, None, None)
 
 
-def interleaved_pass(corpus, model, threshold, state, turn, part) -> tuple[int, dict]:
+def interleaved_pass(corpus, model, threshold, state, context, part) -> tuple[int, dict]:
     """One canonical pass over all pairs, each by its own rule; returns how many tokens moved, and the numbers of the pass."""
-    variational_before, chain, key = svb.count_before(corpus, threshold), chain_of(state, 0), turn.key(GIBBS)
+    variational_before, chain, key = svb.count_before(corpus, threshold), chain_of(state, 0), context.key(GIBBS)
     collapsed = part is not svb
     if collapsed:
-        cvb.recount_in_time(corpus, model, threshold, mean_part(state), turn)
+        cvb.recount_in_time(corpus, model, threshold, mean_part(state), context)
     moments = mean_part(state).moments if collapsed else (*state[:3], None, None, None)
     alpha = pad_topics(model.alphas)
     room = collapsed_vb.room_for(alpha, model.n_topics, len(alpha))
@@ -274,7 +274,7 @@ def interleaved_pass(corpus, model, threshold, state, turn, part) -> tuple[int, 
             alpha, model.beta, model.n_topics, key, collapsed, room,
         )
 
-    found = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse)
+    found = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
     info = {"updates": len(state.gamma)} | ({"change": max(change for _, change in found)} if collapsed else {})
     return sum(n_moved for n_moved, _ in found), info
 
@@ -308,15 +308,15 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
 
 
-def evidence(corpus, model, options, state, of) -> Evidence:
+def sufficient_statistics(corpus, model, options, state, of) -> SufficientStatistics:
     """What speaks of alpha, or of beta: the counts of the variational part beside those sampled in each chain."""
-    sampled, part = cgs.evidence(state, of), svb if isinstance(state, SvbState) else cvb
+    sampled, part = cgs.sufficient_statistics(state, of), svb if isinstance(state, SvbState) else cvb
     if sampled_of(corpus, threshold_of(options)).n_pairs == corpus.n_pairs:
         return sampled
-    expected = part.evidence(corpus, threshold_of(options), model.n_topics, mean_part(state), of)
+    expected = part.sufficient_statistics(corpus, threshold_of(options), model.n_topics, mean_part(state), of)
     if not samples(corpus, options):
         return expected
-    return Evidence(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
+    return SufficientStatistics(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
 
 
 def memory(corpus, model, options, *, part=svb) -> Memory:
@@ -366,7 +366,7 @@ def engine(name: str = "svb-cgs") -> Engine:
         name, f"Hybrid of {kind.title} and Gibbs sampling", f"Welling, Teh & Kappen (2008), {kind.source}",
         LDA, kind.options, kind.state, ("objective", "moved", "scan", *kind.watches), samples,
         partial(init, part=kind.part), partial(step, part=kind.part), watch, counts, predict, by_gibbs,
-        learner(polya_of(evidence), samples), memory=partial(memory, part=kind.part), idle=idle,
+        learner(polya_of(sufficient_statistics), samples), memory=partial(memory, part=kind.part), idle=idle,
     )
 
 

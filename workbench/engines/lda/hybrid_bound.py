@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import OptionError, Turn, no_pulse
+from workbench.engines.engine import OptionError, StepContext, never_interrupted
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import chain_of
 from workbench.kernels.lda.annealing import (
@@ -91,57 +91,57 @@ def exact(corpus, model, threshold, state, entropy: float) -> float:
 
 
 def ais(
-    corpus, model, threshold, state, entropy: float, turn: Turn, n_runs: int = 4, n_temperatures: int = 500,
-    tell: Callable[[], None] = no_pulse,
+    corpus, model, threshold, state, entropy: float, context: StepContext, n_runs: int = 4, n_temperatures: int = 500,
+    tell: Callable[[], None] = never_interrupted,
 ) -> Annealed:
     """B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
 
     Each run draws its topics from the urn and then sweeps at word factors of powers t_1 < … < 1, weighing as it
     goes: log weight += (t' - t) log p(w | z; beta + m_wk). The mean weight is unbiased for Z' / exp L(m).
-    The powers are evenly spaced. ``turn.n_threads`` runs go side by side, each by its own uniforms; ``tell`` is
+    The powers are evenly spaced. ``context.n_threads`` runs go side by side, each by its own uniforms; ``tell`` is
     called after every sweep of every one.
 
     Neal (2001); Welling, Teh & Kappen (2008), eq. 20.
     """
     powers = np.linspace(0.0, 1.0, n_temperatures + 1)
     log_weights = np.full(n_runs, entropy + _log_joint_of_means(model, state))
-    for first in range(0, n_runs, turn.n_threads):
+    for first in range(0, n_runs, context.n_threads):
         runs = [
-            _anneal(corpus, model, threshold, state[:3], turn, powers, run)
-            for run in range(first, min(first + turn.n_threads, n_runs))
+            _anneal(corpus, model, threshold, state[:3], context, powers, run)
+            for run in range(first, min(first + context.n_threads, n_runs))
         ]
         each = [(i, i + 1) for i in range(len(runs))]
         for _ in range(n_temperatures):
-            gained = each_slice(lambda i, _, runs=runs: next(runs[i]), each, turn.n_threads, turn.pulse)
+            gained = each_slice(lambda i, _, runs=runs: next(runs[i]), each, context.n_threads, context.interrupt)
             log_weights[first : first + len(runs)] += gained
             for _ in runs:
                 tell()
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
 
 
-def _anneal(corpus, model, threshold, mean, turn, powers, run):
+def _anneal(corpus, model, threshold, mean, context, powers, run):
     """Yields what each step from one power to the next adds to the log weight of one run."""
     mean_dk, mean_wk, mean_k = mean
     alpha, words_beta, lanes = pad_topics(model.alphas), model.beta * corpus.n_words, mean_dk.shape[1]
     tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold
     sampled = _nothing_sampled(corpus, lanes)
     word_powers = np.zeros(mean_wk.shape)
-    pulse = turn.pulse if turn.n_threads == 1 else no_pulse  # a pulse is the main thread's to give
+    interrupt = context.interrupt if context.n_threads == 1 else never_interrupted  # a pulse is the main thread's to give
 
     by_document = slice_bounds(corpus.indptr, lanes)
     by_word = slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
     for step, (power, next_power) in enumerate(pairwise(powers)):
-        key = turn._replace(step=step).key(ANNEALING, run)
+        key = context._replace(step=step).key(ANNEALING, run)
         if step == 0:
             for first, last in by_document:
-                pulse()
+                interrupt()
                 draw_from_urn(first, last, *tokens, *sampled, mean_dk, alpha, model.n_topics, key)
         else:
             for first, last in by_word:
-                pulse()
+                interrupt()
                 power_words(first, last, sampled.n_wk, mean_wk, model.beta, power, model.n_topics, word_powers)
             for first, last in by_document:
-                pulse()
+                interrupt()
                 draw_annealed(
                     first, last, *tokens, *sampled, *mean, alpha, model.beta, model.n_topics, power, word_powers, key
                 )
@@ -152,8 +152,8 @@ def _anneal(corpus, model, threshold, mean, turn, powers, run):
 
 
 def bracket(
-    corpus, model, threshold, state, entropy: float, turn: Turn, n_sweeps: int = 100, burn_in: int = 20,
-    tell: Callable[[], None] = no_pulse,
+    corpus, model, threshold, state, entropy: float, context: StepContext, n_sweeps: int = 100, burn_in: int = 20,
+    tell: Callable[[], None] = never_interrupted,
 ) -> Bracket:
     """Ends of an interval that holds B, from ordinary Gibbs sweeps that start at the first chain of the state.
 
@@ -176,7 +176,7 @@ def bracket(
     marginals = np.zeros((n_sampled_tokens(corpus, threshold), model.n_topics), np.float32)
     joint, entropies = 0.0, 0.0
     for step in range(burn_in + n_sweeps):
-        key = turn._replace(step=step).key(ANNEALING)
+        key = context._replace(step=step).key(ANNEALING)
         if step == burn_in:
             marginals[:] = 0.0
 
@@ -186,7 +186,7 @@ def bracket(
                 *state[:3], alpha, model.beta, model.n_topics, key, sampled_before, marginals,
             )
 
-        entropy_of_draws = sum(each_slice(work, slice_bounds(corpus.indptr, lanes), 1, turn.pulse))
+        entropy_of_draws = sum(each_slice(work, slice_bounds(corpus.indptr, lanes), 1, context.interrupt))
         if step >= burn_in:
             totals = (mean + drawn for mean, drawn in zip(state[:3], sampled[1:], strict=True))
             joint += log_joint(*totals, alpha, model.beta, model.n_topics) / n_sweeps

@@ -104,7 +104,7 @@ class Counts(NamedTuple):
     sampled: np.ndarray | None = None   # (chain, row, topic) whole numbers
 
 
-class Evidence(NamedTuple):
+class SufficientStatistics(NamedTuple):
     """Counts that speak of a prior."""
 
     cells: Counts  # n_dk, or n_wk
@@ -141,9 +141,9 @@ def learner(likelihood: Callable, samples: Callable) -> Callable:
     samples : as of the engine
     """
 
-    def learn(corpus, model, options, state, turn):
+    def learn(corpus, model, options, state, context):
         """The model with the priors that this state teaches; the same model if nothing is due."""
-        if not learnt(options) or not due(options, turn.step, samples(corpus, options)):
+        if not learnt(options) or not due(options, context.step, samples(corpus, options)):
             return model
         new = {}
         for name in learnt(options):
@@ -152,7 +152,7 @@ def learner(likelihood: Callable, samples: Callable) -> Callable:
             if getattr(options, f"learn_{name}") == "maximised":
                 x = climbed(found, within(prior.x))
             else:
-                random = np.random.Generator(np.random.Philox(int(turn.key(HYPERPARAMETERS, name == "beta"))))
+                random = np.random.Generator(np.random.Philox(int(context.key(HYPERPARAMETERS, name == "beta"))))
                 gamma_prior = getattr(options, f"a_{name}"), getattr(options, f"b_{name}")
                 x = drawn(found, within(prior.x), *gamma_prior, random)
             new[name] = tuple(x.tolist()) if name == "alpha" and options.alpha_form == "asymmetric" else float(x[0])
@@ -161,18 +161,18 @@ def learner(likelihood: Callable, samples: Callable) -> Callable:
     return learn
 
 
-def polya_of(evidence: Callable) -> Callable:
-    """The Polya likelihood of a prior, from evidence(corpus, model, options, state, name of the prior) -> `Evidence`."""
+def polya_of(sufficient_statistics: Callable) -> Callable:
+    """The Polya likelihood of a prior, given a function that returns `SufficientStatistics` of a state for a prior by name."""
 
     def likelihood(corpus, model, options, state, prior):
-        return polya(corpus, evidence(corpus, model, options, state, prior.name), prior)
+        return polya(corpus, sufficient_statistics(corpus, model, options, state, prior.name), prior)
 
     return likelihood
 
 
-def polya(corpus, evidence: Evidence, prior: Prior) -> Polya:
+def polya(corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> Polya:
     """The likelihood behind counts: of whole ones by how often each occurs, of real ones by power sums."""
-    cells, sizes = evidence
+    cells, sizes = sufficient_statistics
     totals = document_sizes(corpus) if prior.name == "alpha" else topic_sizes(sizes, prior.n_topics)
     if cells.mean is not None:
         return Polya(real_sites(*cells, prior.n_topics, prior.pooled), totals, prior.copies)
@@ -195,12 +195,12 @@ def topic_sizes(sizes: Counts, n_topics: int):
     return single_sites(n_k, 1.0 / len(sizes.sampled))
 
 
-def dirichlet(corpus, model, evidence: Evidence, prior: Prior) -> Dirichlet:
+def dirichlet(corpus, model, sufficient_statistics: SufficientStatistics, prior: Prior) -> Dirichlet:
     """The likelihood of a prior given E[log theta] or E[log phi] of posteriors Dirichlet(prior + expected counts).
 
     Rows without a token are left out: their expectations only echo the prior as it was.
     """
-    cells, sizes = evidence
+    cells, sizes = sufficient_statistics
     if prior.name == "beta":
         x, copies, totals = prior.x, prior.copies, topic_sizes(sizes, prior.n_topics)
     else:

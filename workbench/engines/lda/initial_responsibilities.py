@@ -11,7 +11,7 @@ from workbench.kernels.uniforms import RESPONSIBILITIES
 AT_RANDOM = (None, None, None, None)
 
 
-def start_option(default: str = "dirichlet"):
+def init_option(default: str = "dirichlet"):
     """The option `init` of every variational engine; a run to start from overrules it."""
     return option(
         default, "start of each responsibility: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
@@ -19,13 +19,13 @@ def start_option(default: str = "dirichlet"):
     )
 
 
-def begin(corpus, model, options, threshold, turn, start, gamma, mean_dk, mean_wk, mean_k) -> None:
+def initialise(corpus, model, options, threshold, context, warm_start, gamma, mean_dk, mean_wk, mean_k) -> None:
     """Fills zeroed expected counts, and gamma if it has rows, with the first responsibilities.
 
     ``model`` is what has alphas, beta and n_topics: an LDA, or the priors of another model.
     """
     start_responsibilities(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, WAYS.index(options.init),
-        turn.key(RESPONSIBILITIES), *(AT_RANDOM if start is None else (*start.rows, start.topics)),
+        context.key(RESPONSIBILITIES), *(AT_RANDOM if warm_start is None else (*warm_start.rows, warm_start.topics)),
         model.alphas, model.beta, model.n_topics, gamma, mean_dk, mean_wk, mean_k, np.zeros(len(mean_k)),
     )

@@ -108,7 +108,7 @@ def _columns(corpus, pairs, places) -> Columns:
     return Columns(*arrays, places)
 
 
-def each_block(partition: Partition, sizes: tuple, work: Callable, turn) -> list:
+def each_block(partition: Partition, sizes: tuple, work: Callable, context) -> list:
     """The results of ``work(first, last, part, sizes)``: documents first..last with the words of a part, all of them once.
 
     ``sizes`` are the arrays by topic that the work changes and that blocks share; each is given its block's, and they hold
@@ -117,7 +117,7 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, turn) -> list
     n_parts, results = len(partition.columns), []
     if n_parts == 1:
         bounds = slice_bounds(partition.columns[0].indptr, len(sizes[0]))
-        return each_slice(lambda *rows: work(*rows, 0, sizes), bounds, 1, turn.pulse)
+        return each_slice(lambda *rows: work(*rows, 0, sizes), bounds, 1, context.interrupt)
     copies = [aligned_zeros((n_parts, *each.shape), each.dtype) for each in sizes]
     for phase in range(n_parts):
         for shared, own in zip(sizes, copies, strict=True):
@@ -125,7 +125,7 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, turn) -> list
         blocks = [
             _block(partition, i, (i + phase) % n_parts, [own[i] for own in copies], work) for i in range(n_parts)
         ]
-        results += each_task(blocks, turn.n_threads, turn.pulse)
+        results += each_task(blocks, context.n_threads, context.interrupt)
         for shared, own in zip(sizes, copies, strict=True):
             add_changes(shared, own)
     return [result for of_block in results for result in of_block]
@@ -134,7 +134,7 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, turn) -> list
 def _block(partition, i, part, sizes, work) -> Callable:
     """The task that works off the documents of range i with the words of a part."""
     bounds = slice_bounds(partition.columns[part].indptr, len(sizes[0]), *partition.ranges[i])
-    return lambda pulse: each_slice(lambda first, last: work(first, last, part, sizes), bounds, 1, pulse)
+    return lambda interrupt: each_slice(lambda first, last: work(first, last, part, sizes), bounds, 1, interrupt)
 
 
 def add_changes(shared, copies) -> None:

@@ -38,10 +38,10 @@ def by_words(corpus, model, n_dk, scan: str) -> bool:
     return scan == "words" or COST * mean_held(n_dk, corpus.document_tokens) < spared
 
 
-def sweep_words(corpus, model, state, turn, chain=0) -> int:
+def sweep_words(corpus, model, state, context, chain=0) -> int:
     """One Gibbs sweep over every token, word after word; how many moved."""
     lists, alpha = make_lists(state.n_dk, corpus.document_tokens, model.n_topics), pad_topics(model.alphas)
-    key, by_word = turn.key(GIBBS, chain), corpus.by_word
+    key, by_word = context.key(GIBBS, chain), corpus.by_word
 
     def draw(first, last):
         return draw_words(
@@ -49,7 +49,7 @@ def sweep_words(corpus, model, state, turn, chain=0) -> int:
             *lists, alpha, model.beta, model.n_topics, key,
         )
 
-    n_moved = sum(each_slice(draw, slice_bounds(by_word.indptr, len(alpha)), 1, turn.pulse))
+    n_moved = sum(each_slice(draw, slice_bounds(by_word.indptr, len(alpha)), 1, context.interrupt))
     write_back(state.n_dk, *lists)
     return n_moved
 

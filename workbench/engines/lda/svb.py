@@ -24,8 +24,8 @@ from workbench.engines.engine import Engine, option
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_blocks, weigh_topics
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import Counts, Evidence, Learning, learner, polya_of
-from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learner, polya_of
+from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
@@ -49,7 +49,7 @@ class OwnOptions:
         "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
         choices=("parallel", "sequential"),
     )
-    init: str = start_option()
+    init: str = init_option()
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,17 @@ class Options(Learning, OwnOptions):
     """Those of the engine, and what it learns of its priors."""
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Responsibilities of every pair, at random or from the counts of another run."""
-    return start_mean(corpus, model, options, 0, turn, start)
+    return initial_mean(corpus, model, options, 0, context, warm_start)
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """Update the responsibilities of every pair once."""
-    return update(corpus, model, options, 0, state, NOTHING_SAMPLED, turn)
+    return update(corpus, model, options, 0, state, NOTHING_SAMPLED, context)
 
 
-def start_mean(corpus, model, options, threshold, turn, start=None) -> State:
+def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
     """Expected counts of the first responsibilities of the pairs that count more than the threshold."""
     lanes = padded(model.n_topics)
     n_variational = int(np.sum(corpus.counts > threshold))
@@ -79,18 +79,18 @@ def start_mean(corpus, model, options, threshold, turn, start=None) -> State:
         aligned_zeros((n_kept, lanes), np.float64),
         np.nan if n_variational else 0.0,
     )
-    begin(corpus, model, options, threshold, turn, start, state.gamma, *state[:3])
+    initialise(corpus, model, options, threshold, context, warm_start, state.gamma, *state[:3])
     return state
 
 
-def update(corpus, model, options, threshold, state, sampled, turn) -> tuple[State, dict]:
+def update(corpus, model, options, threshold, state, sampled, context) -> tuple[State, dict]:
     """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
     part = pairs_above(corpus, threshold)
     if part.n_pairs and options.schedule == "parallel":
-        fitted = update_in_parallel(part, model, state[:3], state.entropy, sampled, turn)
+        fitted = update_in_parallel(part, model, state[:3], state.entropy, sampled, context)
         state = State(*state[:3], state.gamma, fitted.entropy)
     elif part.n_pairs:
-        update_sequentially(corpus, model, threshold, state, sampled, turn)
+        update_sequentially(corpus, model, threshold, state, sampled, context)
     return state, {"updates": part.n_pairs}
 
 
@@ -112,7 +112,7 @@ def pairs_above(corpus, threshold) -> Corpus:
     return parts[threshold]
 
 
-def update_in_parallel(corpus, model, mean, before, sampled, turn, point=False) -> Fitted:
+def update_in_parallel(corpus, model, mean, before, sampled, context, point=False) -> Fitted:
     """Documents and topics counted anew from the same weights; the counts `mean` change in place.
 
     The same bits for any number of threads. ``before`` is the entropy behind the counts. With `point` the topics are their
@@ -120,7 +120,7 @@ def update_in_parallel(corpus, model, mean, before, sampled, turn, point=False) 
     """
     mean_dk, mean_wk, mean_k = mean
     lanes, alpha = len(mean_k), pad_topics(model.alphas, 1.0)
-    room = room_for(before, Blocks, lambda: room_in_blocks(corpus, lanes, turn.n_threads))
+    room = room_for(before, Blocks, lambda: room_in_blocks(corpus, lanes, context.n_threads))
     blocks, documents, topics = room.order, room.document_factors, room.word_factors
 
     def visit(block, step):
@@ -132,19 +132,19 @@ def update_in_parallel(corpus, model, mean, before, sampled, turn, point=False) 
             *blocks.cuts[block, step : step + 2], *blocks.visited, documents[1], topics[1], mean_dk, mean_wk, room.ratios
         )
 
-    weigh_topics(corpus, model, mean, sampled, point, room, turn)
+    weigh_topics(corpus, model, mean, sampled, point, room, context)
     mean_wk[:] = 0.0
-    n_tiny = sum(map(sum, each_wave(visit, len(blocks.ranges), blocks.n_steps, turn.n_threads, turn.pulse)))
+    n_tiny = sum(map(sum, each_wave(visit, len(blocks.ranges), blocks.n_steps, context.n_threads, context.interrupt)))
     add_words(mean_wk, mean_k)
     pairs = room.by_logs(corpus) if n_tiny else ()
     for first in range(0, n_tiny, BY_LOGS):
-        turn.pulse()
+        context.interrupt()
         some = (column[first : first + BY_LOGS] for column in pairs)
         count_by_logs(*some, *documents, *topics, model.n_topics, *mean)
     return Fitted(Entropy(corpus, mean, room, model.n_topics), corpus.n_pairs)
 
 
-def update_sequentially(corpus, model, threshold, state, sampled, turn) -> None:
+def update_sequentially(corpus, model, threshold, state, sampled, context) -> None:
     """Pair after pair in canonical order, the expected counts moved along."""
     variational_before, alpha = count_before(corpus, threshold), pad_topics(model.alphas, 1.0)
 
@@ -154,7 +154,7 @@ def update_sequentially(corpus, model, threshold, state, sampled, turn) -> None:
             *state[:3], *sampled, alpha, model.beta, model.n_topics,
         )
 
-    each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, turn.pulse)
+    each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
 
 
 def count_before(corpus, threshold) -> np.ndarray:
@@ -185,9 +185,9 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, state.mean_dk, state.mean_wk, state.mean_k, model.alphas, model.beta)
 
 
-def evidence(corpus, threshold, n_topics, state, of) -> Evidence:
+def sufficient_statistics(corpus, threshold, n_topics, state, of) -> SufficientStatistics:
     """The expected counts that speak of alpha, or of beta."""
-    return Evidence(Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None]))
+    return SufficientStatistics(Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None]))
 
 
 def samples(corpus, options) -> bool:
@@ -218,9 +218,24 @@ def idle(options) -> str | None:
 
 def engine(name: str = "svb") -> Engine:
     return Engine(
-        name, "Standard variational Bayes, collapsed view", "Welling, Teh & Kappen (2008), eq. 9-11",
-        LDA, Options, State, ("bound",), samples, init, step, watch, counts, predict,
+        name,
+        "Standard variational Bayes, collapsed view",
+        "Welling, Teh & Kappen (2008), eq. 9-11",
+        LDA,
+        Options,
+        State,
+        ("bound",),
+        samples,
+        init,
+        step,
+        watch,
+        counts,
+        predict,
         by_variational_bayes,
-        learner(polya_of(lambda corpus, model, options, state, of: evidence(corpus, 0, model.n_topics, state, of)), samples),
-        memory=memory, idle=idle,
+        learner(
+            polya_of(lambda corpus, model, options, state, of: sufficient_statistics(corpus, 0, model.n_topics, state, of)),
+            samples,
+        ),
+        memory=memory,
+        idle=idle,
     )

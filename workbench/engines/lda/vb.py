@@ -26,9 +26,9 @@ from workbench.engines.engine import Engine, option
 from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_slices, weigh_topics
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import Learning, dirichlet, learner
-from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.likelihoods import Dirichlet
-from workbench.engines.lda.svb import evidence, in_parallel, samples, update_in_parallel
+from workbench.engines.lda.svb import in_parallel, samples, sufficient_statistics, update_in_parallel
 from workbench.engines.memory import DOUBLE, Memory, row_bytes, word_major_bytes
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint, predictive
@@ -52,7 +52,7 @@ class OwnOptions:
     inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over topics", low=0)
     restart_documents: bool = option(False, "begin each document at N_d / K in every iteration, not where it was")
     topics: str = option("full", "full: a Dirichlet posterior of each topic; point: its mode", choices=("full", "point"))
-    init: str = start_option()
+    init: str = init_option()
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Options(Learning, OwnOptions):
     """Those of the engine, and what it learns of its priors."""
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics from responsibilities at random or from another run; documents even, or as in that run."""
     lanes = padded(model.n_topics)
     state = State(
@@ -69,8 +69,8 @@ def init(corpus, model, options, turn, start=None) -> State:
         aligned_zeros((lanes,), np.float64),
         math.nan,
     )
-    begin(corpus, model, options, 0, turn, start, aligned_zeros((0, lanes), np.float64), *state[:3])
-    if start is None:
+    initialise(corpus, model, options, 0, context, warm_start, aligned_zeros((0, lanes), np.float64), *state[:3])
+    if warm_start is None:
         spread_evenly(corpus, model, state.mean_dk)
     return state
 
@@ -80,20 +80,20 @@ def spread_evenly(corpus, model, mean_dk) -> None:
     mean_dk[:, : model.n_topics] = corpus.document_tokens[:, None] / model.n_topics
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """Fit the documents to the topics, then the topics to the documents; the same bits for any number of threads."""
     if options.restart_documents:
         spread_evenly(corpus, model, state.mean_dk)
     if options.n_inner == 1:  # documents and topics in one visit
         fitted = update_in_parallel(
-            corpus, model, state[:3], state.entropy, NOTHING_SAMPLED, turn, options.topics == "point"
+            corpus, model, state[:3], state.entropy, NOTHING_SAMPLED, context, options.topics == "point"
         )
     else:
-        fitted = fit(corpus, model, options, state, turn)
+        fitted = fit(corpus, model, options, state, context)
     return State(*state[:3], fitted.entropy), {"updates": fitted.n_visited}
 
 
-def fit(corpus, model, options, state, turn) -> Fitted:
+def fit(corpus, model, options, state, context) -> Fitted:
     """Each document by itself until it rests, then the topics from its last responsibilities; counts change in place."""
     mean_dk, mean_wk, mean_k = mean = state[:3]
     room, n_topics = room_for(state.entropy, tuple, lambda: room_in_slices(corpus, len(mean_k))), model.n_topics
@@ -108,9 +108,9 @@ def fit(corpus, model, options, state, turn) -> Fitted:
     def count_some(first, last):
         return count_words(first, last, *corpus.by_word, corpus.counts, *documents, *topics, n_topics, room.ratios, mean_wk)
 
-    weigh_topics(corpus, model, mean, NOTHING_SAMPLED, options.topics == "point", room, turn)
-    n_visited = each_slice(fit_some, room.order[0], turn.n_threads, turn.pulse)
-    mean_k[:] = sum(each_slice(count_some, room.order[1], turn.n_threads, turn.pulse))
+    weigh_topics(corpus, model, mean, NOTHING_SAMPLED, options.topics == "point", room, context)
+    n_visited = each_slice(fit_some, room.order[0], context.n_threads, context.interrupt)
+    mean_k[:] = sum(each_slice(count_some, room.order[1], context.n_threads, context.interrupt))
     return Fitted(Entropy(corpus, mean, room, n_topics), sum(n_visited))
 
 
@@ -140,7 +140,7 @@ def likelihood(corpus, model, options, state, prior) -> Dirichlet:
     """What the bound says of a prior while q(theta) and q(phi), or the point phi, are held."""
     if prior.name == "beta" and options.topics == "point":
         return Dirichlet(model.n_topics, log_modes(corpus, model, state).sum(keepdims=True)[0], prior.copies, shift=1.0)
-    return dirichlet(corpus, model, evidence(corpus, 0, model.n_topics, state, prior.name), prior)
+    return dirichlet(corpus, model, sufficient_statistics(corpus, 0, model.n_topics, state, prior.name), prior)
 
 
 def counts(corpus, model, options, state) -> dict:

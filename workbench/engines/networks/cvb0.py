@@ -6,7 +6,7 @@ are integrated out, and every pair has a responsibility for each of its paths::
     q(path)  ~  prod over its levels (E_kt + alpha_t) / (E_k + sum alpha) * known probabilities
 
 with expected counts E less one copy of the pair. LDA as a network is `cvb0`. Pairs are visited in canonical order, and the
-counts follow each pair; `change`, the largest change of a responsibility, says when they rest, and `bound` is that of
+counts follow each pair; `change`, the largest change of a responsibility, says when they rest, and `compiled` is that of
 `network-vb` at these responsibilities. They are stored, for each pair as many as it has paths: four-level pachinko with
 S super-topics and T sub-topics takes S x T numbers a pair, which `network-vb` does not.
 """
@@ -21,18 +21,18 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
-from workbench.engines.lda.initial_responsibilities import start_option
+from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Memory
-from workbench.engines.networks.field import bound_to, owners_for
+from workbench.engines.networks.field import compile_network, owners_for
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.hybrid import check
 from workbench.engines.networks.path_slots import laid_out, real_lanes
 from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
-from workbench.engines.networks.vb import begin_rows, log_joint
+from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.vb import initialise_rows, log_joint
 from workbench.kernels.networks.cvb0 import Added, Whole, add_paths, spread_over_paths, update_paths
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import slice_bounds
@@ -51,7 +51,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnOptions:
-    init: str = start_option()
+    init: str = init_option()
     precision: str = precision_option()
 
 
@@ -74,9 +74,9 @@ def begins_of(corpus, network) -> np.ndarray:
     return found[network]
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Rows of the last level as `network-vb` starts them, for each pair; over the paths that end in a row at random."""
-    paths, alphas = paths_of(check(model)), start_alphas(model)
+    paths, alphas = paths_of(check(model)), initial_alphas(model)
     begins, owners, lanes = begins_of(corpus, model), owners_for(model, corpus), paths.n_leaves
     of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)
     shapes = (corpus.n_documents, paths.n_own), (paths.n_flat - paths.rest_at,), (corpus.n_words, lanes), (lanes,)
@@ -84,20 +84,20 @@ def init(corpus, model, options, turn, start=None) -> State:
         *(aligned_zeros(shape, np.float64) for shape in shapes),
         aligned_zeros((int(begins[-1]),), STORED[options.precision]), alphas,
     )
-    begin_rows(
-        corpus, model.n_topics, alphas, options, 0, turn, start, of_rows,
+    initialise_rows(
+        corpus, model.n_topics, alphas, options, 0, context, warm_start, of_rows,
         np.zeros((corpus.n_documents, lanes)), state.n_wk, state.n_k,
     )
     spread_over_paths(
-        corpus.indptr, owners, begins, laid_out(model).lanes, real_lanes(paths), turn.key(PATHS), of_rows, state.gamma
+        corpus.indptr, owners, begins, laid_out(model).lanes, real_lanes(paths), context.key(PATHS), of_rows, state.gamma
     )
     recount(corpus, model, state)
     return state
 
 
-def added_by(bound) -> Added:
+def added_by(compiled) -> Added:
     """Priors as the kernel takes them."""
-    paths, priors = bound.paths, bound.priors
+    paths, priors = compiled.paths, compiled.priors
     prior, known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
     prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
     known[paths.rest_at :] = priors.known
@@ -114,7 +114,7 @@ def recount(corpus, model, state) -> tuple[np.ndarray, float]:
         counts[...] = 0.0
     entropy = add_paths(
         corpus.indptr, corpus.words, corpus.counts, owners_for(model, corpus), begins_of(corpus, model), laid_out(model).lanes,
-        real_lanes(paths), paths.fixed, added_by(bound_to(model, state.alphas, corpus.n_words)), state.gamma,
+        real_lanes(paths), paths.fixed, added_by(compile_network(model, state.alphas, corpus.n_words)), state.gamma,
         Whole(*state[:4]), n_dr,
     )
     return n_dr, entropy
@@ -125,31 +125,31 @@ def summed(corpus, model, state) -> tuple[np.ndarray, float]:
     return recount(corpus, model, state._replace(**{name: np.empty_like(getattr(state, name)) for name in Whole._fields}))
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """Update the responsibilities of every pair once, in canonical order; then learn priors that are due."""
-    if turn.step % RECOUNT_EVERY == 0:
+    if context.step % RECOUNT_EVERY == 0:
         recount(corpus, model, state)
     paths, owners, begins = paths_of(model), owners_for(model, corpus), begins_of(corpus, model)
     lanes, real, change = laid_out(model).lanes, real_lanes(paths), 0.0
-    added = added_by(bound_to(model, state.alphas, corpus.n_words))
+    added = added_by(compile_network(model, state.alphas, corpus.n_words))
     most_owners = max(int(np.max(np.diff(owners.indptr))), 1)
     new = np.empty((most_owners, len(real)))
     for first, last in slice_bounds(corpus.indptr, paths.n_lanes * most_owners):
-        turn.pulse()
+        context.interrupt()
         found = update_paths(
             first, last, corpus.indptr, corpus.words, corpus.counts, owners, begins, lanes, real, added, state.gamma,
             Whole(*state[:4]), new,
         )
         change = max(change, found)
-    if learns(model, options, turn.step):
+    if learns(model, options, context.step):
         state = state._replace(alphas=learnt_alphas(model, state.alphas, state))
     return state, {"updates": corpus.n_pairs, "change": change}
 
 
 def watch(corpus, model, options, state) -> dict:
-    bound = bound_to(model, state.alphas, corpus.n_words)
-    joint = log_joint(bound, owners_for(model, corpus), corpus, state)
-    watched = {"bound": joint + summed(corpus, model, state)[1], "n_k": state.n_k[leaf_places(bound.paths)]}
+    compiled = compile_network(model, state.alphas, corpus.n_words)
+    joint = log_joint(compiled, owners_for(model, corpus), corpus, state)
+    watched = {"bound": joint + summed(corpus, model, state)[1], "n_k": state.n_k[leaf_places(compiled.paths)]}
     return watched | told_alphas(model, state.alphas)
 
 

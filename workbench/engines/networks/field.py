@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.networks.paths import Paths, chained, owners_of, paths_of
-from workbench.engines.networks.state import FlatPriors, hidden_levels, places_of, priors_of, start_alphas
+from workbench.engines.networks.state import FlatPriors, hidden_levels, initial_alphas, places_of, priors_of
 from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
 from workbench.kernels.simd.lanes import LANES
@@ -20,7 +20,7 @@ from workbench.models.lda import ModelError
 from workbench.models.networks.network import Network
 
 
-class Bound(NamedTuple):
+class CompiledNetwork(NamedTuple):
     """A network with its priors, ready for the loops."""
 
     paths: Paths
@@ -40,13 +40,13 @@ class Bound(NamedTuple):
         return self.paths.network.n_topics
 
 
-def bound_to(network: Network, alphas: np.ndarray, n_words: int) -> Bound:
+def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> CompiledNetwork:
     """A network with these priors; see `network_state.alphas_of`."""
-    return _bound(network, alphas.tobytes(), n_words)
+    return _compiled(network, alphas.tobytes(), n_words)
 
 
 @lru_cache(maxsize=8)
-def _bound(network, alphas: bytes, n_words) -> Bound:
+def _compiled(network, alphas: bytes, n_words) -> CompiledNetwork:
     paths = paths_of(network)
     priors = priors_of(paths, np.frombuffer(alphas), n_words)
     own, own_sign = _cells(paths, "document", 0, priors.own)
@@ -56,7 +56,7 @@ def _bound(network, alphas: bytes, n_words) -> Bound:
     points = tuple(
         places_of(network, level.name).cells - paths.rest_at for level in hidden_levels(network) if level.kind == "point"
     )
-    return Bound(
+    return CompiledNetwork(
         paths, _field(paths), priors, own, rest, own_sign, rest_sign, points, last.kind == "point", live,
     )
 
@@ -115,7 +115,7 @@ def check(network: Network) -> Network:
     ------
     ModelError
     """
-    start_alphas(network)
+    initial_alphas(network)
     for level in network.levels:
         if level.kind == "point" and level.of_documents:
             raise ModelError(

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.engines.lda.fold_in import PASSES
-from workbench.engines.networks.field import Bound, bound_to, owners_for
+from workbench.engines.networks.field import CompiledNetwork, compile_network, owners_for
 from workbench.engines.networks.paths import Paths
 from workbench.engines.networks.posterior import row_shares, word_means
 from workbench.engines.networks.state import hidden_levels, leaf_places, places_of
@@ -27,7 +27,7 @@ from workbench.models.networks.network import AUTHORS, DOCUMENT, Network
 from workbench.models.networks.variables import narrowed
 
 
-def by_variational_bayes(learnt, options, documents, turn) -> np.ndarray:
+def by_variational_bayes(learnt, options, documents, context) -> np.ndarray:
     """theta (document, row of the last level) of unseen documents over the words of the run.
 
     learnt : what a run has learnt of the corpus: ``network`` with its authors, ``counts`` by name of the levels without rows
@@ -38,14 +38,14 @@ def by_variational_bayes(learnt, options, documents, turn) -> np.ndarray:
     """
     network, author = learnt.network, learnt.network.author
     if author is None:
-        return _fold(network, learnt, documents, turn)
+        return _fold(network, learnt, documents, context)
     known = set(author.values)
     named = np.array([bool(known.intersection(names or ())) for names in documents.authors or [()] * documents.n_documents])
     theta = np.empty((documents.n_documents, network.n_topics))
     for which, of in ((np.flatnonzero(named), network), (np.flatnonzero(~named), None)):
         if len(which):
             part = documents.of_documents(which)
-            theta[which] = _fold(of or by_themselves(network), learnt, part, turn)
+            theta[which] = _fold(of or by_themselves(network), learnt, part, context)
     return theta
 
 
@@ -61,58 +61,75 @@ def by_themselves(network: Network) -> Network:
     return replace(network, variables=tuple(each for each in network.variables if each.name != author), levels=levels)
 
 
-def _fold(network: Network, learnt, documents, turn) -> np.ndarray:
+def _fold(network: Network, learnt, documents, context) -> np.ndarray:
     """theta of documents whose authors, if the network has any, are known."""
     n_kw = learnt.counts[network.levels[-1].name]
-    bound = bound_to(network, learnt.alphas, n_kw.shape[1])
-    paths, owners = bound.paths, owners_for(network, documents)
-    n_rest, (n_wk, n_k) = rest_counts(bound, learnt.counts), word_counts(paths, n_kw)
+    compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
+    paths, owners = compiled.paths, owners_for(network, documents)
+    n_rest, (n_wk, n_k) = rest_counts(compiled, learnt.counts), word_counts(paths, n_kw)
     words = [aligned_zeros(n_wk.shape, np.float64) for _ in range(2)]
-    if bound.words_are_points:
-        words[1][:] = word_means(bound, n_wk, n_k)
+    if compiled.words_are_points:
+        words[1][:] = word_means(compiled, n_wk, n_k)
         words[0][:] = np.log(np.maximum(words[1], np.finfo(float).tiny))
     else:
-        word_numbers(bound, n_wk, n_k, [(0, len(n_wk))], *words, turn)
-    n_own = first_counts(bound, documents, turn)
+        word_numbers(compiled, n_wk, n_k, [(0, len(n_wk))], *words, context)
+    n_own = first_counts(compiled, documents, context)
     of_rows = [aligned_zeros((documents.n_documents, paths.n_leaves), np.float64) for _ in range(3)]
-    x, logs = corpus_numbers(bound, n_rest)
+    x, logs = corpus_numbers(compiled, n_rest)
     ratios = np.empty(documents.n_pairs)
 
     def work(first, last):
         fit_documents(
-            first, last, documents.indptr, documents.words, documents.counts, owners, bound.field, bound.own, NO_CHAIN.n_own,
-            *words, bound.n_rows, MOST_PASSES, TOLERANCE, n_own, *of_rows, ratios, x.copy(), logs.copy(), np.zeros(len(x)),
+            first,
+            last,
+            documents.indptr,
+            documents.words,
+            documents.counts,
+            owners,
+            compiled.field,
+            compiled.own,
+            NO_CHAIN.n_own,
+            *words,
+            compiled.n_rows,
+            MOST_PASSES,
+            TOLERANCE,
+            n_own,
+            *of_rows,
+            ratios,
+            x.copy(),
+            logs.copy(),
+            np.zeros(len(x)),
         )
 
-    each_slice(work, slice_bounds(documents.indptr, paths.n_leaves * PASSES), turn.n_threads, turn.pulse)
-    return row_shares(bound, owners, n_own, n_rest)[:, leaf_places(paths)]
+    each_slice(work, slice_bounds(documents.indptr, paths.n_leaves * PASSES), context.n_threads, context.interrupt)
+    return row_shares(compiled, owners, n_own, n_rest)[:, leaf_places(paths)]
 
 
-def first_counts(bound: Bound, documents, turn) -> np.ndarray:
+def first_counts(compiled: CompiledNetwork, documents, context) -> np.ndarray:
     """(document, D) the tokens of a document even over the values of a level, which has several rows: uneven, by the seed.
 
     Without that, rows with one prior would stay alike for ever (spec D.7).
     """
-    paths, n_own = bound.paths, aligned_zeros((documents.n_documents, bound.paths.n_own), np.float64)
-    random = np.random.Generator(np.random.Philox(int(turn.key(FOLD_IN))))
+    paths, n_own = compiled.paths, aligned_zeros((documents.n_documents, compiled.paths.n_own), np.float64)
+    random = np.random.Generator(np.random.Philox(int(context.key(FOLD_IN))))
     for level in hidden_levels(paths.network):
         if paths.places[level.name].scope == "document":
             cells = places_of(paths.network, level.name).cells
             uneven = 2.0 * random.random(cells.shape) if len(cells) > 1 else 1.0
             n_own[:, cells] = documents.document_tokens[:, None, None] * uneven / cells.size
-    sum_rows(bound.own, n_own)
+    sum_rows(compiled.own, n_own)
     return n_own
 
 
-def rest_counts(bound: Bound, counts: dict) -> np.ndarray:
+def rest_counts(compiled: CompiledNetwork, counts: dict) -> np.ndarray:
     """Counts of the corpus and of authors where the vector of the paths has them, from those by level."""
-    paths = bound.paths
+    paths = compiled.paths
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)
     for level in hidden_levels(paths.network):
         if paths.places[level.name].scope != "document":
             cells = places_of(paths.network, level.name).cells
             n_rest[cells - paths.rest_at] = narrowed(paths.network, level, counts[level.name])
-    sum_rows(bound.rest, n_rest[None])
+    sum_rows(compiled.rest, n_rest[None])
     return n_rest
 
 

@@ -18,13 +18,13 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.lda.partition import EVERY_COUNT
 from workbench.engines.memory import DOUBLE, Memory
-from workbench.engines.networks.field import bound_to, check_words, owners_for
+from workbench.engines.networks.field import check_words, compile_network, owners_for
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.path_slots import laid_out, numbers_of, real_lanes, scratch_of, shares
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
+from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
 from workbench.engines.networks.vb import log_joint
 from workbench.kernels.networks.gibbs import draw_paths
 from workbench.kernels.networks.path_topics import count_paths, places_of_counts, rows_of_places, uniform_places
@@ -65,7 +65,7 @@ def check(network: Network) -> Network:
     ------
     ModelError
     """
-    start_alphas(network)
+    initial_alphas(network)
     for level in network.levels:
         if level.kind == "point":
             raise ModelError(
@@ -75,19 +75,19 @@ def check(network: Network) -> Network:
     return network
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Every token on a path drawn uniformly, or given the counts of another run."""
-    return start_chain(corpus, check(model), EVERY_COUNT, turn, 0, start)
+    return initial_chain(corpus, check(model), EVERY_COUNT, context, 0, warm_start)
 
 
-def start_chain(corpus, model, threshold, turn, chain=0, start=None) -> State:
+def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -> State:
     """A start of the tokens whose pairs count at most the threshold."""
     paths, owners = paths_of(model), owners_for(model, corpus)
     state = State(
-        start_places(corpus, model, turn.key(TOPICS, chain), start),
+        initial_places(corpus, model, context.key(TOPICS, chain), warm_start),
         aligned_zeros((corpus.n_documents, paths.n_own), np.int32), np.zeros(paths.n_flat - paths.rest_at, np.int64),
         aligned_zeros((corpus.n_words, paths.n_leaves), np.int32), aligned_zeros((paths.n_leaves,), np.int64),
-        start_alphas(model),
+        initial_alphas(model),
     )
     count_paths(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *owners, paths.visits.leaf_stride,
@@ -96,20 +96,22 @@ def start_chain(corpus, model, threshold, turn, chain=0, start=None) -> State:
     return state
 
 
-def start_places(corpus, model, key, start) -> np.ndarray:
+def initial_places(corpus, model, key, warm_start) -> np.ndarray:
     """(token,) int32 places: uniform, or drawn given the counts of another run, or its topics."""
     paths, owners, places = paths_of(model), owners_for(model, corpus), np.empty(corpus.n_tokens, np.int32)
-    if start is None:
+    if warm_start is None:
         tokens = corpus.tokens_before[corpus.indptr]
         uniform_places(key, tokens, owners.indptr, real_lanes(paths), paths.n_lanes, places)
         return places
-    rows, alphas = leaf_places(paths), start_alphas(model)
-    priors = bound_to(model, alphas, corpus.n_words).priors
+    rows, alphas = leaf_places(paths), initial_alphas(model)
+    priors = compile_network(model, alphas, corpus.n_words).priors
     given_wk, given_k = np.zeros((corpus.n_words, paths.n_leaves)), np.zeros(paths.n_leaves)
-    given_dr = np.zeros((0 if start.n_dk is None else corpus.n_documents, paths.n_leaves))
-    given_wk[:, rows], given_k[rows] = start.n_kw.T, start.n_kw.sum(axis=1)
-    given_dr[:, rows] = 0.0 if start.n_dk is None else start.n_dk
-    topics = np.zeros(0, np.int64) if start.topics is None else np.where(start.topics >= 0, rows[start.topics], -1)
+    given_dr = np.zeros((0 if warm_start.n_dk is None else corpus.n_documents, paths.n_leaves))
+    given_wk[:, rows], given_k[rows] = warm_start.n_kw.T, warm_start.n_kw.sum(axis=1)
+    given_dr[:, rows] = 0.0 if warm_start.n_dk is None else warm_start.n_dk
+    topics = (
+        np.zeros(0, np.int64) if warm_start.topics is None else np.where(warm_start.topics >= 0, rows[warm_start.topics], -1)
+    )
     numbers = numbers_of(paths, priors, np.zeros(len(priors.rest)), given_wk, given_k)
     is_row = numbers.is_row
     numbers.flat[: paths.n_own] = np.where(is_row, 1.0 / np.where(is_row, priors.own, 1.0), priors.own)
@@ -121,25 +123,25 @@ def start_places(corpus, model, key, start) -> np.ndarray:
     return places
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """Draw every token's path once, in canonical order; then learn priors that are due."""
-    n_moved = sweep(corpus, model, EVERY_COUNT, state, None, turn)
-    if learns(model, options, turn.step):
+    n_moved = sweep(corpus, model, EVERY_COUNT, state, None, context)
+    if learns(model, options, context.step):
         state = state._replace(alphas=learnt_alphas(model, state.alphas, state, sampled=True))
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def sweep(corpus, model, threshold, state, mean, turn, chain=0) -> int:
+def sweep(corpus, model, threshold, state, mean, context, chain=0) -> int:
     """One Gibbs sweep over the tokens under the threshold, beside expected counts if any (`Counts`); how many moved."""
     paths, owners, laid = paths_of(model), owners_for(model, corpus), laid_out(model)
     drawn = Counts(*state[1:5])
     whole = drawn if mean is None else Counts(*(m + n for m, n in zip(mean, drawn, strict=True)))
-    priors = bound_to(model, state.alphas, corpus.n_words).priors
+    priors = compile_network(model, state.alphas, corpus.n_words).priors
     numbers = numbers_of(paths, priors, whole.n_rest, whole.n_wk, whole.n_k)
     most_owners, n_moved = max(int(np.max(np.diff(owners.indptr))), 1), 0
-    scratch, keys = scratch_of(paths, laid.bands, most_owners), (turn.key(GIBBS, chain), turn.key(PATHS_WITHIN, chain))
+    scratch, keys = scratch_of(paths, laid.bands, most_owners), (context.key(GIBBS, chain), context.key(PATHS_WITHIN, chain))
     for first, last in slice_bounds(corpus.indptr, paths.n_leaves * most_owners):
-        turn.pulse()
+        context.interrupt()
         n_moved += draw_paths(
             first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *owners, laid.shape,
             paths.visits.leaf_stride, shares(paths), laid.lanes, laid.bands, numbers, whole.n_own, state.places, scratch, *keys,
@@ -152,7 +154,7 @@ def sweep(corpus, model, threshold, state, mean, turn, chain=0) -> int:
 
 
 def watch(corpus, model, options, state) -> dict:
-    joint = log_joint(bound_to(model, state.alphas, corpus.n_words), owners_for(model, corpus), corpus, state)
+    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), owners_for(model, corpus), corpus, state)
     n_k = state.n_k[leaf_places(paths_of(model))]
     return {"log_joint": joint + log_known(corpus, model, state), "n_k": n_k} | told_alphas(model, state.alphas)
 
@@ -160,7 +162,7 @@ def watch(corpus, model, options, state) -> dict:
 def log_known(corpus, model, state, threshold=EVERY_COUNT) -> float:
     """What observed tables of numbers say of the sampled paths of tokens whose pairs count at most the threshold, nats."""
     paths, lanes = paths_of(model), laid_out(model).lanes
-    priors = bound_to(model, state.alphas, corpus.n_words).priors
+    priors = compile_network(model, state.alphas, corpus.n_words).priors
     if not priors.known.any():
         return 0.0
     owners, documents = owners_for(model, corpus), np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)

@@ -26,7 +26,7 @@ from workbench.engines.lda.svb import pairs_above
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import bound_to, owners_for
+from workbench.engines.networks.field import compile_network, owners_for
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.gibbs import Counts
 from workbench.engines.networks.paths import paths_of
@@ -89,28 +89,29 @@ def check(network: Network) -> Network:
     return network_gibbs.check(network_vb.check(network))
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Counts as `network-vb` starts them, and paths as `network-gibbs` does, each of its pairs."""
     threshold = threshold_of(options)
-    mean = network_vb.start_mean(corpus, check(model), options, threshold, turn, start)
+    mean = network_vb.initial_mean(corpus, check(model), options, threshold, context, warm_start)
     chains = [
-        network_gibbs.start_chain(corpus, model, threshold, turn, s, start)[:5] for s in range(n_chains(corpus, options))
+        network_gibbs.initial_chain(corpus, model, threshold, context, s, warm_start)[:5]
+        for s in range(n_chains(corpus, options))
     ]
     return State(*mean[:5], mean.entropy, *(np.stack(arrays) for arrays in zip(*chains, strict=True)), mean.alphas)
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """Draw the sampled tokens of every chain, then update the variational pairs given all chains; learn priors that are due."""
     threshold = threshold_of(options)
     n_sampled, part = sampled_of(corpus, threshold).n_tokens * len(state.places), pairs_above(corpus, threshold)
-    n_moved = sum(sweep_chains(corpus, model, options, state, turn)) if n_sampled else 0
+    n_moved = sum(sweep_chains(corpus, model, options, state, context)) if n_sampled else 0
     n_visited = 0
     if part.n_pairs:
         drawn = Sampled(state.n_own, state.n_rest[:, None], state.n_wk, state.n_k[:, None]) if n_sampled else NO_CHAIN
-        bound = bound_to(model, state.alphas, corpus.n_words)
-        entropy, n_visited = network_vb.sweep(part, bound, options, mean_part(state), turn, drawn)
+        compiled = compile_network(model, state.alphas, corpus.n_words)
+        entropy, n_visited = network_vb.sweep(part, compiled, options, mean_part(state), context, drawn)
         state = state._replace(entropy=entropy)
-    if learns(model, options, turn.step):
+    if learns(model, options, context.step):
         of_chains = [totals(state, s) for s in range(len(state.places))]
         if not part.n_pairs:
             of_chains = [chain_of(state, s) for s in range(len(state.places))]
@@ -119,28 +120,32 @@ def step(corpus, model, options, state, turn):
     return state, {"updates": n_sampled + n_visited * len(state.places), "moved": moved}
 
 
-def sweep_chains(corpus, model, options, state, turn) -> list[int]:
+def sweep_chains(corpus, model, options, state, context) -> list[int]:
     """Draws the sampled tokens of every chain, beside the expected counts; how many moved in each."""
     threshold, mean = threshold_of(options), None
     if sampled_of(corpus, threshold).n_pairs < corpus.n_pairs:
-        known = bound_to(model, state.alphas, corpus.n_words).priors.known
+        known = compile_network(model, state.alphas, corpus.n_words).priors.known
         mean = Counts(state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k)
 
-    def sweep(s, pulse):
-        return network_gibbs.sweep(corpus, model, threshold, chain_of(state, s), mean, turn._replace(pulse=pulse), s)
+    def sweep(s, interrupt):
+        return network_gibbs.sweep(corpus, model, threshold, chain_of(state, s), mean, context._replace(interrupt=interrupt), s)
 
-    return each_task([partial(sweep, s) for s in range(len(state.places))], turn.n_threads, turn.pulse)
+    return each_task([partial(sweep, s) for s in range(len(state.places))], context.n_threads, context.interrupt)
 
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
-    bound, owners, threshold = bound_to(model, state.alphas, corpus.n_words), owners_for(model, corpus), threshold_of(options)
+    compiled, owners, threshold = (
+        compile_network(model, state.alphas, corpus.n_words),
+        owners_for(model, corpus),
+        threshold_of(options),
+    )
     chains = range(len(state.places))
     joints = [
-        network_vb.log_joint(bound, owners, corpus, totals(state, s))
+        network_vb.log_joint(compiled, owners, corpus, totals(state, s))
         + network_gibbs.log_known(corpus, model, chain_of(state, s), threshold) for s in chains
     ]
-    n_k = (state.mean_k + state.n_k[0])[leaf_places(bound.paths)]
+    n_k = (state.mean_k + state.n_k[0])[leaf_places(compiled.paths)]
     return {"objective": float(np.mean(joints)) + state.entropy, "n_k": n_k} | told_alphas(model, state.alphas)
 
 
@@ -153,8 +158,8 @@ def counts(corpus, model, options, state) -> dict:
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
-    bound, owners = bound_to(model, state.alphas, corpus.n_words), owners_for(model, corpus)
-    of_chains = [predictive(bound, owners, totals(state, s), pairs) for s in range(len(state.places))]
+    compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_for(model, corpus)
+    of_chains = [predictive(compiled, owners, totals(state, s), pairs) for s in range(len(state.places))]
     return np.mean(of_chains, axis=0) if len(of_chains) > 1 else of_chains[0]
 
 

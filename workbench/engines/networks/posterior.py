@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.engines.networks.field import Bound, bound_to, owners_for
+from workbench.engines.networks.field import CompiledNetwork, compile_network, owners_for
 from workbench.kernels.networks.field import Owners
 from workbench.kernels.networks.means import mean_ends, mean_rest, mix
 
@@ -14,44 +14,44 @@ FLOOR = 1e-10
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w | d) of each pair by posterior means, given the counts of one state: (pair,)."""
-    return predictive(bound_to(model, state.alphas, corpus.n_words), owners_for(model, corpus), state, pairs)
+    return predictive(compile_network(model, state.alphas, corpus.n_words), owners_for(model, corpus), state, pairs)
 
 
-def predictive(bound: Bound, owners: Owners, state, pairs) -> np.ndarray:
+def predictive(compiled: CompiledNetwork, owners: Owners, state, pairs) -> np.ndarray:
     """p(w | d) of each pair: (pair,).
 
     state : with n_own (document, D), n_rest, n_wk (word, R), n_k (R,), integer or real
     """
     probability = np.empty(pairs.n_pairs)
-    ends, phi = row_shares(bound, owners, state.n_own, state.n_rest), word_means(bound, state.n_wk, state.n_k)
+    ends, phi = row_shares(compiled, owners, state.n_own, state.n_rest), word_means(compiled, state.n_wk, state.n_k)
     mix(0, pairs.n_documents, pairs.indptr, pairs.words, ends, phi, probability)
     return probability
 
 
-def row_shares(bound: Bound, owners: Owners, n_own, n_rest) -> np.ndarray:
+def row_shares(compiled: CompiledNetwork, owners: Owners, n_own, n_rest) -> np.ndarray:
     """P(row of the last level | document), (document, R), by posterior means."""
-    paths = bound.paths
+    paths = compiled.paths
     x, rest = np.zeros(paths.n_flat), n_rest[None]
     x[paths.one_at] = 1.0
     of_rest = x[paths.rest_at :]
     if len(n_rest):
-        mean_rest(bound.rest, rest, np.zeros(len(n_rest)), of_rest)
-        for cells in bound.points:
+        mean_rest(compiled.rest, rest, np.zeros(len(n_rest)), of_rest)
+        for cells in compiled.points:
             of_rest[cells] = floored(estimates(n_rest[cells]))
-        of_rest[bound.priors.known] = bound.priors.rest[bound.priors.known]
+        of_rest[compiled.priors.known] = compiled.priors.rest[compiled.priors.known]
     ends = np.empty((len(n_own), paths.n_leaves))
-    mean_ends(0, len(n_own), owners, bound.field, bound.own, n_own, np.zeros(paths.n_own), x, ends)
+    mean_ends(0, len(n_own), owners, compiled.field, compiled.own, n_own, np.zeros(paths.n_own), x, ends)
     return ends
 
 
-def word_means(bound: Bound, n_wk, n_k) -> np.ndarray:
+def word_means(compiled: CompiledNetwork, n_wk, n_k) -> np.ndarray:
     """(word, R) probabilities of words in the rows of the last level, 0 in padding."""
-    if bound.words_are_points:
+    if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
-        live = bound.live > 0
+        live = compiled.live > 0
         phi[:, live] = floored(estimates(n_wk[:, live].T)).T
         return phi
-    return (bound.priors.beta + n_wk) * (bound.live / (bound.priors.beta_total + n_k))
+    return (compiled.priors.beta + n_wk) * (compiled.live / (compiled.priors.beta_total + n_k))
 
 
 def estimates(counts) -> np.ndarray:

@@ -89,7 +89,7 @@ def _spread(addresses, sizes, step) -> np.ndarray:
 # ---------------------------------------------------------------------- priors
 
 
-def start_alphas(network: Network) -> np.ndarray:
+def initial_alphas(network: Network) -> np.ndarray:
     """All priors of a network in one array, as it gives them; see `alphas_of`.
 
     Raises

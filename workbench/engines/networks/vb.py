@@ -28,14 +28,14 @@ from scipy.special import xlogy
 
 from workbench.engines.engine import Engine, option
 from workbench.engines.lda.factored import room_in_slices
-from workbench.engines.lda.initial_responsibilities import begin, start_option
+from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Memory
-from workbench.engines.networks.field import Bound, bound_to, check, owners_for
+from workbench.engines.networks.field import CompiledNetwork, check, compile_network, owners_for
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, start_alphas, told_alphas
+from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
 from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
@@ -60,7 +60,7 @@ class State(NamedTuple):
 class OwnOptions:
     n_inner: int = option(1, "most passes over a document in one iteration", low=1, whole=True)
     inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over its cells", low=0)
-    init: str = start_option()
+    init: str = init_option()
 
 
 @dataclass(frozen=True)
@@ -86,97 +86,101 @@ def with_points(network: Network) -> Network:
 
 
 class _AtRandom(NamedTuple):
-    """What `starting.begin` asks of a model."""
+    """What `starting.initialise` asks of a model."""
 
     alphas: np.ndarray
     beta: float
     n_topics: int
 
 
-def init(corpus, model, options, turn, start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> State:
     """Rows of the last level at random for each pair, or from another run; levels above them at random by document."""
-    return start_mean(corpus, check(model), options, 0, turn, start)
+    return initial_mean(corpus, check(model), options, 0, context, warm_start)
 
 
-def start_mean(corpus, model, options, threshold, turn, start=None) -> State:
+def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
     """Expected counts of the pairs that count more than the threshold."""
-    alphas = start_alphas(model)
-    bound, owners = bound_to(model, alphas, corpus.n_words), owners_for(model, corpus)
-    paths, lanes = bound.paths, bound.paths.n_leaves
+    alphas = initial_alphas(model)
+    compiled, owners = compile_network(model, alphas, corpus.n_words), owners_for(model, corpus)
+    paths, lanes = compiled.paths, compiled.paths.n_leaves
     shapes = (corpus.n_documents, paths.n_own), (paths.n_flat - paths.rest_at,), (corpus.n_words, lanes), (lanes,)
     state = State(
         *(aligned_zeros(shape, np.float64) for shape in shapes), aligned_zeros((corpus.n_documents, lanes), np.float64),
         alphas, math.nan if np.any(corpus.counts > threshold) else 0.0,
     )
     kept = aligned_zeros((0, lanes), np.float64)
-    begin_rows(corpus, bound.n_rows, alphas, options, threshold, turn, start, kept, state.n_dr, state.n_wk, state.n_k)
+    initialise_rows(
+        corpus, compiled.n_rows, alphas, options, threshold, context, warm_start, kept, state.n_dr, state.n_wk, state.n_k
+    )
     x, expected = np.zeros(paths.n_flat), np.zeros(paths.n_flat)
     x[paths.one_at] = 1.0
-    random_cells(turn.key(PATHS), bound.own.real, state.n_own)
-    of_rest = np.where(bound.priors.known, bound.priors.rest, 1.0)[None]
-    unknown = np.where(bound.priors.known, 0.0, 1.0 - (bound.rest_sign < 0))
-    random_cells(turn.key(PATHS, 1), unknown, of_rest)
+    random_cells(context.key(PATHS), compiled.own.real, state.n_own)
+    of_rest = np.where(compiled.priors.known, compiled.priors.rest, 1.0)[None]
+    unknown = np.where(compiled.priors.known, 0.0, 1.0 - (compiled.rest_sign < 0))
+    random_cells(context.key(PATHS, 1), unknown, of_rest)
     x[paths.rest_at :] = of_rest[0]
     share_start(
-        0, corpus.n_documents, owners, bound.field, bound.own, state.n_own, state.n_dr, np.zeros(lanes), np.zeros(lanes),
+        0, corpus.n_documents, owners, compiled.field, compiled.own, state.n_own, state.n_dr, np.zeros(lanes), np.zeros(lanes),
         x, expected,
     )
     state.n_rest[:] = expected[paths.rest_at :]
-    sum_rows(bound.rest, state.n_rest[None])
+    sum_rows(compiled.rest, state.n_rest[None])
     return state
 
 
-def begin_rows(corpus, n_rows, alphas, options, threshold, turn, start, *kept_and_counts) -> None:
-    """`starting.begin` for the rows of the last level as if these were topics."""
+def initialise_rows(corpus, n_rows, alphas, options, threshold, context, warm_start, *kept_and_counts) -> None:
+    """`starting.initialise` for the rows of the last level as if these were topics."""
     flat = _AtRandom(np.full(n_rows, alphas[0]), float(alphas[-1]), n_rows)
-    begin(corpus, flat, options, threshold, turn, start, *kept_and_counts)
+    initialise(corpus, flat, options, threshold, context, warm_start, *kept_and_counts)
 
 
-def step(corpus, model, options, state, turn):
+def step(corpus, model, options, state, context):
     """Documents fitted to the rows of the corpus, then these to the documents; the same bits for any number of threads."""
-    entropy, n_visited = sweep(corpus, bound_to(model, state.alphas, corpus.n_words), options, state, turn)
+    entropy, n_visited = sweep(corpus, compile_network(model, state.alphas, corpus.n_words), options, state, context)
     alphas = state.alphas
-    if learns(model, options, turn.step):
+    if learns(model, options, context.step):
         alphas = learnt_alphas(model, alphas, state)
     return state._replace(entropy=entropy, alphas=alphas), {"updates": n_visited}
 
 
-def sweep(corpus, bound: Bound, options, state, turn, sampled: Sampled = NO_CHAIN) -> tuple[float, int]:
+def sweep(corpus, compiled: CompiledNetwork, options, state, context, sampled: Sampled = NO_CHAIN) -> tuple[float, int]:
     """The counts of a state made anew, in place, beside sampled ones, if any.
 
     Returns the entropy of the responsibilities and the pairs visited.
     """
-    paths, lanes, by_word = bound.paths, bound.paths.n_leaves, corpus.by_word
+    paths, lanes, by_word = compiled.paths, compiled.paths.n_leaves, corpus.by_word
     owners, room = owners_for(paths.network, corpus), ROOMS.pop(corpus, None)
     if room is None or len(room.word_factors[0][0]) != lanes:
         room = room_in_slices(corpus, lanes)
     document_slices, word_slices = room.order
-    x, logs = corpus_numbers(bound, state.n_rest, sampled)
-    words, ends = (*room.word_factors, bound.n_rows), room.document_factors
+    x, logs = corpus_numbers(compiled, state.n_rest, sampled)
+    words, ends = (*room.word_factors, compiled.n_rows), room.document_factors
 
-    def fit(slices, pulse):
+    def fit(slices, interrupt):
         own_x, own_logs, expected, found = x.copy(), logs.copy(), np.zeros(len(x)), []
         for first, last in slices:
-            pulse()
+            interrupt()
             found.append(fit_documents(
-                first, last, corpus.indptr, corpus.words, corpus.counts, owners, bound.field, bound.own, sampled.n_own,
+                first, last, corpus.indptr, corpus.words, corpus.counts, owners, compiled.field, compiled.own, sampled.n_own,
                 *words, options.n_inner, options.inner_tolerance, state.n_own, state.n_dr, *ends, room.ratios,
                 own_x, own_logs, expected,
             ))
         return found, expected[paths.rest_at :]
 
-    word_numbers(bound, state.n_wk, state.n_k, word_slices, *room.word_factors, turn, sampled)
-    fitted = each_task([partial(fit, slices) for slices in chunks(document_slices, state.n_rest)], turn.n_threads, turn.pulse)
+    word_numbers(compiled, state.n_wk, state.n_k, word_slices, *room.word_factors, context, sampled)
+    fitted = each_task(
+        [partial(fit, slices) for slices in chunks(document_slices, state.n_rest)], context.n_threads, context.interrupt
+    )
     counted = each_slice(
         lambda a, b: count_words(
             a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *ends, *words, room.ratios, state.n_wk
         ),
-        word_slices, turn.n_threads, turn.pulse,
+        word_slices, context.n_threads, context.interrupt,
     )
     state.n_k[:] = sum(counted)
     state.n_rest[:] = sum(expected for _, expected in fitted)
     of_rest = float(np.sum(state.n_rest * logs[paths.rest_at :]))
-    sum_rows(bound.rest, state.n_rest[None])
+    sum_rows(compiled.rest, state.n_rest[None])
     ROOMS[corpus] = room
     of_documents = [found for parts, _ in fitted for found in parts]
     entropy = sum(entropy for entropy, _ in of_documents) - log_weights(state.n_wk, *room.word_factors) - of_rest
@@ -192,25 +196,25 @@ def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
 
 
 def watch(corpus, model, options, state) -> dict:
-    bound = bound_to(model, state.alphas, corpus.n_words)
-    joint = log_joint(bound, owners_for(model, corpus), corpus, state)
-    watched = {"bound": joint + state.entropy, "n_k": state.n_k[leaf_places(bound.paths)]}
+    compiled = compile_network(model, state.alphas, corpus.n_words)
+    joint = log_joint(compiled, owners_for(model, corpus), corpus, state)
+    watched = {"bound": joint + state.entropy, "n_k": state.n_k[leaf_places(compiled.paths)]}
     return watched | told_alphas(model, state.alphas)
 
 
-def log_joint(bound: Bound, owners, corpus, state) -> float:
+def log_joint(compiled: CompiledNetwork, owners, corpus, state) -> float:
     """log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others: F (D1) without the entropy."""
-    priors, rest = bound.priors, state.n_rest[None]
-    found = signed_rises(state.n_own, priors.own, bound.own_sign) + signed_rises(rest, priors.rest, bound.rest_sign)
+    priors, rest = compiled.priors, state.n_rest[None]
+    found = signed_rises(state.n_own, priors.own, compiled.own_sign) + signed_rises(rest, priors.rest, compiled.rest_sign)
     of_authors = np.log(np.maximum(np.diff(owners.indptr), 1)) @ corpus.document_tokens
-    for cells in bound.points:
+    for cells in compiled.points:
         found += log_estimates(state.n_rest[cells], state.n_rest[cells].sum(axis=1))
     known = priors.known & (rest[0] > 0)
     found += float(np.sum(rest[0][known] * np.log(priors.rest[known])))
-    if bound.words_are_points:
+    if compiled.words_are_points:
         return found - of_authors + log_estimates(state.n_wk, state.n_k)
-    sizes = signed_rises(state.n_k[None], priors.beta_total, bound.live)
-    return found - of_authors + signed_rises(state.n_wk, priors.beta, bound.live) - sizes
+    sizes = signed_rises(state.n_k[None], priors.beta_total, compiled.live)
+    return found - of_authors + signed_rises(state.n_wk, priors.beta, compiled.live) - sizes
 
 
 def log_estimates(counts, sizes) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xarray as xr
 
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import hybrid
 from workbench.engines.lda import hybrid_bound as bounds
 from workbench.runs.execution.run import Run, find_run
@@ -71,14 +71,14 @@ def hybrid_bound(
     corpus, model, state = get_corpus(run.path.parent, spec.train), position.model, position.state
     threshold = hybrid.threshold_of(options)
     entropy = hybrid.entropy_of(corpus, options, state)
-    turn = Turn(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
+    context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
     given = corpus, model, threshold, state, entropy
     if method == "exact":
         found = {"bound": bounds.exact(*given)}
     elif method == "ais":
         sizes = whole("runs", n_runs, 1), whole("temperatures", n_temperatures, 1)
         with bar(spec.lasting(sizes[0] * sizes[1]), progress) as line:
-            annealed = bounds.ais(*given, turn, *sizes, line.update)
+            annealed = bounds.ais(*given, context, *sizes, line.update)
         found = annealed._asdict() | {
             "effective_runs": annealed.effective_runs, "log_weights": annealed.log_weights.tolist(),
         }
@@ -86,10 +86,10 @@ def hybrid_bound(
         sizes = whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)
         with bar(spec.lasting(sum(sizes)), progress) as line:
             line.set_postfix_str(f"{bounds.bracket_bytes(corpus, model, threshold) / 2**20:,.0f} MB of marginals")
-            found = bounds.bracket(*given, turn, *sizes, line.update)._asdict()
+            found = bounds.bracket(*given, context, *sizes, line.update)._asdict()
     return {
         "method": method, "run": run.name, "engine": spec.engine, "iteration": position.iteration,
-        "n_sampled": bounds.n_sampled_tokens(corpus, threshold), "entropy": entropy, "seed": turn.seed, **found,
+        "n_sampled": bounds.n_sampled_tokens(corpus, threshold), "entropy": entropy, "seed": context.seed, **found,
     }
 
 

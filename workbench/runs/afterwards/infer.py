@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus, split_halves
-from workbench.engines.engine import Turn
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
 from workbench.models import VARIABLES, Priors
 from workbench.runs.afterwards.network_learnt import Learnt, learnt_of
@@ -43,11 +43,11 @@ class Topics(NamedTuple):
 
     def fold_in(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
         """theta (document, topic) of documents over the run's vocabulary."""
-        turn = Turn(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
+        context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
         engine, _, options = self.spec.parts()
         if self.learnt is not None:
-            return engine.fold_in(self.learnt, options, documents, turn)
-        return engine.fold_in(self.priors, self.n_kw, documents, turn)
+            return engine.fold_in(self.learnt, options, documents, context)
+        return engine.fold_in(self.priors, self.n_kw, documents, context)
 
     def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
         """Of the pairs under p(w | d) = sum_k theta_dk phi_wk; NaN where there is none."""

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.engines.networks.state import alphas_of, start_alphas
+from workbench.engines.networks.state import alphas_of, initial_alphas
 from workbench.models import Priors
 from workbench.models.networks.levels import WORD, Level
 from workbench.models.networks.network import Network
@@ -32,7 +32,7 @@ def learnt_of(run: xr.Dataset) -> Learnt | None:
     network = network_in(run)
     if network is None:
         return None
-    last, alphas = run.isel(snapshot=-1), start_alphas(network)
+    last, alphas = run.isel(snapshot=-1), initial_alphas(network)
     counts = {
         level.name: last["n_kw" if level.draws == WORD else f"n_{level.name}"].values
         for level in network.levels if level.kind != "observed" and not level.of_documents

@@ -17,14 +17,14 @@ from workbench.engines import get_engine
 from workbench.engines.engine import OptionError, make_options, takes
 from workbench.models import LDA
 from workbench.models.networks.network import Network
-from workbench.runs.execution.control import MemoryPulse, ending_cleanly
+from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import ENDED, Run
 from workbench.runs.progress import bars
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, model_fields, whole
 from workbench.runs.store.store import FAILED, FINISHED, LOST, create_run
-from workbench.runs.warm_start import start_from
+from workbench.runs.warm_start import warm_start_from
 
 
 class RunFailed(RuntimeError):
@@ -74,7 +74,7 @@ def plan(
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
     if start is not None:
-        settings["start"] = start_from(start, train, settings.get("n_topics") or LDA.n_topics, store)
+        settings["start"] = warm_start_from(start, train, settings.get("n_topics") or LDA.n_topics, store)
     specs = []
     for name, own in chosen:
         shared = {option: value for option, value in (options or {}).items() if takes(get_engine(name), option, value)}
@@ -198,15 +198,15 @@ def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) 
     stops the runs cleanly and is raised when they have stopped; a second one at once.
     """
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
-    with ending_cleanly(pulse := MemoryPulse()):  # an exception could come in the middle of a destructor, which swallows it
-        while (waiting or at_work) and not pulse.interrupted:
+    with ending_cleanly(control := MemoryControl()):  # an exception could come in the middle of a destructor, which swallows it
+        while (waiting or at_work) and not control.interrupted:
             while waiting and len(at_work) < jobs:
                 at_work.append(waiting.pop(0))
                 at_work[-1].resume()
             time.sleep(0.1)
             look(at_work)
             at_work = [run for run in at_work if run.state not in ENDED]
-        if pulse.interrupted:
+        if control.interrupted:
             for run in at_work:
                 run.stop()
             for run in at_work:

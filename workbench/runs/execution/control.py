@@ -52,7 +52,7 @@ def ask(path: Path, wanted: str) -> None:
     replace_json(path / "control.json", {"wanted": wanted})
 
 
-class StorePulse:
+class StoreControl:
     """The pulse of a run in a store: waits while `control.json` says paused, ends when it says stopped.
 
     A thread looks at the file and gives the heartbeat, so that both go on during a long step. Use it as
@@ -67,7 +67,7 @@ class StorePulse:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="workbench-pulse", daemon=True)
 
-    def __enter__(self) -> StorePulse:
+    def __enter__(self) -> StoreControl:
         self._look()
         self._thread.start()
         return self
@@ -121,7 +121,7 @@ class StorePulse:
                     self._beat(self._state)
 
 
-class MemoryPulse:
+class MemoryControl:
     """The pulse of a run in memory: only Ctrl-C stops it."""
 
     waited = 0.0
@@ -145,16 +145,16 @@ class MemoryPulse:
 
 
 @contextlib.contextmanager
-def ending_cleanly(pulse):
+def ending_cleanly(control):
     """Within it the first Ctrl-C (or SIGTERM) asks for a clean end; a second Ctrl-C interrupts at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def on_signal(number, frame):
-        if pulse.interrupted and number == signal.SIGINT:
+        if control.interrupted and number == signal.SIGINT:
             raise KeyboardInterrupt
-        pulse.interrupt()
+        control.interrupt()
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

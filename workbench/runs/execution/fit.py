@@ -12,18 +12,17 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.models import LDA
-from workbench.runs.execution.control import STOPPED, MemoryPulse, ending_cleanly
+from workbench.runs.execution.control import STOPPED, MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, outlook_on_memory, unfinished
 from workbench.runs.execution.run import Run, default_store, extend, find_run, tell_of_other_kernels
 from workbench.runs.execution.worker import carry_on
-from workbench.runs.loop import iterate
-from workbench.runs.loop import start as first_position
+from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.progress import progress_bar
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
 from workbench.runs.store.store import FINISHED, create_run
-from workbench.runs.warm_start import start_from
+from workbench.runs.warm_start import warm_start_from
 
 
 def fit(
@@ -68,7 +67,7 @@ def fit(
     split : dict, optional
         How the test tokens were drawn, for the record.
     start : Run, path, name or Dataset, optional
-        Begin from the last counts of this run instead of at random; see `workbench.runs.warm_start.start_from`.
+        Begin from the last counts of this run instead of at random; see `workbench.runs.warm_start.warm_start_from`.
     restarts : int, default 1
         Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
         store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.
@@ -95,11 +94,13 @@ def fit(
     SpecError, ModelError, OptionError, StoreError
         One sentence each.
     """
-    begin = None if start is None else start_from(start, corpus, LDA.n_topics if n_topics is None else n_topics, store)
+    warm_start = (
+        None if start is None else warm_start_from(start, corpus, LDA.n_topics if n_topics is None else n_topics, store)
+    )
     specs = [
         make_spec(
             corpus, engine, n_topics, alpha, beta, n_iterations, whole("seed", seed, 0) + i, test, burn_in, options, n_threads,
-            record_every, snapshot_every, split, name, begin, stop_on, stop_tolerance, model, sizes,
+            record_every, snapshot_every, split, name, warm_start, stop_on, stop_tolerance, model, sizes,
         )
         for i in range(whole("restarts", restarts, 1))
     ]
@@ -135,9 +136,9 @@ def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bo
         return resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress, corpora=(corpus, test))
     give_back_freed()
     test = test if spec.test else None
-    pulse, sink = MemoryPulse(), MemorySink(spec, corpus)
-    with progress_bar(spec, shown=progress) as watch, ending_cleanly(pulse):
-        reached = iterate(spec, corpus, test, first_position(spec, corpus, test), sink, pulse, watch).iteration
+    control, sink = MemoryControl(), MemorySink(spec, corpus)
+    with progress_bar(spec, shown=progress) as watch, ending_cleanly(control):
+        reached = iterate(spec, corpus, test, initial_position(spec, corpus, test), sink, control, watch).iteration
     return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 
@@ -166,7 +167,7 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     if settings.pop("restarts", 1) != 1:
         raise SpecError("start makes one run; for restarts use fit, or start one run per seed")
     if settings.get("start") is not None:
-        settings["start"] = start_from(settings["start"], corpus, settings.get("n_topics") or LDA.n_topics, store)
+        settings["start"] = warm_start_from(settings["start"], corpus, settings.get("n_topics") or LDA.n_topics, store)
     spec = make_spec(corpus, engine, test=test, **settings)
     store = default_store() if store is None else Path(store)
     check_room(unfinished(store, [Planned(spec, corpus, test)]))

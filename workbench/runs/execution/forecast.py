@@ -6,11 +6,11 @@ import os
 import time
 from dataclasses import replace
 
-from workbench.runs.execution.control import MemoryPulse
+from workbench.runs.execution.control import MemoryControl
 from workbench.runs.execution.grid import Cell
 from workbench.runs.execution.memory_check import outlook_on_memory, state_bytes
 from workbench.runs.execution.run import Run
-from workbench.runs.loop import iterate, start
+from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.store.store import FINISHED, SNAPSHOT_BUDGET, snapshot_bytes
 
@@ -94,7 +94,12 @@ def _one_iteration(cell: Cell) -> float:
     spec = replace(cell.spec.lasting(3), snapshot_every=3)
     times: list[float] = []
     iterate(
-        spec, cell.train, cell.test, start(spec, cell.train, cell.test), MemorySink(spec, cell.train), MemoryPulse(),
+        spec,
+        cell.train,
+        cell.test,
+        initial_position(spec, cell.train, cell.test),
+        MemorySink(spec, cell.train),
+        MemoryControl(),
         lambda position, scores: times.append(time.perf_counter()),
     )
     return times[1] - times[0]

@@ -25,7 +25,7 @@ from workbench.runs.execution.run import Run
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store.places import default_store
 from workbench.runs.store.store import FINISHED, create_run
-from workbench.runs.warm_start import start_from
+from workbench.runs.warm_start import warm_start_from
 
 SETTINGS_KEPT = (
     "n_iterations", "seed", "burn_in", "n_threads", "record_every", "snapshot_every", "split", "stop_on", "stop_tolerance",
@@ -130,9 +130,9 @@ def rungs(
 
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     """The spec of the same run begun from the last counts of another one."""
-    begin = start_from(run, train, spec.model["n_topics"])
+    warm_start = warm_start_from(run, train, spec.model["n_topics"])
     kept = {name: getattr(spec, name) for name in SETTINGS_KEPT}
-    return make_spec(train, spec.engine, test=test, options=spec.options, start=begin, **kept, **spec.model)
+    return make_spec(train, spec.engine, test=test, options=spec.options, start=warm_start, **kept, **spec.model)
 
 
 def refuse_what_cannot_fit(cells: list[Cell], store: Path, jobs: int) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from workbench.corpus import Corpus
-from workbench.runs.execution.control import RUNNING, STOPPED, StorePulse, ask, ending_cleanly, read_json, replace_json
+from workbench.runs.execution.control import RUNNING, STOPPED, StoreControl, ask, ending_cleanly, read_json, replace_json
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.loop import Stopped, Watch, iterate
@@ -51,8 +51,8 @@ def carry_on(path: Path, watch: Watch | None = None, asked: bool = False, corpor
                 get_corpus(path.parent, name) if name else None for name in (spec.train, spec.test)
             )
             check_room([Planned(spec, train, test)], here=True)
-            with StorePulse(path, writer.beat) as pulse, ending_cleanly(pulse), contextlib.suppress(Stopped):
-                iterate(spec, train, test, writer.position(train, test), writer, pulse, watch)
+            with StoreControl(path, writer.beat) as control, ending_cleanly(control), contextlib.suppress(Stopped):
+                iterate(spec, train, test, writer.position(train, test), writer, control, watch)
         except Exception as error:
             writer.beat(FAILED, f"{type(error).__name__}: {error}")
             raise

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Start
+from workbench.engines.engine import WarmStart
 from workbench.runs.execution.control import partial_of
 from workbench.runs.spec import SpecError
 
@@ -60,7 +60,7 @@ def get_corpus(store: Path, content_hash: str) -> Corpus:
     return corpus
 
 
-def put_start(store: Path, counts_hash: str, start: Start) -> None:
+def put_warm_start(store: Path, counts_hash: str, start: WarmStart) -> None:
     """Writes counts to start from under their hash unless they are there."""
     path = store / STARTS / f"{counts_hash}.npz"
     if not path.exists():
@@ -68,7 +68,7 @@ def put_start(store: Path, counts_hash: str, start: Start) -> None:
         _write(path, np.savez_compressed, **{name: counts for name, counts in start._asdict().items() if counts is not None})
 
 
-def get_start(store: Path, counts_hash: str) -> Start:
+def get_warm_start(store: Path, counts_hash: str) -> WarmStart:
     """The counts of a hash.
 
     Raises
@@ -79,6 +79,6 @@ def get_start(store: Path, counts_hash: str) -> Start:
     path = store / STARTS / f"{counts_hash}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return Start(file["n_kw"], file.get("n_dk"), file.get("topics"))
+            return WarmStart(file["n_kw"], file.get("n_dk"), file.get("topics"))
     except Exception as error:  # whatever numpy and zipfile make of a damaged file
         raise SpecError(f"the counts that this run starts from cannot be read from {path}; fit the run again") from error

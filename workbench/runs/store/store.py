@@ -49,7 +49,7 @@ from workbench.runs.execution.control import (
 from workbench.runs.recorded import Recorded, dimensions, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
-from workbench.runs.store.archive import get_corpus, put_corpus, put_start
+from workbench.runs.store.archive import get_corpus, put_corpus, put_warm_start
 from workbench.runs.store.chunks import COUNTS
 from workbench.runs.store.counts import read_counts
 from workbench.runs.store.notes import NoteError, with_labels
@@ -99,8 +99,8 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
         put_corpus(path.parent, train)
         if test is not None:
             put_corpus(path.parent, test)
-        if spec.begin is not None:
-            put_start(path.parent, spec.start["counts"], spec.begin)
+        if spec.warm_start is not None:
+            put_warm_start(path.parent, spec.start["counts"], spec.warm_start)
         shutil.rmtree(partial, ignore_errors=True)
         _make_arrays(partial, spec, train, budget)
         replace_json(partial / "control.json", {"wanted": RUNNING})

@@ -16,9 +16,9 @@ from filelock import FileLock, Timeout
 
 from workbench.runs.dataset import row_of
 from workbench.runs.execution.control import PAUSED, RUNNING, partial_of, replace_json
-from workbench.runs.loop import Position, Row, start
+from workbench.runs.loop import Position, Row, initial_position
 from workbench.runs.recorded import recorded
-from workbench.runs.store.archive import get_start
+from workbench.runs.store.archive import get_warm_start
 from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
 from workbench.runs.store.chunks import open_arrays, put_rows
 from workbench.runs.store.provenance import take_on
@@ -101,8 +101,8 @@ class RunWriter:
         known = read_checkpoint(self.path / "checkpoint.npz", engine, model)
         if known is not None:
             return known
-        begin = get_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
-        return start(replace(self.spec, begin=begin), train, test)
+        warm_start = get_warm_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
+        return initial_position(replace(self.spec, warm_start=warm_start), train, test)
 
     # ------------------------------------------------------------------ the sink of the loop
 
