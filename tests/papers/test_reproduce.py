@@ -14,8 +14,8 @@ from workbench.papers import figures
 from workbench.papers.figures import FIGURES, Extent, PaperFigure
 from workbench.papers.reproduce import some_documents
 from workbench.report.files import ReportError
-from workbench.report.pictures import pictures
 from workbench.runs.spec import SpecError
+from workbench.views import pictures
 
 
 @pytest.fixture

@@ -43,3 +43,18 @@ def lineage(runs) -> list[Edge]:
              start["hash"] in names)
         for name, start in starts if start
     ]
+
+
+def family(edges: list[Edge]) -> list[tuple[int, str, Edge | None]]:
+    """(generation, name, edge to the parent) of runs that began from others and of their parents, ancestors first."""
+    begun = {edge.run: edge for edge in edges}
+    children: dict[str, list[str]] = {}
+    for edge in edges:
+        children.setdefault(edge.parent, []).append(edge.run)
+    found: list[tuple[int, str, Edge | None]] = []
+    waiting = [(0, name) for name in reversed(children) if name not in begun]
+    while waiting:
+        depth, name = waiting.pop()
+        found.append((depth, name, begun.get(name)))
+        waiting += [(depth + 1, child) for child in reversed(children.get(name, []))]
+    return found

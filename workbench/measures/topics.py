@@ -103,10 +103,15 @@ def topics_by_size(run: xr.Dataset) -> list[int]:
     """
     sizes = topic_sizes(run)
     numbers, n_k = sizes["topic"].values, sizes["n_k"].values
+    return numbers[largest_first(run, n_k)].tolist()
+
+
+def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
+    """(topic,) the places of the topics by their sizes, largest first; of an HDP only those with a token."""
     order = np.argsort(-n_k, kind="stable")
     if isinstance(spec_of(run).parts()[1], HDP):
         order = order[: max(int(topic_numbers(n_k)["n_active_topics"]), 1)]
-    return numbers[order].tolist()
+    return order
 
 
 def used_topics(run: xr.Dataset) -> xr.Dataset:

@@ -14,7 +14,7 @@ STUDY = "Collin & Martin, A collapsed variational Bayesian inference algorithm f
 PAPERS_ENGINES = ("svb", "cvb", "svb-cgs", "cvb-cgs", "cgs")
 ENGINES = (*PAPERS_ENGINES, "vb", "cvb0", "cvb0-cgs")
 CURVES, FINALS = "perplexity-by-iterations", "ordering"
-"""What is drawn: names of `workbench.report.pictures`."""
+"""What is drawn: names of `workbench.views.VIEWS`."""
 
 @dataclass(frozen=True)
 class Extent:

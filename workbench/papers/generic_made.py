@@ -23,12 +23,12 @@ from workbench.papers.generic_numbers import (
 )
 from workbench.papers.reproduction import Reproduction, verdict_lines
 from workbench.papers.verdicts import SETTLED
-from workbench.report.picture import Picture
 from workbench.runs.execution.forecast import duration, outlook
 from workbench.runs.execution.grid import Cell
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.sweep import open_cells, run_cells
 from workbench.runs.spec import make_spec
+from workbench.views import Picture
 from workbench.views.table import Line, table_height, table_view
 
 HEADER = ["model", "size", "method", "seed", "iterations run", "iterations until convergence", "CPU seconds an iteration",

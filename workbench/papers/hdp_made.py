@@ -20,13 +20,13 @@ from workbench.papers.hdp_numbers import (
     table,
 )
 from workbench.papers.reproduction import Reproduction, verdict_lines
-from workbench.report.pictures import Picture
 from workbench.runs.execution.forecast import duration, outlook
 from workbench.runs.execution.grid import Cell
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.sweep import open_cells, run_cells, warmed
 from workbench.runs.spec import make_spec
 from workbench.runs.store.store import FINISHED
+from workbench.views import Picture
 from workbench.views.curves import overlay
 from workbench.views.style import Look
 

@@ -21,14 +21,13 @@ from workbench.report.drawing import FORMATS
 from workbench.report.figures import checked_formats, put_picture
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered
-from workbench.report.pictures import Picture, pictures
 from workbench.runs.execution.compare import RunFailed
 from workbench.runs.execution.forecast import outlook
 from workbench.runs.execution.grid import Cell, lay_out
 from workbench.runs.execution.sweep import failures, open_cells, run_cells, tabulate
 from workbench.runs.spec import SpecError, whole
 from workbench.runs.store.places import default_store
-from workbench.views import perplexity_curves
+from workbench.views import Picture, perplexity_curves, pictures
 
 SEEDED = ("held-out tokens", "inference seeds")
 """Settings that are told in a line of their own, because they go together here."""

@@ -10,9 +10,8 @@ from workbench.models import HDP, VARIABLES
 from workbench.models.networks.network import Network
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
-from workbench.report.picture import Picture
 from workbench.runs.spec import RunSpec
-from workbench.views import objectives_of
+from workbench.views import Picture, objectives_of
 from workbench.views.curves import SHORT
 
 HYPERPARAMETERS = ("alpha", "beta", "alpha_total", "beta_total", "top_concentration")

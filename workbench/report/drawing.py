@@ -12,6 +12,7 @@ import textwrap
 import threading
 from html import escape
 
+from workbench.views.elements import option
 from workbench.views.style import ONE_COLUMN, RC, TWO_COLUMNS
 
 FORMATS = ("svg", "pdf", "png")
@@ -117,13 +118,6 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
         more += max(math.ceil(sum(name.count("\n") + 1 for name in told) / beside) - USUAL_LINES, 0)
     figure.set_figheight(figure.get_figheight() + LINE * more)
     return figure
-
-
-def option(panel, name: str):
-    """What a view asks for when it is drawn."""
-    import holoviews as hv
-
-    return hv.Store.lookup_options("matplotlib", panel, "plot").kwargs.get(name)
 
 
 def _share_heights(grid) -> None:

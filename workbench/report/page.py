@@ -15,8 +15,8 @@ from workbench.report.drawing import draw
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather_begun, training_corpora
 from workbench.report.networks import hierarchy_tables
-from workbench.report.pictures import pictures
 from workbench.report.tables import label_rows, move_tables, prior_rows, run_rows, topic_tables, version_rows
+from workbench.views import pictures
 from workbench.views.style import BROWN
 
 TEMPLATE = "report.html.jinja"

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 
 from workbench.measures import MeasureError, each_run, final, in_papers_order, labels_of, mean_curves, spec_of
+from workbench.models import VARIABLES
 from workbench.views.curves import dimension, overlay
+from workbench.views.elements import axis, element, panel
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, has
 from workbench.views.style import COLOURS, RC, Look, looks
 
 MEASURES = {
     "headline": "test_perplexity", "state": "test_perplexity_state", "average": "test_perplexity_average",
     "train": "train_perplexity",
 }
+PERPLEXITIES = tuple(MEASURES.values())[:3]
 TITLES = {
     "headline": "", "state": "current state", "average": "running average after burn-in", "train": "current state",
 }
 STATE, AVERAGE = Look(COLOURS[0], ":", "o"), Look(COLOURS[1], "-", "s")
+CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates", "steps": "steps"}
 
 
 def perplexity_curves(runs, which: str = "headline", against: str = "iteration"):
@@ -59,6 +67,24 @@ def perplexity_layout(runs, against: str = "iteration"):
     )
 
 
+def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Against a clock; against steps only where these are not iterations in another unit."""
+    against = view.name.rpartition("-")[2]
+    clock, runs = CLOCKS[against], shown.runs
+    if clock == "steps" and not any("steps" in run for run in runs) and len(
+        {spec_of(run).model.get("n_topics") for run in runs if has(run, "model.n_topics")}
+    ) < 2:
+        return
+    how = "" if clock == "iteration" else f" {VARIABLES[clock].name}: {VARIABLES[clock].meaning}."
+    yield Picture(
+        view.name, view.title,
+        "Held-out perplexity of the current state (first panel) and of the running average of p(w|d) after burn-in (second "
+        f"panel) against {against}.{how}{shown.bands}",
+        [perplexity_curves(runs, which, clock) for which in ("state", "average")],
+        *shown.records(*PERPLEXITIES, *(["steps"] if clock == "steps" else [])),
+    )
+
+
 def state_and_average(runs, against: str = "iteration", title: str = ""):
     """Perplexity of the state and of the running average in one picture, for runs of one label.
 
@@ -88,6 +114,24 @@ def state_and_average(runs, against: str = "iteration", title: str = ""):
     return overlay(curves, "test_perplexity", against, {name: look for name, (_, look) in named.items()}, title)
 
 
+def _past_burn_in(run):
+    burn_in, iteration = spec_of(run).burn_in, run["iteration"].values
+    return run.isel(iteration=iteration > burn_in) if (iteration > burn_in + 1).any() else run
+
+
+def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
+    panels, left_out = fitting_panels({
+        label: own for label, own in shown.by_label().items() if "test_perplexity" in own[0]
+    })
+    yield Picture(
+        view.name, view.title,
+        "Held-out perplexity of the current state beside that of the running average of p(w|d), a panel for each label, "
+        "from the end of burn-in on (until then both are the same): the gap is what averaging gains."
+        f"{shown.bands}{left_out}",
+        [state_and_average(own, title=label) for label, own in panels.items()], *shown.records(*PERPLEXITIES),
+    )
+
+
 def final_perplexities(runs):
     """The final held-out perplexity of each label, one below the other in the papers' order (see `in_papers_order`).
 
@@ -101,38 +145,43 @@ def final_perplexities(runs):
     ------
     MeasureError
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     last = final(in_papers_order(each_run(runs)))
     last = last.isel(run=np.flatnonzero(last["test_perplexity"].notnull().values))
-    labels = list(dict.fromkeys(last["label"].values))
-    x, y = dimension("test_perplexity"), hv.Dimension("place", label=" ")
-    style, drawn = looks(labels), []
-    for place, label in enumerate(labels):
+    names = list(dict.fromkeys(last["label"].values))
+    x, y = dimension("test_perplexity"), axis("place", " ")
+    style, drawn = looks(names), []
+    for place, label in enumerate(names):
         values, look = last["test_perplexity"].values[last["label"].values == label], style[label]
         several, mean = len(values) > 1, values.mean()
-        points = hv.Scatter((values, np.full(len(values), -place - 0.3 * several)), x, y, label=label).opts(
-            color=look.colour, marker=look.marker, s=12 if several else 32, alpha=0.6 if several else 1, linewidth=0,
-            show_grid=True, backend="matplotlib",
-        )
-        drawn.append(points)
+        marks = partial(element, "Scatter", color=look.colour, marker=look.marker, linewidth=0)
+        drawn.append(marks(
+            (values, np.full(len(values), -place - 0.3 * several)), x, y, label=label, s=12 if several else 32,
+            alpha=0.6 if several else 1, show_grid=True,
+        ))
         if several:
             error = values.std(ddof=1) / np.sqrt(len(values))
             drawn += [
-                hv.Segments([(mean - error, -place, mean + error, -place)], [x, y, "high", "other place"]).opts(
-                    color=look.colour, linewidth=1.6, backend="matplotlib"
-                ),
-                hv.Scatter(([mean], [-place]), x, y, label=f"{label}, mean").opts(
-                    color=look.colour, marker=look.marker, s=26, linewidth=0, backend="matplotlib"
-                ),
+                element("Segments", [(mean - error, -place, mean + error, -place)], [x, y, "high", "other place"],
+                        color=look.colour, linewidth=1.6),
+                marks(([mean], [-place]), x, y, label=f"{label}, mean", s=26),
             ]
-    return hv.Overlay(drawn).opts(
-        yticks=[(-place, label) for place, label in enumerate(labels)], ylim=(0.6 - max(len(labels), 1), 0.6), padding=0.05,
-        show_legend=False, aspect=1.5, fig_inches=3.4, fig_rcparams=RC, backend="matplotlib",
+    return panel(
+        drawn, yticks=[(-place, label) for place, label in enumerate(names)], ylim=(0.6 - max(len(names), 1), 0.6), padding=0.05
     )
 
 
-def _past_burn_in(run):
-    burn_in, iteration = spec_of(run).burn_in, run["iteration"].values
-    return run.isel(iteration=iteration > burn_in) if (iteration > burn_in + 1).any() else run
+def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
+    last = final(shown.runs)
+    how = "large marks are means over the runs of a label with one standard error to either side, small ones its runs" if (
+        shown.bands) else "one run each, so no standard error"
+    names = (*PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates")
+    yield Picture(
+        view.name, view.title,
+        f"Held-out perplexity at the last iteration (running average for engines that sample, state for the others): {how}. "
+        "Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the HDP.",
+        [final_perplexities(shown.runs)], [*WHOSE, *names],
+        [[last[name].values[at] for name in ("label", "run")] + [last[name].values[at].item() for name in ("seed", *names)]
+         for at in range(last.sizes["run"])],
+        legend=False, height=0.5 + 0.26 * len(set(shown.labels)),
+    )
+

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from workbench.measures import each_run, in_papers_order, paired_differences
 from workbench.views.curves import SHORT
-from workbench.views.style import INK, RC, Look, looks
+from workbench.views.elements import axis, element, height_of, panel
+from workbench.views.picture import Picture, SideBySide, View
+from workbench.views.style import INK, Look, looks
 
 ROW = 0.24
 """Height of a label, inches."""
@@ -58,30 +63,41 @@ def forest(found: pd.DataFrame, style: dict[str, Look], references, measure: str
     holoviews.Overlay
         See `differences_view`.
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     references = list(dict.fromkeys(references))
     against = references[0] if len(references) == 1 else "the reference"
-    x = hv.Dimension("difference", label=f"{SHORT.get(measure, measure)}, difference from {against}")
-    y = hv.Dimension("place", label=" ")
-    drawn, ticks = [hv.VLine(0).opts(color=INK, linewidth=0.8, linestyle=":", backend="matplotlib")], []
+    x, y = axis("difference", f"{SHORT.get(measure, measure)}, difference from {against}"), axis("place", " ")
+    drawn, ticks = [element("VLine", 0, color=INK, linewidth=0.8, linestyle=":")], []
     for place, one in enumerate(found.itertuples()):
         ticks.append((-place, one.said))
+        coloured = partial(element, color=style[one.label].colour)
         if np.isfinite(one.difference_low):
             interval = (one.difference_low, -place, one.difference_high, -place)
-            drawn.append(hv.Segments([interval], [x, y, "high", "same place"]).opts(
-                color=style[one.label].colour, linewidth=1.6, backend="matplotlib"
-            ))
+            drawn.append(coloured("Segments", [interval], [x, y, "high", "same place"], linewidth=1.6))
         if np.isfinite(one.difference):
-            drawn.append(hv.Scatter([(one.difference, -place)], x, y, label=one.label).opts(
-                color=style[one.label].colour, marker=style[one.label].marker, s=30, linewidth=0, show_grid=True,
-                backend="matplotlib",
-            ))
+            drawn.append(coloured("Scatter", [(one.difference, -place)], x, y, label=one.label, marker=style[one.label].marker,
+                                  s=30, linewidth=0, show_grid=True))
     if not ticks:
-        return hv.Overlay([])
-    return hv.Overlay(drawn).opts(
-        xlabel=x.pprint_label.replace(", ", ",\n"), ylabel=" ", yticks=ticks, ylim=(0.5 - len(ticks), 0.5), padding=0.08,
-        show_legend=False, title=title, fig_inches=(3.4, 0.65 + ROW * len(ticks)), aspect="auto", fig_rcparams=RC,
-        backend="matplotlib",
+        return panel([])
+    return panel(
+        drawn, xlabel=x.pprint_label.replace(", ", ",\n"), ylabel=" ", yticks=ticks, ylim=(0.5 - len(ticks), 0.5), padding=0.08,
+        title=title, fig_inches=(3.4, 0.65 + ROW * len(ticks)), aspect="auto",
+    )
+
+
+def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Nothing where no difference has an interval: labels with one run each."""
+    found = paired_differences(shown.runs)
+    names = ("difference", "difference_se", "difference_low", "difference_high", "n_pairs")
+    if not np.isfinite(found["difference_low"].values[found["label"].values != found["reference"].values]).any():
+        return
+    panels = [differences_view(shown.runs)]
+    yield Picture(
+        view.name, view.title,
+        f"How much higher the final held-out perplexity is than that of {found.attrs['reference']}, run by run on the same "
+        "split with the same seed: means over these pairs with Student's 95 % interval, which is over seeds and splits, not "
+        "over documents. Left of the dotted line is better.",
+        panels, ["label", "reference", *names],
+        [[str(label), str(found["reference"].sel(label=label).item()), *(found[name].sel(label=label).item() for name in names)]
+         for label in found["label"].values],
+        legend=False, height=height_of(panels),
     )
