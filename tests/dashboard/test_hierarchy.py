@@ -12,7 +12,7 @@ from workbench.dashboard.shared import run_monitor as readings
 from workbench.dashboard.shared.run_monitor import Readings
 from workbench.dashboard.shared.snapshots import moment_of, topic_colour
 from workbench.dashboard.topics import files, hierarchy
-from workbench.dashboard.topics.hierarchy import SAID, hierarchy_told, level_told, picture_told
+from workbench.dashboard.topics.hierarchy import SAID, hierarchy_told, level_told, picture_of
 from workbench.dashboard.topics.overview import named, topics_told
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.measures import mixture_table, mixtures
@@ -37,19 +37,11 @@ def moment(path):
     return moment_of(next(one for one in Readings(path.parent).look().readings if one.path == path))
 
 
-def test_the_picture_has_every_level_and_arrow_within_its_frame():
-    told = picture_told(NETWORK)
-    assert [level["name"] for level in told["levels"]] == ["theta0", "theta1", "phi"]
-    assert [arrow["name"] for arrow in told["arrows"]] == [
-        "document", "document", "super (3)", "sub (4)", "super (3)", "word",
-    ]
-    for arrow in told["arrows"]:
-        x, y = np.array(arrow["path"]).T
-        assert (x >= 0).all() and (x <= told["width"]).all() and (y >= 0).all() and (y <= told["height"]).all()
-    assert told["levels"][1]["told"].startswith("document, super (where super 1 to 2) → sub, prior 0.1")
-    assert told["levels"][0]["rows"] == ["1 row a document", "of 3"]
-    straight, bow = (arrow for arrow in told["arrows"] if arrow["name"] == "super (3)")
-    assert bow["y"] < bow["path"][0][1] < straight["y"], "y goes down: a bow is above its ends"
+def test_the_picture_is_an_element_of_the_page_in_its_colours_with_the_levels_in_words():
+    told = picture_of(NETWORK)
+    assert told["name"] == "hpam2" and told["svg"].startswith("<svg") and "<script" not in told["svg"]
+    assert "theta1: document, super (where super 1 to 2) → sub, prior 0.1" in told["svg"].partition(">")[0]
+    assert told["svg"].count("var(--level") == 3 and "#000000" not in told["svg"]
 
 
 def test_rows_come_with_most_tokens_first_and_values_with_the_topics_they_lead_to(path):

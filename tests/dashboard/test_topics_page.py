@@ -480,3 +480,32 @@ def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, s
     monkeypatch.setattr(Run, "dataset", dropping)
     found = counts_of(moment(path))
     assert found["snapshot_iteration"].values.tolist() == kept[-2:-1] and found["n_kw"].values.sum() > 0
+
+
+def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store, monkeypatch):
+    path, progress = new_run("states"), Run.progress
+    other = ("iteration", "state"), np.linspace(0, 1, 36).reshape(12, 3), {"long_name": "share of each state"}
+    monkeypatch.setattr(Run, "progress", lambda run: progress(run).drop_vars(["n_k", "topic"]).assign(occupancy=other)
+                        .assign_coords(state=["a", "b", "c"]))
+    monkeypatch.setattr(overview, "counts_of", lambda moment: None)
+    for module in (scores, matching, documents, files):
+        for name in {"counts_of", "documents_of"} & set(vars(module)):
+            monkeypatch.setattr(module, name, lambda moment: None)
+    page = TopicsPage(store)
+    assert "states has no topics." in page.said.object and "has no topics" in page.sizes.said
+    page.view()
+    assert page.recorded.card.visible and "Occupancy" in page.recorded.title.options[-1]
+    assert page.recorded.picture.object.startswith("<figure><svg") and not any(card.visible for card in page._of_topics)
+    page.recorded.title.value = "Occupancy"
+    assert "share of each state" in page.recorded.picture.object.lower()
+    table = pd.read_csv(io.BytesIO(files.recorded_file(moment(path), "Occupancy", "csv").content))
+    assert table["occupancy"].iloc[-1] == 1 and set(table["state"]) == {"a", "b", "c"}
+    with pytest.raises(ValueError, match="no picture 'nothing'"):
+        files.recorded_file(moment(path), "nothing", "svg")
+
+
+def test_a_run_of_topics_has_no_card_of_other_recordings(new_run, store):
+    new_run("plain")
+    page = TopicsPage(store)
+    page.view()
+    assert not page.recorded.card.visible

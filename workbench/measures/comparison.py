@@ -44,7 +44,8 @@ def final(runs) -> xr.Dataset:
     updates = data["updates"][1]
     each = np.divide(1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0)
     data["time_per_update"] = ("run", each, PER_UPDATE)
-    active = [float(quantity(run.isel(iteration=[-1]), "n_active_topics").values[0]) for run in runs]
+    ends = [quantity(run.isel(iteration=[-1]), "n_active_topics") for run in runs]
+    active = [np.nan if end is None else float(end.values[0]) for end in ends]
     data["n_active_topics"] = ("run", active, VARIABLES["n_active_topics"].attrs)
     reached = np.array([int(run["iteration"].values[-1]) for run in runs])
     data["iteration"] = ("run", reached, {"long_name": "last committed iteration", "units": ""})

@@ -95,7 +95,9 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
     def every(values) -> str:
         return "; ".join(dict.fromkeys(str(value) for value in values))
 
-    rows = [("corpus", every(spec.corpus for spec in specs)), ("topics", every(_topics(spec) for spec in specs))]
+    rows = [("corpus", every(spec.corpus for spec in specs))]
+    if any("n_topics" in spec.model for spec in specs):
+        rows.append(("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)))
     for name, per in {"alpha": " (per topic)", "beta": " (per word type)"}.items():
         if any(name in spec.model for spec in specs):
             rows.append((name + per, every(_given(spec, name) for spec in specs if name in spec.model)))
@@ -179,7 +181,8 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
             for what, dim in (("documents", "document"), ("word types", "word")):
                 if dim in each.dataset.sizes:
                     say(what, each.dataset.sizes[dim])
-            say("tokens (training)", round(float(each.dataset["n_k"].values[-1].sum())))
+            if "n_k" in each.dataset:
+                say("tokens (training)", round(float(each.dataset["n_k"].values[-1].sum())))
         if test is not None:
             say("tokens (held out)", test.n_tokens)
     return [(what, "; ".join(values)) for what, values in rows.items()]

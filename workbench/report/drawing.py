@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import textwrap
 import threading
 from html import escape
 
 from workbench.views.elements import option
-from workbench.views.style import ONE_COLUMN, RC, TWO_COLUMNS
+from workbench.views.network import FILLED
+from workbench.views.style import BROWN, ONE_COLUMN, RC, TWO_COLUMNS
 
 FORMATS = ("svg", "pdf", "png")
 WIDTHS = {1: ONE_COLUMN, 2: TWO_COLUMNS}
@@ -22,6 +24,8 @@ METADATA = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
 }
+OF_PAGE = {BROWN: "brown", FILLED["dirichlet"]: "level", FILLED["observed"]: "known"}
+"""Colours that a dark page changes, by the names of its variables."""
 MOST_ACROSS = 3
 LETTER, LINE, SAMPLE = 0.075, 0.185, 0.55
 """Inches that a letter and a line of a legend or a title take, at 8 points, and the line beside a name."""
@@ -137,3 +141,18 @@ def _share_heights(grid) -> None:
             if name.strip() and name == left:
                 axes.set_ylabel("")
                 axes.tick_params(labelleft=False)
+
+
+def inline(svg: str, prefix: str, title: str) -> str:
+    """An SVG file of matplotlib's as an element of a page: unique ids, no background, ink and pale colours of the page."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
+    svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
+    svg = svg.replace("url(#", f"url(#{prefix}-")
+    svg = svg.replace("fill: #ffffff", "fill: none").replace("#000000", "currentColor")
+    for colour, name in OF_PAGE.items():
+        svg = svg.replace(colour.lower(), f"var(--{name}, {colour})")
+    head, _, rest = svg.partition(">")
+    head = re.sub(r'\s*\b(width|height)="[^"]*"', "", head)
+    return f'{head} role="img" aria-label="{escape(title)}">{rest}'

@@ -12,6 +12,7 @@ from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of
 from workbench.dashboard.topics.hierarchy import levels_of
 from workbench.dashboard.topics.matching import matched_of
 from workbench.dashboard.topics.overview import NONE, map_of
+from workbench.dashboard.topics.recorded import recorded_of
 from workbench.dashboard.topics.scores import scores_of
 from workbench.measures import representative_documents, salient_words, topics_by_size
 from workbench.report.gathering import gather_begun
@@ -63,17 +64,20 @@ def documents_file(moment: Moment | None, topic: int) -> File:
 def sizes_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:
     """Sizes over the iterations: a figure, or as CSV n_k of every iteration and topic, nothing thinned."""
     _there(moment, snapshot=False)
-    return view_file(moment, "topic-sizes", form, columns, "sizes", labels)
-
-
-def view_file(
-    moment: Moment, view: str, form: str, columns: int = 1, what: str = "", labels: dict[int, str] | None = None
-) -> File:
-    """A view of what a run recorded at each iteration: a figure, or as CSV the table behind it."""
     run = Run(moment.path).progress()
     if not run.sizes["iteration"]:
         raise FileError(f"{moment.path.name} has no iteration yet; wait for its first")
-    return _view_file(moment, view, run, what or view, form, columns, labels, HEIGHTS[columns])
+    return _view_file(moment, "topic-sizes", run, "sizes", form, columns, labels, HEIGHTS[columns])
+
+
+def recorded_file(moment: Moment | None, title: str, form: str, columns: int = 1) -> File:
+    """The picture of this title of what else a run recorded, or as CSV the table behind it."""
+    _there(moment, snapshot=False)
+    picture = recorded_of(moment.path).get(title)
+    if picture is None:
+        raise FileError(f"{moment.path.name} has no picture '{title}' yet; wait for its first iteration")
+    picture = replace(picture, name=f"{moment.path.name}-{picture.name}")
+    return picture_file(picture, gather_begun(moment.path), form, columns)
 
 
 def scores_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:

@@ -15,6 +15,7 @@ from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.latest_task import Latest
 from workbench.dashboard.shared.snapshots import Moment, counts_of, labels_now, topic_colour
 from workbench.measures import salient_words, top_words, topic_map, topic_sizes, topics_by_size, used_topics
+from workbench.runs.execution.run import Run
 from workbench.runs.store.notes import label_topic
 
 NONE = -1
@@ -195,7 +196,8 @@ def _told(moment: Moment, written: int) -> tuple[list[dict], str, str]:
     """
     counts = counts_of(moment)
     if counts is None:
-        return [], "", f"{moment.path.name} has no snapshot of its topics yet; they appear with the first."
+        missing = "snapshot of its topics yet; they appear with the first" if "n_k" in Run(moment.path).progress() else "topics"
+        return [], "", f"{moment.path.name} has no {missing}."
     labels, trouble = labels_now(moment)
     trouble = trouble[:1].upper() + trouble[1:]
     return topics_told(moment, labels), (

@@ -19,6 +19,7 @@ from workbench.dashboard.topics.documents import Documents
 from workbench.dashboard.topics.hierarchy import Hierarchy, is_network
 from workbench.dashboard.topics.matching import Matching
 from workbench.dashboard.topics.overview import NONE, Explorer, named
+from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.scores import Scores
 from workbench.dashboard.topics.sizes import KINDS, Sizes
 from workbench.dashboard.topics.unseen import Unseen
@@ -48,6 +49,7 @@ class TopicsPage:
         self.kind = dressed(Choice(label="Sizes as", options=KINDS, value="stacked"))
         self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
         self.files = {name: Downloads(self.handover, *makers) for name, makers in self._makers().items()}
+        self.recorded = Recorded(self.files["recorded"])
         self._model = column(
             text("<h2>Model</h2>"), self.hierarchy, *self._take_away("model", "The model:"), kind="wb-card model", visible=False
         )
@@ -112,7 +114,9 @@ class TopicsPage:
         """Shows the run that is chosen, as of its last snapshot."""
         moment = self.moment()
         if moment is None:
-            for card in (self.explorer, self.documents, self.scores, self.sizes, self.matching, self.hierarchy):
+            for card in (
+                self.explorer, self.documents, self.scores, self.sizes, self.matching, self.hierarchy, self.recorded
+            ):
                 card.clear()
             self._model.visible = False
             self.unseen.show(None, NONE, {})
@@ -128,7 +132,9 @@ class TopicsPage:
         topic, labels, other = self.explorer.view.chosen, self._labels, self._moment_of(self.other.value)
         self.documents.show(moment, topic, labels)
         self.scores.show(moment, labels)
-        self.sizes.show(moment.path, moment.hash, _n_rows(self._runs[moment.path.name]), labels)
+        rows = moment.path, moment.hash, _n_rows(self._runs[moment.path.name])
+        self.sizes.show(*rows, labels)
+        self.recorded.show(*rows)
         self.matching.show(moment, other, labels)
         self._model.visible = is_network(self._runs[moment.path.name].spec)
         if self._model.visible:
@@ -239,6 +245,7 @@ class TopicsPage:
             "sizes": _forms(lambda *asked: partial(files.sizes_file, *now(), *asked)),
             "scores": _forms(lambda *asked: partial(files.scores_file, *now(), *asked)),
             "matching": _forms(matching),
+            "recorded": _forms(lambda *asked: partial(files.recorded_file, self.moment(), self.recorded.title.value, *asked)),
         }
 
     def _take_away(self, card: str, said: str) -> list:
@@ -305,7 +312,9 @@ class TopicsPage:
         )
         pair = column(sizes, scores, kind="wb-halves")
         unseen = self.unseen.view()
-        main = column(overview, self._model, documents, pair, matching, unseen, self.handover, kind="wb-main")
+        main = column(
+            overview, self._model, documents, pair, self.recorded.card, matching, unseen, self.handover, kind="wb-main"
+        )
         self._of_runs, self._of_topics = [sizes], [overview_files, documents, scores, matching, unseen]
         self._see()
         begin_session(self, TITLE, [], self.tick)
