@@ -11,7 +11,7 @@ from workbench.measures import DERIVED, each_run, lines_of_topics, quantity, spe
 from workbench.measures import against_topics as curves_against_topics
 from workbench.views.curves import SHORT, dimension
 from workbench.views.elements import axis, element, panel
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, capital, has, whose
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, capital, has, rows_of
 from workbench.views.style import looks
 
 WORTH = ("log_likelihood", "bound_per_token")
@@ -33,10 +33,6 @@ def against_topics(runs, measure: str = "log_likelihood", title: str = ""):
     holoviews.Overlay
         For each label a `Curve` with a mark at each number of topics, over `Segments` of one standard error to either side
         where there are several runs; empty where no run has the number.
-
-    Raises
-    ------
-    MeasureError
     """
     runs = each_run(runs)
     curves, style = curves_against_topics(runs, measure), looks(lines_of_topics(runs))
@@ -65,8 +61,8 @@ def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
         return
     meanings = "; ".join(f"{SHORT[name]}: {DERIVED[name].meaning} ({DERIVED[name].unit})" for name in drawn)
     rows = [
-        [*whose(label, run), spec_of(run).model["n_topics"], *(_last(run, name) for name in ("n_active_topics", *WORTH))]
-        for label, own in lines_of_topics(runs).items() for run in own
+        row for label, own in lines_of_topics(runs).items() for run in own for row in rows_of(
+            label, run, [[spec_of(run).model["n_topics"], *(_last(run, name) for name in ("n_active_topics", *WORTH))]])
     ]
     yield Picture(
         view.name, view.title,

@@ -9,7 +9,7 @@ import xarray as xr
 
 from workbench.measures import MeasureError, coherence, spec_of
 from workbench.views.elements import ROW, axis, element, height_of, panel
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, whose
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, rows_of
 from workbench.views.style import COLOURS, INK, RC
 from workbench.views.topics import names_of_topics
 
@@ -43,11 +43,6 @@ def coherence_view(
         `Segments` from the mean to each topic, `Scatter` (coherence, place) and a `VLine` at the mean; topics without a
         number are named at the end. Of more than 40 topics the 20 best and the 20 worst. The option ``fig_inches`` gives
         its height.
-
-    Raises
-    ------
-    MeasureError
-        An unknown measure.
     """
     if measure not in NAMES:
         raise MeasureError(f"no coherence '{measure}'; there are {', '.join(NAMES)}")
@@ -82,10 +77,7 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
     rows, panels, letters = [], [], 16 if shown.columns == 2 and len(drawn) > 2 else 28
     for label, run in runs.items():
         found = coherence(run, shown.corpora[spec_of(run).train])
-        rows += [
-            [*whose(label, run), topic, *(float(found[name].sel(topic=topic)) for name in MEASURES)]
-            for topic in found["topic"].values.tolist()
-        ]
+        rows += rows_of(label, run, found.to_dataframe().reset_index()[["topic", *MEASURES]])
         if label in drawn:
             names, look = names_of_topics(run, 3, letters), shown.looks[label]
             panels.append(coherence_view(found, "npmi", names, look.colour, look.marker, label))

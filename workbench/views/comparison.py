@@ -42,10 +42,6 @@ def perplexity_curves(runs, which: str = "headline", against: str = "iteration")
     -------
     holoviews.Overlay
         `Curve` elements labelled by engine and options; empty where nothing is held out.
-
-    Raises
-    ------
-    MeasureError
     """
     if which not in MEASURES:
         raise MeasureError(f"no perplexity '{which}'; there are {', '.join(MEASURES)}")
@@ -140,10 +136,6 @@ def final_perplexities(runs):
     holoviews.Overlay
         For each label a `Scatter` of its runs, and where there are several, above it, a `Scatter` of their mean and a
         `Segments` of one standard error to either side; empty where nothing is held out.
-
-    Raises
-    ------
-    MeasureError
     """
     last = final(in_papers_order(each_run(runs)))
     last = last.isel(run=np.flatnonzero(last["test_perplexity"].notnull().values))
@@ -174,14 +166,12 @@ def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
     last = final(shown.runs)
     how = "large marks are means over the runs of a label with one standard error to either side, small ones its runs" if (
         shown.bands) else "one run each, so no standard error"
-    names = (*PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates")
+    names = [*WHOSE, *PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
     yield Picture(
         view.name, view.title,
         f"Held-out perplexity at the last iteration (running average for engines that sample, state for the others): {how}. "
         "Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the HDP.",
-        [final_perplexities(shown.runs)], [*WHOSE, *names],
-        [[last[name].values[at] for name in ("label", "run")] + [last[name].values[at].item() for name in ("seed", *names)]
-         for at in range(last.sizes["run"])],
+        [final_perplexities(shown.runs)], names, last.to_dataframe().reset_index()[names].to_numpy(object).tolist(),
         legend=False, height=0.5 + 0.26 * len(set(shown.labels)),
     )
 

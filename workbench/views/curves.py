@@ -50,8 +50,7 @@ def overlay(
 ):
     """An overlay of `hv.Curve` (one a label) over `hv.Area` (mean ± one standard error, where there are several runs).
 
-    ``under`` are elements that lie under all of these, such as `faint_curve` and `line_across` make; ``about`` as for
-    `dimension`.
+    ``under`` are elements below all of these, as of `faint_curve` and `line_across`; ``about``: see `dimension`.
     """
     x, y = dimension(against), dimension(measure, about)
     bands, lines = [], []

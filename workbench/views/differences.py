@@ -87,7 +87,7 @@ def forest(found: pd.DataFrame, style: dict[str, Look], references, measure: str
 def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Nothing where no difference has an interval: labels with one run each."""
     found = paired_differences(shown.runs)
-    names = ("difference", "difference_se", "difference_low", "difference_high", "n_pairs")
+    names = ["label", "reference", "difference", "difference_se", "difference_low", "difference_high", "n_pairs"]
     if not np.isfinite(found["difference_low"].values[found["label"].values != found["reference"].values]).any():
         return
     panels = [differences_view(shown.runs)]
@@ -96,8 +96,6 @@ def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
         f"How much higher the final held-out perplexity is than that of {found.attrs['reference']}, run by run on the same "
         "split with the same seed: means over these pairs with Student's 95 % interval, which is over seeds and splits, not "
         "over documents. Left of the dotted line is better.",
-        panels, ["label", "reference", *names],
-        [[str(label), str(found["reference"].sel(label=label).item()), *(found[name].sel(label=label).item() for name in names)]
-         for label in found["label"].values],
-        legend=False, height=height_of(panels),
+        panels, names, found.to_dataframe().reset_index()[names].to_numpy(object).tolist(), legend=False,
+        height=height_of(panels),
     )

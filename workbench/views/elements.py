@@ -24,9 +24,9 @@ def axis(name: str, label: str, unit: str | None = None):
     return hv.Dimension(name, label=label, unit=unit)
 
 
-def text_labels(texts, name: str, size: float = 6.5, align: str = "center", **look):
+def text_labels(texts, name: str, size: float = 6.5, align: str = "center", color: str = INK, **look):
     """`holoviews.Labels` of (x, y, text)."""
-    return element("Labels", texts, ["x", "y"], name, label=name, size=size, color=INK, horizontalalignment=align, **look)
+    return element("Labels", texts, ["x", "y"], name, label=name, size=size, color=color, horizontalalignment=align, **look)
 
 
 def panel(parts, **options):

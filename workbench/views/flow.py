@@ -119,9 +119,8 @@ def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
         matched, far = ({topic: float(matches[name].sel(topic=topic)) for topic in matches["topic"].values.tolist()}
                         for name in ("matched", "distance"))
         rows = [
-            [left, topic, right, other, float(flow.sel(topic=topic, other=other)), int(matched[topic] == other),
-             far[topic] if matched[topic] == other else ""]
-            for topic in flow["topic"].values.tolist() for other in flow["other"].values.tolist()
+            [left, topic, right, other, tokens, int(matched[topic] == other), far[topic] if matched[topic] == other else ""]
+            for (topic, other), tokens in flow.to_series().items()
         ]
         yield flow_picture(
             f"{view.name}-{short}", (left, right), (a, b), flow, matches, lambda topic, label=label: shown.looks[label].colour,

@@ -20,16 +20,8 @@ MOST_ROWS = 60
 def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
     """The runs that began from others, each below and to the right of the one whose counts it took.
 
-    Returns
-    -------
-    holoviews.Overlay
-        `Path` (who from whom), `Scatter` (runs that are there), `Labels` (name, label and iteration). Runs that
-        have nothing to do with others are left out; it is empty where all are. Its height in inches is that of
-        `lineage_height`.
-
-    Raises
-    ------
-    MeasureError
+    `holoviews.Overlay` of `Path` (who from whom), `Scatter` (runs that are there) and `Labels` (name, label, iteration), as
+    high as `lineage_height`; runs that have nothing to do with others are left out.
     """
     runs = each_run(runs)
     rows = family(lineage(runs))

@@ -95,7 +95,7 @@ class SideBySide:
         for label, run in zip(self.labels, self.runs, strict=True):
             found = (quantity(run, name) for name in (*SAME, *names))
             columns = [[] if values is None else values.values.tolist() for values in found]
-            rows += [[*whose(label, run), *record] for record in zip_longest(*columns, fillvalue="")]
+            rows += rows_of(label, run, zip_longest(*columns, fillvalue=""))
         return [*WHOSE, *SAME, *names], rows
 
 
@@ -108,9 +108,10 @@ def has(run: xr.Dataset, name: str) -> bool:
     return field in spec.model if where == "model" else bool(getattr(spec, field))
 
 
-def whose(label: str, run: xr.Dataset) -> list:
-    """The first cells of a row of a table: label, run and seed."""
-    return [label, run.attrs["name"], spec_of(run).seed]
+def rows_of(label: str, run: xr.Dataset, table) -> list[list]:
+    """Rows of a table, each after label, name and seed of its run; ``table`` is a DataFrame or holds rows."""
+    rows = table.itertuples(index=False) if hasattr(table, "itertuples") else table
+    return [[label, run.attrs["name"], spec_of(run).seed, *row] for row in rows]
 
 
 def fitting_panels(by_label: dict) -> tuple[dict, str]:

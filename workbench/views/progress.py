@@ -18,12 +18,13 @@ from workbench.measures import (
     moves,
     one_run,
     quantity,
+    spec_of,
 )
 from workbench.models import VARIABLES
 from workbench.views.comparison import MEASURES
 from workbench.views.curves import SHORT, dimension, overlay
 from workbench.views.elements import element, panel
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, capital, fitting_panels, whose
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, capital, fitting_panels, rows_of
 from workbench.views.style import COLOURS, INK, looks
 
 CONCENTRATIONS = ("alpha_total", "beta_total", "top_concentration", "beta")
@@ -50,10 +51,6 @@ def concentrations_of(runs) -> list[str]:
 
 def number_curves(runs, name: str, against: str = "iteration"):
     """A number of each iteration over the course of the runs that have it: `holoviews.Overlay`, a `Curve` for each label.
-
-    Raises
-    ------
-    MeasureError
     """
     runs = each_run(runs)
     about = next((run[name].attrs for run in runs if name in run), None)
@@ -205,8 +202,8 @@ def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
     moving = {label: tried for label, own in shown.by_label().items() if (tried := [run for run in own if moves(run)])}
     panels, left_out = fitting_panels(moving)
     rows = [
-        [*whose(label, run), move.iteration, move.kind, move.giver, move.taker, move.gain, int(move.accepted)]
-        for label, own in moving.items() for run in own for move in moves(run)
+        row for label, own in moving.items() for run in own
+        for row in rows_of(label, run, [(*move[:5], int(move.accepted)) for move in moves(run)])
     ]
     if moving:
         yield Picture(
@@ -222,7 +219,7 @@ def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 def draw_topic_sizes(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Sizes of the topics of one run of each label."""
-    which = "one run of each label" if len(shown.runs) > 1 else f"one run (seed {whose('', shown.runs[0])[2]})"
+    which = "one run of each label" if len(shown.runs) > 1 else f"one run (seed {spec_of(shown.runs[0]).seed})"
     yield _vectors(
         view.name, view.title, shown, "n_k",
         "(Expected) training tokens of each topic over the iterations, a line for each topic, the finally largest strongest; "
@@ -245,10 +242,8 @@ def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str)
     panels, left_out = fitting_panels(first)
     dim = next(iter(first.values()))[which].dims[1]
     rows = [
-        [*whose(label, run), int(iteration), place, float(value)]
-        for label, run in first.items()
-        for iteration, values in zip(run["iteration"].values, run[which].values, strict=True)
-        for place, value in zip(run[dim].values.tolist(), values, strict=True)
+        row for label, run in first.items()
+        for row in rows_of(label, run, run[which].to_dataframe().reset_index()[["iteration", dim, which]])
     ]
     return Picture(
         name, title, f"{caption}{left_out}",

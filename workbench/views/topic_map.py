@@ -10,7 +10,7 @@ import xarray as xr
 from workbench.measures import one_run, spec_of, topic_map, topic_sizes, topics_by_size
 from workbench.views.curves import dimension
 from workbench.views.elements import ROW, axis, bare_panel, element, panel, text_labels
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, whose
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
 from workbench.views.style import COLOURS, INK
 from workbench.views.topics import names_of_topics
 
@@ -81,10 +81,6 @@ def topic_list_view(run, n_words: int = 5, labels: Mapping[int, str] | None = No
     -------
     holoviews.Overlay
         Two `Labels`: shares, and numbers with names. Beyond 20 topics the last line counts the others.
-
-    Raises
-    ------
-    MeasureError
     """
     run = one_run(run)
     order, names, share = topics_by_size(run), names_of_topics(run, n_words, 46, labels), topic_sizes(run)["share"]
@@ -104,11 +100,8 @@ def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -
     first = shown.first("phi", "n_kw")
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
         found, names = topic_map(run) if points is None else points, names_of_topics(run, 5, 80)
-        rows = [
-            [*whose(label, run), topic, *(float(found[name].sel(topic=topic)) for name in PLACES),
-             names[topic].split(" · ", 1)[1]]
-            for topic in found["topic"].values.tolist()
-        ]
+        table = found.to_dataframe().reset_index()[["topic", *PLACES]]
+        rows = rows_of(label, run, table.assign(name=[names[topic].split(" · ", 1)[1] for topic in table["topic"]]))
         yield Picture(
             f"{view.name}-{short}", f"{view.title}, {label}",
             f"Topics of one run (seed {spec_of(run).seed}) at its last snapshot: near each other where their words are alike; "

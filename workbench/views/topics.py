@@ -19,7 +19,7 @@ from workbench.measures import (
 )
 from workbench.views.curves import dimension
 from workbench.views.elements import ROW, axis, bare_panel, element, fitting, panel, text_labels
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, whose
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
 from workbench.views.style import COLOURS, INK, RC
 
 ACROSS = 5
@@ -95,6 +95,7 @@ def draw_words(
     single topic; ``relevance``: see `top_words`.
     """
     first, across = shown.first("phi", "n_kw"), ACROSS if shown.columns == 2 else 2
+    columns = ["topic", "share", "rank", "word", "phi"]
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
         sizes, words = topic_sizes(run), top_words(run, n_words or TABLE_WORDS, relevance)
         largest = topics_by_size(run) if topics is None else topics
@@ -103,14 +104,7 @@ def draw_words(
         most = n_words if n_words and len(drawn) == 1 else MOST_WORDS
         n_drawn = min(max(int(room), FEWEST_WORDS), most, words.sizes["rank"])
         fewer = f" The {len(drawn)} largest of {len(largest)} topics; all are in the table." if largest != drawn else ""
-        rows = [
-            [*whose(label, run), topic, float(sizes["share"].sel(topic=topic)), rank, str(word), phi]
-            for topic in largest
-            for rank, word, phi in zip(
-                words["rank"].values.tolist(), words["word"].sel(topic=topic).values,
-                words["phi"].sel(topic=topic).values.tolist(), strict=True,
-            )
-        ]
+        table = words.assign(share=sizes["share"]).sel(topic=largest).to_dataframe().reset_index()
         ranked = "most probable words" if relevance == 1 else f"words of the highest relevance (lambda = {relevance:g})"
         of_all = topics is None
         which, order = ("each topic", ", largest topic first,") if of_all else (f"topic {', '.join(map(str, topics))}", "")
@@ -119,7 +113,7 @@ def draw_words(
             f"The {ranked} of {which} of one run (seed {spec_of(run).seed}) at its last snapshot{order} with the topic's share "
             f"of the training tokens; bars and numbers are p(word | topic), on one scale.{fewer}",
             [topic_words_view(run, n_drawn, drawn, relevance, across, shown.looks[label].colour)],
-            [*WHOSE, "topic", "share", "rank", "word", "phi"], rows, legend=False,
+            [*WHOSE, *columns], rows_of(label, run, table[columns]), legend=False,
             height=words_height(len(drawn), n_drawn, across) + 0.1, runs=[run],
         )
 
@@ -165,10 +159,6 @@ def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
     holoviews.Overlay
         `Bars` with the run's own numbers of the topics along the axis, and an `HLine`. For sizes over the
         iterations see `topic_size_curves`.
-
-    Raises
-    ------
-    MeasureError
     """
     run = one_run(run)
     sizes = run["n_k"].isel(iteration=-1).values
