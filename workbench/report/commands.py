@@ -9,7 +9,6 @@ from typing import NamedTuple
 from workbench.corpus import is_named
 from workbench.engines import get_engine
 from workbench.models.networks.files import spelled
-from workbench.models.networks.network import Network
 from workbench.runs.spec import RunSpec
 
 DEFAULT_BURN_IN = 10
@@ -64,7 +63,7 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     files = sorted({spec.corpus for spec in specs if not is_named(spec.corpus)})
     if files:
         notes.append(f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name.")
-    networks = [model for model in (spec.parts()[1] for spec in specs) if isinstance(model, Network)]
+    networks = [spec.parts()[1] for spec in specs if "levels" in spec.model]
     for name in sorted({network.name for network in networks if spelled(network) is None}):
         notes.append(f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
                      "reads it, and the spec of the run holds it.")
@@ -143,8 +142,8 @@ def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: in
 
 def _model_words(spec: RunSpec, model: dict) -> list[str]:
     """The model as flags; a network of one's own is a file of its name."""
-    _, network, _ = spec.parts()
-    if isinstance(network, Network):
+    if "levels" in spec.model:
+        network = spec.parts()[1]
         given = spelled(network)
         if given is None:
             return ["--model", f"{network.name}.json"]

@@ -25,7 +25,7 @@ def hierarchy_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
             continue
         if levels:
             network, names = each.spec.parts()[1], _topic_names(each.dataset)
-            told = dict(network.told())
+            told = dict(network.describe_levels())
             tables[label] = {
                 "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"],
                 "levels": [_level(own, name, told[name], names) for name, own in levels.items()],

@@ -112,7 +112,7 @@ def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
             own.setdefault(spec_of(run).parts()[1], []).append(run)
     for (network, runs), short in zip(own.items(), file_names(each.name for each in own), strict=True):
         panels = [network_view(network)]
-        levels = "; ".join(f"{name}: {text}" for name, text in network.told())
+        levels = "; ".join(f"{name}: {text}" for name, text in network.describe_levels())
         yield Picture(
             f"{view.name}-{short}", f"{view.title} {network.name}",
             "Mixture levels (ellipses: blue with a Dirichlet prior, grey known, open estimated) and the variables that they "

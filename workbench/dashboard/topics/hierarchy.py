@@ -87,7 +87,7 @@ def hierarchy_told(moment: Moment, labels: dict[int, str]) -> dict:
     if counts_of(moment) is None:
         said = f"{moment.path.name} has no snapshot of its levels yet; they appear with the first."
         return {"network": picture_of(network), "levels": [], "topics": {}, "said": said}
-    told = dict(network.told())
+    told = dict(network.describe_levels())
     levels = [level_told(name, found, told[name]) for name, found in mixtures_of(moment).items()]
     topics = {
         str(one["topic"]): {
@@ -103,7 +103,7 @@ def hierarchy_told(moment: Moment, labels: dict[int, str]) -> dict:
 def picture_of(network: Network) -> dict[str, str]:
     """Name and picture of a network, an element of a page."""
     panels = [network_view(network)]
-    described = f"network {network.name}: {'; '.join(f'{name}: {text}' for name, text in network.told())}"
+    described = f"network {network.name}: {'; '.join(f'{name}: {text}' for name, text in network.describe_levels())}"
     svg = draw(panels, 2, ("svg",), False, height_of(panels))["svg"].decode()
     return {"name": network.name, "svg": inline(svg, "network", described)}
 
