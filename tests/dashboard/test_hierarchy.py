@@ -12,8 +12,8 @@ from workbench.dashboard.shared import run_monitor as readings
 from workbench.dashboard.shared.run_monitor import Readings
 from workbench.dashboard.shared.snapshots import moment_of, topic_colour
 from workbench.dashboard.topics import files, hierarchy
-from workbench.dashboard.topics.hierarchy import SAID, hierarchy_told, level_told, picture_of
-from workbench.dashboard.topics.overview import named, topics_told
+from workbench.dashboard.topics.hierarchy import SAID, hierarchy_content, level_content, picture_of
+from workbench.dashboard.topics.overview import named, topic_entries
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.measures import mixture_table, mixtures
 from workbench.models.networks.files import network_of
@@ -46,7 +46,7 @@ def test_the_picture_is_an_element_of_the_page_in_its_colours_with_the_levels_in
 
 def test_rows_come_with_most_tokens_first_and_values_with_the_topics_they_lead_to(path):
     run = open_run(path)
-    told, found = {level["name"]: level for level in hierarchy_told(moment(path), {})["levels"]}, mixtures(run)
+    told, found = {level["name"]: level for level in hierarchy_content(moment(path), {})["levels"]}, mixtures(run)
     level, own = told["theta1"], found["theta1"]
     totals = dict(zip(own["row"].values, own["tokens"].values.sum(axis=1), strict=True))
     assert [row[0] for row in level["rows"]] == sorted(totals, key=totals.get, reverse=True)
@@ -67,23 +67,23 @@ def test_only_the_largest_values_of_a_row_and_the_largest_rows_are_told(monkeypa
         },
         {"row": ["a", "b", "c"], "value": ["x", "y", "z"]}, {"by": ("author",), "draws": "kind"},
     )
-    told = level_told("theta", found, "")
+    told = level_content("theta", found, "")
     assert told["rows"] == [
         ["c", 201.0, -1, [[0, 0, 200.0]], 2, 1.0], ["a", 100.0, -1, [[1, 1, 96.0], [2, -1, 3.0]], 1, 1.0],
         ["b", 0.0, -1, [], 3, 0.0],
     ]
     monkeypatch.setattr(hierarchy, "MOST_ROWS", 1)
-    told = level_told("theta", found, "")
+    told = level_content("theta", found, "")
     assert [row[0] for row in told["rows"]] == ["c"] and told["n_rows"] == 3 and told["tokens"] == 301
 
 
 def test_topics_have_the_colour_of_the_page_their_node_and_their_label(path):
     now = moment(path)
     nodes = ["root", "super 1", "super 2", "sub 1", "sub 2", "sub 3"]
-    assert {one["topic"]: one["node"] for one in topics_told(now, {})} == dict(enumerate(nodes))
-    labels = {one["topic"]: named(one) for one in topics_told(now, {2: "fruit"})}
+    assert {one["topic"]: one["node"] for one in topic_entries(now, {})} == dict(enumerate(nodes))
+    labels = {one["topic"]: named(one) for one in topic_entries(now, {2: "fruit"})}
     assert labels[2] == "super 2 · fruit" and labels[0] == "root"
-    topics = hierarchy_told(now, labels)["topics"]
+    topics = hierarchy_content(now, labels)["topics"]
     assert [topics[str(topic)]["node"] for topic in range(6)] == nodes
     assert [topics[str(topic)]["label"] for topic in range(3)] == ["", "", "fruit"]
     assert all(topics[str(topic)]["colour"] == topic_colour(topic) for topic in range(6))

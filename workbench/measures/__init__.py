@@ -8,7 +8,7 @@ from workbench.measures.diversity import diversity
 from workbench.measures.documents import representative_documents, token_topics
 from workbench.measures.errors import perplexity_errors
 from workbench.measures.hyperparameters import Hyperparameter, hyperparameters, learnt_by
-from workbench.measures.lineage import Edge, family, lineage
+from workbench.measures.lineage import Edge, lineage
 from workbench.measures.matching import match_topics, topic_distances, topic_flow
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.moves import Move, moves, moves_told
@@ -30,7 +30,7 @@ from workbench.measures.topics import largest_first, top_words, topic_sizes, top
 
 __all__ = [
     "CLOCKS", "DERIVED", "NO_TOPIC", "PAPERS_ORDER", "TOPIC_NUMBERS", "Curve", "Edge", "Hyperparameter", "MeasureError",
-    "Move", "against_topics", "bound_of", "coherence", "data_of", "diversity", "each_run", "family", "final", "finds_topics",
+    "Move", "against_topics", "bound_of", "coherence", "data_of", "diversity", "each_run", "final", "finds_topics",
     "hyperparameters", "in_papers_order", "labels_of", "largest_first", "learnt_by", "lineage", "lines_of_topics",
     "match_topics", "mean_curves", "mixture_table", "mixtures", "moves", "moves_told", "n_tokens", "one_run",
     "paired_differences", "perplexity_errors", "quantity", "reached_by_all", "replicate_of", "representative_documents",

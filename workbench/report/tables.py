@@ -163,13 +163,13 @@ def prior_rows(found: list[Gathered]) -> list[dict]:
         for at, name in enumerate([one.name for one in of_runs[0]]):
             own = [one for run in of_runs for one in run if one.name == name]
             rows.append({
-                "label": label, "name": SHORT[name], "how": LEARNT[own[0].how], "value": _prior_told(own),
+                "label": label, "name": SHORT[name], "how": LEARNT[own[0].how], "value": _prior_text(own),
                 "span": 0 if at else len(of_runs[0]),  # rows that stand beside the label
             })
     return rows
 
 
-def _prior_told(alike: list) -> str:
+def _prior_text(alike: list) -> str:
     """One number, with its standard error over runs; of an alpha for each topic the sum and the range."""
     many = any(len(one.values) > 1 for one in alike)
     sums = np.array([one.values.sum() for one in alike])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.measures import each_run, family, lineage, spec_of
+from workbench.measures import each_run, lineage, spec_of
+from workbench.measures.lineage import descent
 from workbench.views.elements import bare_panel, element, height_of
 from workbench.views.picture import Picture, SideBySide, View
 from workbench.views.style import COLOURS, INK
@@ -24,12 +25,12 @@ def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
     high as `lineage_height`; runs that have nothing to do with others are left out.
     """
     runs = each_run(runs)
-    rows = family(lineage(runs))
+    rows = descent(lineage(runs))
     drawn = rows[:MOST_ROWS]
     of_run = {run.attrs["name"]: spec_of(run).label() for run in runs}
-    row_of = {name: at for at, (_, name, _) in enumerate(drawn)}
+    row_of = {name: at for at, (name, _, _) in enumerate(drawn)}
     paths, texts = [], []
-    for at, (depth, name, edge) in enumerate(drawn):
+    for at, (name, depth, edge) in enumerate(drawn):
         x = depth * INDENT
         if edge:
             left = x - INDENT
@@ -38,7 +39,7 @@ def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
         texts.append((x + 0.4 * INDENT, -at, f"{called}, {edge.told.replace(f'{edge.parent}, ', '', 1)}" if edge else called))
     if len(rows) > MOST_ROWS:
         texts.append((0.0, -len(drawn), f"and {len(rows) - MOST_ROWS} more"))
-    points = [(depth * INDENT, -at) for at, (depth, name, _) in enumerate(drawn) if name in of_run]
+    points = [(depth * INDENT, -at) for at, (name, depth, _) in enumerate(drawn) if name in of_run]
     return bare_panel(
         [
             element("Path", paths, color=INK, linewidth=0.7, alpha=0.5),
@@ -51,7 +52,7 @@ def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
 
 def lineage_height(runs) -> float:
     """Inches that `lineage_view` needs for its rows."""
-    return ROW * max(min(len(family(lineage(runs))), MOST_ROWS + 1), 1)
+    return ROW * max(min(len(descent(lineage(runs))), MOST_ROWS + 1), 1)
 
 
 def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:

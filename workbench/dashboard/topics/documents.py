@@ -19,7 +19,7 @@ CHOOSE = "Choose a topic on the map or in the list: the documents that show it b
 
 
 class Documents(Filler):
-    """Keeps a `Shelf` at the documents of a topic; ``on_gone(document)`` is called where the chosen one is not there."""
+    """Fills a `Shelf` with the documents of a topic; ``on_gone(document)`` is called where the chosen one is not there."""
 
     def __init__(self, on_topic, on_gone):
         self.shelf, self._on_gone = Shelf(HEADINGS, on_topic), on_gone
@@ -46,7 +46,7 @@ def _told(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> 
     run = documents_of(moment)
     if run is None:
         return {"content": {}, "shown": {}, "said": ""}
-    documents = documents_told(run, topic) if topic in run["topic"].values else []
+    documents = document_entries(run, topic) if topic in run["topic"].values else []
     if document == NONE or not _there(moment, document):
         document = documents[0]["document"] if documents else NONE
     if topic == NONE and document == NONE:
@@ -57,11 +57,11 @@ def _told(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> 
         said = "" if topic == NONE else "Ranked by how surely the topic's share is large: short documents do not win by chance."
     return {
         "content": {"documents": documents, "caption": f"documents of topic {topic}"} if documents else {}, "said": said,
-        "shown": {} if document == NONE else document_told(moment, run, document, topic, labels),
+        "shown": {} if document == NONE else document_content(moment, run, document, topic, labels),
     }
 
 
-def documents_told(run: xr.Dataset, topic: int) -> list[dict]:
+def document_entries(run: xr.Dataset, topic: int) -> list[dict]:
     """The documents that show a topic best, the best first."""
     found = representative_documents(run, topic, N_DOCUMENTS)
     columns = (found[name].values.tolist() for name in ("document", "title", "theta", "n_tokens"))
@@ -71,7 +71,7 @@ def documents_told(run: xr.Dataset, topic: int) -> list[dict]:
     ]
 
 
-def document_told(moment: Moment, run: xr.Dataset, document: int, topic: int, labels: dict[int, str]) -> dict:
+def document_content(moment: Moment, run: xr.Dataset, document: int, topic: int, labels: dict[int, str]) -> dict:
     """A document's words by count, each in the colour of its likeliest topic, and its topics, the largest first."""
     corpus = get_corpus(moment.path.parent, Run(moment.path).spec.train)
     tokens = token_topics(run, corpus, document)

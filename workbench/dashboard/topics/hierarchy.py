@@ -12,7 +12,7 @@ import xarray as xr
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.snapshots import Moment, counts_of, last_of
 from workbench.dashboard.topics.filler import Filler
-from workbench.dashboard.topics.overview import NONE, topics_told
+from workbench.dashboard.topics.overview import NONE, topic_entries
 from workbench.measures import mixture_table, mixtures
 from workbench.models.networks.levels import DOCUMENT
 from workbench.models.networks.network import Network
@@ -33,7 +33,7 @@ class Hierarchy(Drawn):
     """The picture and the levels. A click on a topic chooses it; rows are searched in the browser."""
 
     network = param.Dict(default={}, doc="What `picture_of` makes of a network; empty where the model is another.")
-    levels = param.List(doc="What `level_told` makes of each level.")
+    levels = param.List(doc="What `level_content` makes of each level.")
     topics = param.Dict(default={}, doc="Number of a topic as text → its colour, node, label and first words.")
     chosen = param.Integer(default=NONE)
     said = param.String()
@@ -47,7 +47,7 @@ class Hierarchy(Drawn):
 
     def show(self, moment: Moment, labels: dict[int, str]) -> None:
         """Brings picture and levels to a run of a network."""
-        self._filler.fill(hierarchy_told, moment, labels, waiting="Reading the levels …")
+        self._filler.fill(hierarchy_content, moment, labels, waiting="Reading the levels …")
 
     def clear(self) -> None:
         """Nothing is shown."""
@@ -81,20 +81,20 @@ def mixture_table_of(moment: Moment):
     return mixture_table(levels_of(moment))
 
 
-def hierarchy_told(moment: Moment, labels: dict[int, str]) -> dict:
+def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
     """What the card shows: the network, and from the first snapshot on its levels and topics."""
     network = Run(moment.path).spec.parts()[1]
     if counts_of(moment) is None:
         said = f"{moment.path.name} has no snapshot of its levels yet; they appear with the first."
         return {"network": picture_of(network), "levels": [], "topics": {}, "said": said}
     told = dict(network.describe_levels())
-    levels = [level_told(name, found, told[name]) for name, found in mixtures_of(moment).items()]
+    levels = [level_content(name, found, told[name]) for name, found in mixtures_of(moment).items()]
     topics = {
         str(one["topic"]): {
             "colour": one["colour"], "node": one["node"], "words": " ".join(one["words"]),
             "label": labels.get(one["topic"], "").removeprefix(one["node"]).removeprefix(" · "),
         }
-        for one in topics_told(moment, labels)
+        for one in topic_entries(moment, labels)
     }
     return {"network": picture_of(network), "levels": levels, "topics": topics, "said": SAID}
 
@@ -108,7 +108,7 @@ def picture_of(network: Network) -> dict[str, str]:
     return {"name": network.name, "svg": inline(svg, "network", described)}
 
 
-def level_told(name: str, found: xr.Dataset, told: str) -> dict:
+def level_content(name: str, found: xr.Dataset, told: str) -> dict:
     """A level with its rows, those with most tokens first, each with its values in the same order.
 
     A row is [name, tokens, own topic, [[value, topic, tokens], …], values that are left out, their tokens].

@@ -51,11 +51,11 @@ class Scores(Filler):
 @lru_cache(maxsize=4)
 def _scores_now(moment: Moment, labels: tuple) -> dict:
     """The same for every session that shows this run now."""
-    content = scores_told(moment, dict(labels))
+    content = score_table(moment, dict(labels))
     return {"content": content, "said": SAID if content else ""}
 
 
-def scores_told(moment: Moment, labels: dict[int, str]) -> dict:
+def score_table(moment: Moment, labels: dict[int, str]) -> dict:
     """Rows, largest topic first, and the means; nothing before the first snapshot."""
     found = scores_of(moment)
     if found is None:

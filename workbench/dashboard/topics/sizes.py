@@ -24,7 +24,7 @@ KINDS = {"stacked shares": "stacked", "lines": "lines"}
 class Sizes(Drawn):
     """The picture; a click on a topic chooses it."""
 
-    content = param.Dict(default={}, doc="What `sizes_told` makes of a run; empty before its first iteration.")
+    content = param.Dict(default={}, doc="What `size_series` makes of a run; empty before its first iteration.")
     kind = param.Selector(default="stacked", objects=list(KINDS.values()))
     chosen = param.Integer(default=-1)
     said = param.String()
@@ -48,12 +48,12 @@ class Sizes(Drawn):
 @lru_cache(maxsize=8)
 def _sizes_now(path, hash: str, n_steps: int, labels: tuple) -> dict:
     """The same for every session that shows this run now; hash and n_steps identify the state of the run."""
-    content = sizes_told(path, dict(labels))
+    content = size_series(path, dict(labels))
     missing = "iteration yet; sizes appear with the first" if "n_k" in Run(path).progress() else "topics, and so no sizes"
     return {"content": content, "said": SAID if content else f"{path.name} has no {missing}."}
 
 
-def sizes_told(path, labels: dict[int, str]) -> dict:
+def size_series(path, labels: dict[int, str]) -> dict:
     """Iterations (thinned; first and last are kept) and a series for each topic that ever had a token; or nothing."""
     run = Run(path).progress()
     n = run.sizes["iteration"]

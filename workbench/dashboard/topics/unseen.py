@@ -13,7 +13,7 @@ from workbench.dashboard.shared.downloads import Downloads, Handover, size
 from workbench.dashboard.shared.latest_task import Latest
 from workbench.dashboard.shared.shell import button, column, dressed, message, text
 from workbench.dashboard.shared.snapshots import Moment
-from workbench.dashboard.topics.folding import KINDS, LARGEST, Folded, folded, listed, sentence_about, unseen_told
+from workbench.dashboard.topics.folding import KINDS, LARGEST, Folded, folded, listed, sentence_about, unseen_document
 from workbench.dashboard.topics.shelf import NONE, Shelf
 
 HEADINGS = [
@@ -114,4 +114,4 @@ class Unseen:
 
 
 def _told(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
-    return {"content": listed(found), "shown": unseen_told(found, document, topic, labels)}
+    return {"content": listed(found), "shown": unseen_document(found, document, topic, labels)}
