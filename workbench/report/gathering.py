@@ -78,6 +78,15 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
     return found, left_out
 
 
+def first_of_labels(found: list[Gathered], labels: list[str], *names: str) -> dict[str, Gathered]:
+    """The first run of each label that has all these variables."""
+    chosen: dict[str, Gathered] = {}
+    for each, label in zip(found, labels, strict=True):
+        if all(name in each.dataset for name in names):
+            chosen.setdefault(label, each)
+    return chosen
+
+
 def training_corpora(found: list[Gathered]) -> dict[str, Corpus]:
     """The training tokens that are at hand, by their hash."""
     return {each.spec.train: each.corpora[0] for each in found if each.corpora[0] is not None}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from workbench.measures import NO_TOPIC, MeasureError, mixtures, top_words
+from workbench.measures import NO_TOPIC, mixtures, top_words
 from workbench.models.networks.levels import DOCUMENT
-from workbench.report.gathering import Gathered
+from workbench.report.gathering import Gathered, first_of_labels
 
 MOST_ROWS, MOST_VALUES, WORDS = 12, 6, 4
 """Rows of a level in the page, values of one of them, and words of the topic that a value leads to."""
@@ -15,22 +15,15 @@ MOST_ROWS, MOST_VALUES, WORDS = 12, 6, 4
 
 def hierarchy_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
     """The levels of the first run of each label that is of a network and has its counts: rows with most tokens first."""
-    tables = {}
-    for each, label in zip(found, labels, strict=True):
-        if label in tables:
-            continue
-        try:
-            levels = mixtures(each.dataset)
-        except MeasureError:
-            continue
-        if levels:
-            network, names = each.spec.parts()[1], _topic_names(each.dataset)
-            told = dict(network.describe_levels())
-            tables[label] = {
+    tables = []
+    for label, each in first_of_labels(found, labels, "phi", "n_kw").items():
+        if levels := mixtures(each.dataset):
+            names, described = _topic_names(each.dataset), dict(each.spec.parts()[1].describe_levels())
+            tables.append({
                 "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"],
-                "levels": [_level(own, name, told[name], names) for name, own in levels.items()],
-            }
-    return list(tables.values())
+                "levels": [_level(own, name, described[name], names) for name, own in levels.items()],
+            })
+    return tables
 
 
 def _topic_names(run: xr.Dataset) -> dict[int, tuple[str, str]]:

@@ -21,18 +21,9 @@ WORTH = ("log_likelihood", "bound_per_token")
 def against_topics(runs, measure: str = "log_likelihood", title: str = ""):
     """The last value of a number against how many topics there are, a line for each label.
 
-    Parameters
-    ----------
-    runs : Dataset or list of Datasets
-        Of a sweep over topics, or any runs; see `workbench.measures.against_topics`.
-    measure : str
-        ``log_likelihood``, ``bound_per_token``, ``test_perplexity`` or another number of each iteration.
-
-    Returns
-    -------
-    holoviews.Overlay
-        For each label a `Curve` with a mark at each number of topics, over `Segments` of one standard error to either side
-        where there are several runs; empty where no run has the number.
+    ``measure`` is ``log_likelihood``, ``bound_per_token``, ``test_perplexity`` or another number of each iteration. An overlay
+    of a `Curve` for each label, over `Segments` of one standard error to either side where there are several runs; empty
+    where no run has the number. See `workbench.measures.against_topics`.
     """
     runs = each_run(runs)
     curves, style = curves_against_topics(runs, measure), looks(lines_of_topics(runs))

@@ -29,20 +29,10 @@ def coherence_view(
 ):
     """A number of each topic, the highest first, with a line at the mean over topics.
 
-    Parameters
-    ----------
-    scores : Dataset
-        Dim ``topic``: what `workbench.measures.coherence` or `workbench.measures.diversity` finds.
-    measure : {"npmi", "u_mass", "c_v", "diversity"}
-    names : mapping, optional
-        What topics are called, see `workbench.views.names_of_topics`; by default their numbers.
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Segments` from the mean to each topic, `Scatter` (coherence, place) and a `VLine` at the mean; topics without a
-        number are named at the end. Of more than 40 topics the 20 best and the 20 worst. The option ``fig_inches`` gives
-        its height.
+    ``scores`` (topic) is what `workbench.measures.coherence` or `workbench.measures.diversity` finds, ``measure`` one of
+    "npmi", "u_mass", "c_v", "diversity"; ``names`` are those of topics (see `workbench.views.names_of_topics`), by default
+    their numbers. An overlay of `Segments` from the mean to each topic, `Scatter` (coherence, place) and a `VLine` at the mean;
+    topics without a number are named at the end. Of more than 40 topics the 20 best and the 20 worst.
     """
     if measure not in NAMES:
         raise MeasureError(f"no coherence '{measure}'; there are {', '.join(NAMES)}")

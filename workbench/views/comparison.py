@@ -29,19 +29,9 @@ CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates",
 def perplexity_curves(runs, which: str = "headline", against: str = "iteration"):
     """Perplexity over the course of the runs, a line for each label.
 
-    Parameters
-    ----------
-    runs : Dataset or list of Datasets
-        See `workbench.measures.each_run`. Seeds and splits of one label are averaged, with a band of one
-        standard error.
-    which : {"headline", "state", "average", "train"}
-        See `workbench.models.VARIABLES`.
-    against : {"iteration", "updates", "elapsed", "cpu_time"}
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Curve` elements labelled by engine and options; empty where nothing is held out.
+    ``which`` is "headline", "state", "average" or "train" (see `workbench.models.VARIABLES`), ``against`` "iteration",
+    "updates", "elapsed" or "cpu_time". Seeds and splits of one label are averaged, with a band of one standard error; empty
+    where nothing is held out.
     """
     if which not in MEASURES:
         raise MeasureError(f"no perplexity '{which}'; there are {', '.join(MEASURES)}")
@@ -84,14 +74,9 @@ def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
 def state_and_average(runs, against: str = "iteration", title: str = ""):
     """Perplexity of the state and of the running average in one picture, for runs of one label.
 
-    Until burn-in is over both are the same: that stretch is left out where there are records beyond it, because it
-    would flatten everything else.
-
-    Returns
-    -------
-    holoviews.Overlay
-        Two `Curve`, means over the runs, each with a band of one standard error where there are several; empty
-        where nothing is held out.
+    Until burn-in is over both are the same: that stretch is left out where there are records beyond it, because it would
+    flatten everything else. An overlay of two `Curve`, means over the runs, each with a band of one standard error where
+    there are several; empty where nothing is held out.
 
     Raises
     ------
@@ -131,11 +116,8 @@ def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
 def final_perplexities(runs):
     """The final held-out perplexity of each label, one below the other in the papers' order (see `in_papers_order`).
 
-    Returns
-    -------
-    holoviews.Overlay
-        For each label a `Scatter` of its runs, and where there are several, above it, a `Scatter` of their mean and a
-        `Segments` of one standard error to either side; empty where nothing is held out.
+    An overlay with a `Scatter` of the runs of each label, and where there are several, above it, a `Scatter` of their mean and
+    a `Segments` of one standard error to either side; empty where nothing is held out.
     """
     last = final(in_papers_order(each_run(runs)))
     last = last.isel(run=np.flatnonzero(last["test_perplexity"].notnull().values))

@@ -21,23 +21,9 @@ ROW = 0.24
 def differences_view(runs, reference: str | None = None, measure: str = "test_perplexity", scored=None, title: str = ""):
     """How much higher a number is than the reference's, pair by pair (same split, same seed), with 95 % intervals.
 
-    Parameters
-    ----------
-    runs : Dataset or list of Datasets
-    reference, measure, scored
-        See `workbench.measures.paired_differences`.
-
-    Returns
-    -------
-    holoviews.Overlay
-        A `VLine` at 0, and for each label but the references, in the papers' order from the top, a `Scatter` of the mean
-        difference over `Segments` of its interval, where it has one. Empty where there is nothing to set apart. The option
-        ``fig_inches`` says how high it is to be.
-
-    Raises
-    ------
-    MeasureError
-        See `workbench.measures.paired_differences`.
+    For ``reference``, ``measure`` and ``scored`` see `workbench.measures.paired_differences`. An overlay of a `VLine` at 0, and
+    for each label but the references, in the papers' order from the top, a `Scatter` of the mean difference over `Segments` of
+    its interval, where it has one; empty where there is nothing to set apart.
     """
     found = paired_differences(in_papers_order(each_run(runs)), reference, measure, scored).to_dataframe().reset_index("label")
     style, apart = looks(found["label"]), ~found["label"].isin(found["reference"]) & np.isfinite(found["difference"])
@@ -47,21 +33,10 @@ def differences_view(runs, reference: str | None = None, measure: str = "test_pe
 
 
 def forest(found: pd.DataFrame, style: dict[str, Look], references, measure: str = "test_perplexity", title: str = ""):
-    """Differences that are known already, one below the other.
+    """Differences that are known already, one below the other; see `differences_view`.
 
-    Parameters
-    ----------
-    found : DataFrame
-        A row each: ``label``, ``said`` (what stands beside it), ``difference``, ``difference_low``, ``difference_high``.
-    style : dict
-        Label → its look.
-    references : of str
-        What they are set against.
-
-    Returns
-    -------
-    holoviews.Overlay
-        See `differences_view`.
+    ``found`` has a row each: ``label``, ``said`` (what stands beside it), ``difference``, ``difference_low``,
+    ``difference_high``; ``style`` is the look of each label, ``references`` what they are set against.
     """
     references = list(dict.fromkeys(references))
     against = references[0] if len(references) == 1 else "the reference"

@@ -51,26 +51,10 @@ def topic_flow_view(
     without a match last. Ribbons between matched topics are coloured, others are grey; below 0.6 % of the tokens there is
     none. Of more than 40 topics the largest 40 are drawn.
 
-    Parameters
-    ----------
-    flow : DataArray (topic, other)
-        What `workbench.measures.topic_flow` finds.
-    matches : Dataset
-        What `workbench.measures.match_topics` finds.
-    runs : tuple of str
-        What the two runs are called.
-    names : tuple of mappings
-        What the topics of each run are called (see `workbench.views.names_of_topics`); by default their numbers.
-    colour : function of a topic of a
-    letters : int
-        Of a name, 21 on one column of a page.
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Polygons` (other ribbons, then the matched ones of each colour, with their tokens), `Rectangles` (bars), and
-        `Labels`: the runs, and the names of both sides, on the right with the distance of each match before it. The option
-        ``fig_inches`` gives its height.
+    ``flow`` (topic, other) and ``matches`` are what `workbench.measures.topic_flow` and `match_topics` find; ``names`` are
+    those of the topics of each run (see `workbench.views.names_of_topics`), by default their numbers, of at most so many
+    letters. An overlay of `Polygons` (other ribbons, then the matched ones of each colour), `Rectangles` (bars), and
+    `Labels`: the runs, and the names of both sides, on the right after the distance of each match.
     """
     both = zip(matches["topic"].values.tolist(), matches["matched"].values.tolist(), strict=True)
     partner = {match: topic for topic, match in both if match >= 0}

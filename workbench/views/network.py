@@ -75,17 +75,8 @@ def network_view(network: Network, title: str = ""):
 
     As in Heinrich & Goesele (2009), Fig. 1: ellipses are mixture levels, arrows discrete variables. An arrow is dotted where
     its variable only decides whether or with which kind of row a level is visited; the ellipse of an observed level is
-    grey, that of a level of point estimates is open; the word is what leaves the last one.
-
-    Parameters
-    ----------
-    network : Network
-    title : str
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Polygons` (ellipses, heads), `Path` (arrows) and `Labels`; the option ``fig_inches`` gives its size.
+    grey, that of a level of point estimates is open; the word is what leaves the last one. An overlay of `Polygons` (ellipses,
+    heads), `Path` (arrows) and `Labels`.
     """
     drawing = drawing_of(network)
     at, arrows, limits = drawing.places, drawing.arrows, drawing.limits

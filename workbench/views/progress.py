@@ -100,11 +100,8 @@ def bound_curves(runs, against: str = "iteration"):
 def move_curve(run, colour: str = COLOURS[0], title: str = ""):
     """The bound for each token of one run with the splits and merges that it tried.
 
-    Returns
-    -------
-    holoviews.Overlay
-        A `Curve`, and three `Scatter` of the iterations after which something was tried: splits that were kept (triangles
-        up), merges that were kept (triangles down), and whatever was taken back (crosses).
+    A `Curve`, and three `Scatter` of the iterations after which something was tried: splits that were kept (triangles up),
+    merges that were kept (triangles down), and whatever was taken back (crosses).
     """
     run = one_run(run)
     x, y = dimension("iteration"), dimension("bound_per_token")

@@ -28,21 +28,12 @@ PLACES = ("x", "y", "n_k", "share")
 
 
 def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
-    """What `workbench.measures.topic_map` finds: topics as circles on a plane, each with its number.
+    """The map of `workbench.measures.topic_map`: topics as circles on a plane, each with its number.
 
     A circle's area is the topic's share of the tokens. A number stands where its circle is the smallest around it, or at the
     end of a thin line from its circle, so that circles that lie on each other can be distinguished; no two numbers lie on each
-    other, however many topics there are.
-
-    Parameters
-    ----------
-    found : Dataset
-        Dim ``topic``: ``x``, ``y``, ``share``.
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Segments` (from circles to numbers that stand apart), `Points` (x, y and the share) and `Labels` (numbers).
+    other, however many topics there are. An overlay of `Segments` (from circles to numbers that stand apart), `Points` (x, y
+    and the share) and `Labels` (numbers).
     """
     found = found.isel(topic=np.argsort(-found["share"].values, kind="stable"))
     share, points = found["share"].values, np.column_stack([found["x"].values, found["y"].values])
@@ -77,10 +68,7 @@ def _size(name: str):
 def topic_list_view(run, n_words: int = 5, labels: Mapping[int, str] | None = None, title: str = ""):
     """The topics of one run in words, largest first: number, share, the label that people gave it or its top words.
 
-    Returns
-    -------
-    holoviews.Overlay
-        Two `Labels`: shares, and numbers with names. Beyond 20 topics the last line counts the others.
+    Two `Labels`: shares, and numbers with names. Beyond 20 topics the last line counts the others.
     """
     run = one_run(run)
     order, names, share = topics_by_size(run), names_of_topics(run, n_words, 46, labels), topic_sizes(run)["share"]

@@ -38,23 +38,9 @@ def topic_words_view(
 ):
     """The top words of each topic with a bar of their probability: bars of all topics have one scale.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with its counts.
-    n_words : int
-    topics : list of int, optional
-        The run's own numbers, drawn in this order; by default all (of an HDP those with a token), largest first.
-    relevance : float from 0 to 1
-        What words are ranked by; see `workbench.measures.top_words`. The bars are phi in any case.
-    across : int
-        Topics side by side.
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Rectangles` (bars) and three `Labels`: headings (number and share of the tokens), words, probabilities.
-        Its height in inches, for a width of ``across`` topics, is that of `words_height`.
+    ``topics`` are numbers of the run, by default all (of an HDP those with a token), largest first; ``relevance`` from 0 to 1
+    ranks the words, see `workbench.measures.top_words`; ``across`` topics stand side by side. An overlay of `Rectangles` (bars)
+    and three `Labels`: headings (number and share of the tokens), words, probabilities; as high as `words_height`.
 
     Raises
     ------
@@ -128,11 +114,6 @@ def names_of_topics(run, n_words: int = 3, letters: int = 30, labels: Mapping[in
 
     As many words as fit into the letters, a label or a first word cut where it is longer; of an HDP only topics with a token.
     ``labels``: number → text; by default those that the Dataset holds.
-
-    Raises
-    ------
-    MeasureError
-        No run with counts.
     """
     run = used_topics(one_run(run))
     words = top_words(run, n_words)["word"]
@@ -152,13 +133,8 @@ def names_of_topics(run, n_words: int = 3, letters: int = 30, labels: Mapping[in
 def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
     """(Expected) tokens of each topic at the last record, largest first, with a line where all would be equal.
 
-    Of an HDP only topics with a token.
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Bars` with the run's own numbers of the topics along the axis, and an `HLine`. For sizes over the
-        iterations see `topic_size_curves`.
+    `Bars` with the run's own numbers of the topics along the axis (of an HDP only those with a token), and an `HLine`. For
+    sizes over the iterations see `topic_size_curves`.
     """
     run = one_run(run)
     sizes = run["n_k"].isel(iteration=-1).values
