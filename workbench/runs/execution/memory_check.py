@@ -17,7 +17,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.corpus import Corpus
+from workbench.corpus.corpus import ROWWISE, Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import options_of, split_options
 from workbench.engines.memory import DOUBLE
@@ -92,9 +92,10 @@ def state_bytes(spec: RunSpec, train: Corpus) -> int:
 def corpus_bytes(corpus: Corpus) -> int:
     """Of its arrays and texts, with the numbers of tokens and documents that every engine asks for."""
     texts = corpus.n_words + sum(
-        corpus.n_documents for field in ("titles", "authors", "labels", "times") if getattr(corpus, field) is not None
+        corpus.n_documents for field in ROWWISE if getattr(corpus, field) is not None
     )
-    return corpus.n_pairs * (4 + 4 + 8 + 4) + corpus.n_documents * 16 + texts * TEXT
+    numbers = 16 + 8 * len(corpus.input_names)
+    return corpus.n_pairs * (4 + 4 + 8 + 4) + corpus.n_documents * numbers + texts * TEXT
 
 
 # ---------------------------------------------------------------------- what is said, and what is refused
