@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from workbench.corpus import is_named
 from workbench.engines import get_engine
+from workbench.engines.engine import options_of
 from workbench.models.networks.files import spelled
 from workbench.runs.spec import RunSpec
 
@@ -90,8 +91,7 @@ def _plans(specs: list[RunSpec]) -> list[_Plan]:
     """Engines gathered greedily into commands without contradicting options."""
     plans: list[_Plan] = []
     for spec in specs:
-        engine = get_engine(spec.engine)
-        default = vars(engine.options())
+        default = {name: about.default for name, about in options_of(get_engine(spec.engine)).items()}
         own = {name: value for name, value in spec.options.items() if _value(value) != _value(default.get(name))}
         for plan in plans:
             if spec.engine not in plan.engines and _agree(plan, spec.options, own):
