@@ -1,4 +1,4 @@
-"""Settings of runs in words: what a caption and a report say so that somebody else can make them again."""
+"""Settings of runs, definitions of measures and remarks, as text for captions and reports."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
 
 
 def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str]:
-    """What a reader must know before comparing the numbers, one sentence each; ``left_out`` names runs without a record."""
+    """Remarks for a reader who compares the numbers, one sentence each; ``left_out`` names runs without a record."""
     notes = []
     reached = {_iteration(each) for each in found}
     if left_out:

@@ -25,7 +25,7 @@ class _Plan(NamedTuple):
 
 
 def commands(specs: list[RunSpec]) -> list[str]:
-    """`workbench compare …` for the runs: one command where one can say it, else as few as it takes.
+    """`workbench compare …` for the runs: one command where that is possible, else as few as it takes.
 
     Runs of one command share corpus, model, length, split and seeds, and no two of their engines want
     different values of one option.
@@ -57,7 +57,7 @@ def command_of(spec: RunSpec) -> str:
 
 
 def unsaid(specs: list[RunSpec]) -> list[str]:
-    """What the commands cannot say about these runs, one sentence each."""
+    """What is missing in the commands of these runs, one sentence each."""
     notes = []
     if any(spec.test is not None and (not spec.split or "rows" in spec.split) for spec in specs):
         notes.append("A test set was handed over ready-made; the command draws one of its own.")
@@ -107,7 +107,7 @@ def _plans(specs: list[RunSpec]) -> list[_Plan]:
 
 
 def _agree(plan: _Plan, options: dict, own: dict) -> bool:
-    """Would the plan's options leave the new engine as it is, and the new one's leave the plan's engines so?"""
+    """Whether the options of a plan and those of another engine can stand in one command."""
     theirs = all(_value(options[name]) == _value(value) for name, value in plan.options.items() if name in options)
     ours = all(
         _value(known[name]) == _value(value) for name, value in own.items() for known in plan.known.values() if name in known

@@ -1,4 +1,4 @@
-"""HoloViews elements → matplotlib figure → bytes: no browser, no window, the same bytes every time.
+"""Figures of HoloViews elements as SVG, PDF and PNG, drawn with matplotlib: the same bytes every time.
 
 Figures are made without pyplot, so nothing is left behind in a server; a lock keeps threads apart,
 because matplotlib's settings belong to the whole process.
@@ -68,7 +68,7 @@ def draw(
         drawn = {}
         for extension in formats:
             file = io.BytesIO()
-            figure.savefig(file, format=extension, metadata=METADATA[extension] | _told(extension, title, caption))
+            figure.savefig(file, format=extension, metadata=METADATA[extension] | _metadata(extension, title, caption))
             drawn[extension] = file.getvalue()
         if "svg" in drawn and caption:  # matplotlib would hide it in the metadata, where no browser looks
             described = f"<desc>{escape(caption, quote=False)}</desc>\n <metadata>"
@@ -76,8 +76,8 @@ def draw(
         return drawn
 
 
-def _told(extension: str, title: str, caption: str) -> dict[str, str]:
-    """What a file says of itself, as far as its format has it in the metadata."""
+def _metadata(extension: str, title: str, caption: str) -> dict[str, str]:
+    """The metadata of a file: title and caption, under the names of its format."""
     told = {"Title": title} if title else {}
     name = {"pdf": "Subject", "png": "Description"}.get(extension)
     return told | ({name: caption} if name and caption else {})

@@ -1,4 +1,4 @@
-"""Whatever names runs → one Dataset a run, with what its store knows of the corpus."""
+"""The Dataset of each run that is to be reported, with the corpora that its store has."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def training_corpora(found: list[Gathered]) -> dict[str, Corpus]:
 
 
 def scores(found: list[Gathered]) -> dict[str, Scored]:
-    """What the runs that lie in a store say of each document's held-out tokens, by the hash of their specs.
+    """The scores of each document's held-out tokens by runs of a store, by the hash of their specs.
 
     Left out: a run without test tokens or checkpoint, and one whose checkpoint is not of the last iteration gathered.
     """

@@ -197,7 +197,7 @@ def move_tables(found: list[Gathered]) -> list[dict]:
 
 
 def version_rows(found: list[Gathered]) -> list[tuple[str, str]]:
-    """(package, version) of what made the runs, as they say, and of what wrote the page."""
+    """(package, version) that made the runs, as recorded, or else that wrote the page."""
     made: dict[str, dict[str, None]] = {}
     for each in found:
         for package, version in json.loads(each.dataset.attrs.get("versions", "{}")).items():

@@ -34,7 +34,7 @@ SHOWN = {
     *CLOCKS, *CONCENTRATIONS, *OBJECTIVES, *TOPIC_NUMBERS, *MEASURES.values(), "collapsed_bound", "change", "moved", "scan",
     "n_k", "alpha", "move", "move_accepted", "move_gain", "move_from", "move_to",
 }
-"""Variables of each iteration that other pictures show, or that say how an engine gets on rather than what a run found."""
+"""Variables of each iteration that other pictures show, or that are about the progress of an engine alone."""
 
 
 def objectives_of(runs) -> list[str]:

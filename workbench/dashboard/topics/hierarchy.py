@@ -23,9 +23,9 @@ from workbench.views.elements import height_of
 from workbench.views.network import network_view
 
 MOST_ROWS, MOST_VALUES = 5000, 24
-"""Rows of a level that are told, those with most tokens, and values of one of them; all are in the table to take away."""
+"""Rows of a level that are shown, those with most tokens, and values of one of them; the CSV has all."""
 LEAST = 0.01
-"""Share of a row's tokens from which a value is told."""
+"""Share of a row's tokens from which a value is shown."""
 SAID = "Sizes are (expected) training tokens. Click a topic to choose it on the whole page."
 
 

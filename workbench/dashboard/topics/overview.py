@@ -23,7 +23,7 @@ NONE = -1
 FEW = 6
 """Words of a topic in the list."""
 MAPS: dict[str, tuple[Moment, xr.Dataset]] = {}
-"""Path of a run → its last map, so that the next one lies on it whoever asks."""
+"""Path of a run → its last map, on which the next one is laid, for all visitors."""
 MOST_MAPS = 64
 
 

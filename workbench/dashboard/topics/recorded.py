@@ -18,6 +18,7 @@ from workbench.views import VIEWS, Picture, SideBySide
 
 MOST_TIMES = 120
 """How often a figure is drawn while its run goes on."""
+STYLE = "margin: 0; max-width: 740px; fill: currentColor"
 
 
 class Recorded:
@@ -69,4 +70,4 @@ def _drawn(path: Path, hash: str, n_steps: int, title: str | None) -> tuple[list
     one = found.get(title) or next(iter(found.values()))
     svg = draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode()
     caption = f"<figcaption>{escape(one.caption)}</figcaption>"
-    return list(found), f"<figure>{inline(svg, one.name, one.title)}{caption}</figure>"
+    return list(found), f'<figure style="{STYLE}">{inline(svg, one.name, one.title)}{caption}</figure>'
