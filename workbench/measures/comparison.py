@@ -30,10 +30,6 @@ def final(runs) -> xr.Dataset:
         nothing is held out), ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
         ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy
         machine does not stretch); ``n_active_topics``.
-
-    Raises
-    ------
-    MeasureError
     """
     runs = each_run(runs)
     specs = [spec_of(run) for run in runs]
@@ -78,10 +74,6 @@ def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | N
         Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as
         ``…_se`` (NaN for a single run); ``difference``, its standard error and interval, and ``n_pairs`` as in
         `paired_differences`. ``attrs["reference"]`` is the reference's label, several of them joined by "; ".
-
-    Raises
-    ------
-    MeasureError
     """
     runs = each_run(runs)
     last = final(runs)

@@ -69,10 +69,6 @@ def one_run(run) -> xr.Dataset:
 
 def whole_number(what: str, value, low: int = 1) -> int:
     """The value as an int of at least ``low``.
-
-    Raises
-    ------
-    MeasureError
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
         raise MeasureError(f"the {what} must be a whole number of at least {low}; got {value!r}")

@@ -60,10 +60,6 @@ def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Data
     """The top words of each topic as one line of text, largest topic first: dim ``topic``, coordinate ``share``.
 
     Of an HDP only topics with a token.
-
-    Raises
-    ------
-    MeasureError
     """
     words, share = top_words(run, n, relevance)["word"], topic_sizes(run)["share"]
     shown = topics_by_size(run)

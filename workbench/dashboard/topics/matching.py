@@ -130,7 +130,7 @@ def matching_content(moment: Moment, other: Moment, labels: dict[int, str]) -> t
 
 
 def _nodes(run: xr.Dataset, topics: list[int], labels: dict[int, str], own: dict[int, int], sign: str) -> list[dict]:
-    """The topics of one side; ``own``: the topic of the first run whose colour each has, and whose number stands behind the sign."""
+    """The topics of one side; ``own``: the topic of the first run whose colour each has, its number behind the sign."""
     sizes, words = topic_sizes(run), top_words(run, FEW)["word"]
     nodes = []
     for topic in topics:
