@@ -14,7 +14,7 @@ from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.run_monitor import Listing
 from workbench.dashboard.shared.ui_events import when_drawn
 from workbench.measures import Move
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 
 @pytest.fixture

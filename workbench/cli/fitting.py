@@ -88,7 +88,7 @@ def fit(
     from workbench.runs.execution.run import Run
     from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import whole
-    from workbench.runs.store.store import create_run
+    from workbench.runs.store.create import create_run
 
     documents = load_documents(corpus, vocabulary, read)
     specs, train, test = plan(
@@ -139,7 +139,7 @@ def compare(
     from workbench.runs.execution.run import Run
     from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import whole
-    from workbench.runs.store.store import create_run
+    from workbench.runs.store.create import create_run
 
     whole("jobs", jobs, 1)
     documents = load_documents(corpus, vocabulary, read)
@@ -176,7 +176,7 @@ def resume(
     """Let a paused run go on, or take a stopped one from where it is to its end."""
     from workbench.runs.execution.fit import resume as go_on
     from workbench.runs.execution.run import Run, extend, find_run
-    from workbench.runs.store.store import FINISHED, PAUSED, RUNNING
+    from workbench.runs.store.status import FINISHED, PAUSED, RUNNING
 
     found = Run(find_run(run, store))
     extend(found.path, iterations)

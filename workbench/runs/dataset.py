@@ -17,7 +17,7 @@ from workbench.runs.afterwards.network_learnt import network_in, pseudo_counts
 from workbench.runs.afterwards.network_means import posterior_means, with_values
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.provenance import KERNELS, taken_on
+from workbench.runs.store.provenance import KERNELS, describe_provenance
 
 
 def versions() -> dict[str, str]:
@@ -31,10 +31,10 @@ def versions() -> dict[str, str]:
 def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None = None, made: list | tuple = ()) -> dict:
     """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other kernels did.
 
-    made : see `workbench.runs.store.provenance.makers`.
+    made : see `workbench.runs.store.provenance`.
     """
-    early = {"stopped_early": spec.rule.told(settled)} if settled and spec.rule else {}
-    others = {"taken_on": taken_on(made)} if taken_on(made) else {}
+    early = {"stopped_early": spec.rule.describe(settled)} if settled and spec.rule else {}
+    others = {"taken_on": describe_provenance(made)} if describe_provenance(made) else {}
     return {
         "title": f"{spec.label()} on {spec.corpus}, K={spec.model['n_topics']}",
         "name": spec.name,

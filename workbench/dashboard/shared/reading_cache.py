@@ -19,9 +19,9 @@ import numpy as np
 import xarray as xr
 
 import workbench
+from workbench.corpus.saving import partial_of
 from workbench.dashboard.shared.numbers import COLUMNS, last_alphas, numbers_of
 from workbench.measures import Move, learnt_by, moves
-from workbench.runs.execution.control import partial_of
 from workbench.runs.store.places import DATA
 
 FILE = "reading.bin"

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from workbench.kernels.hdp.count_moments import NEARLY_CERTAIN, given_positive
+from workbench.kernels.count_moments import NEARLY_CERTAIN, given_positive
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.collapsed_vb import less_one_copy
 from workbench.kernels.simd.special import normalise_logs

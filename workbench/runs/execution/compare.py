@@ -23,7 +23,8 @@ from workbench.runs.execution.memory_check import Planned, check_room, unfinishe
 from workbench.runs.execution.run import ENDED, Run
 from workbench.runs.progress import bars
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, model_fields, whole
-from workbench.runs.store.store import FAILED, FINISHED, LOST, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.runs.warm_start import warm_start_from
 
 

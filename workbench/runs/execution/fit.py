@@ -12,16 +12,17 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.models import LDA
-from workbench.runs.execution.control import STOPPED, MemoryControl, ending_cleanly
+from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, outlook_on_memory, unfinished
-from workbench.runs.execution.run import Run, default_store, extend, find_run, tell_of_other_kernels
+from workbench.runs.execution.run import Run, default_store, extend, find_run, warn_of_other_kernels
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.progress import progress_bar
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
-from workbench.runs.store.store import FINISHED, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.status import FINISHED, STOPPED
 from workbench.runs.warm_start import warm_start_from
 
 
@@ -189,7 +190,7 @@ def resume(
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
-        tell_of_other_kernels([run])
+        warn_of_other_kernels([run])
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as watch:
             finished = carry_on(run.path, watch, corpora=corpora)
         if not finished:

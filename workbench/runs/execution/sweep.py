@@ -18,13 +18,14 @@ from tqdm import tqdm
 from workbench.corpus import Corpus
 from workbench.models.networks.network import Network
 from workbench.runs.execution.compare import failure, side_by_side, work_through
-from workbench.runs.execution.forecast import outlook
+from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import Cell, grid_axes, lay_out
 from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
+from workbench.runs.store.create import create_run
 from workbench.runs.store.places import default_store
-from workbench.runs.store.store import FINISHED, create_run
+from workbench.runs.store.status import FINISHED
 from workbench.runs.warm_start import warm_start_from
 
 SETTINGS_KEPT = (
@@ -81,7 +82,7 @@ def sweep(
         opened = open_cells(rung, home, jobs)
         cells, runs = [*cells, *rung], [*runs, *opened]
         if progress:
-            print(outlook(rung, opened, jobs), file=sys.stderr)
+            print(forecast(rung, opened, jobs), file=sys.stderr)
         run_cells(opened, jobs, progress)
     for why in failures(runs):
         warnings.warn(why, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Corpora, and counts to start from, kept by content beside the runs of a store: a worker and a resume find them there."""
+"""Corpora and warm starts, stored by content hash beside the runs of a store, where a worker and a resume find them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.corpus.saving import partial_of
 from workbench.engines.engine import WarmStart
-from workbench.runs.execution.control import partial_of
 from workbench.runs.spec import SpecError
 
-FOLDER, STARTS = ".corpora", ".starts"
+CORPORA, WARM_STARTS = ".corpora", ".starts"
 STRINGS = ("vocabulary", "titles", "authors", "labels", "times")
 
 
 def put_corpus(store: Path, corpus: Corpus) -> Path:
     """Writes the corpus under its hash unless it is there; whole or not at all."""
-    path = store / FOLDER / f"{corpus.content_hash}.npz"
+    path = store / CORPORA / f"{corpus.content_hash}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         strings = {name: getattr(corpus, name) for name in STRINGS}
@@ -30,7 +30,7 @@ def put_corpus(store: Path, corpus: Corpus) -> Path:
 
 
 def _write(path: Path, save=np.savez, **arrays) -> None:
-    """Writes an npz whole or not at all; a corpus as it is: to compress it took longer than all else in making a run."""
+    """Writes an npz whole or not at all; a corpus uncompressed, as compression took longer than all else in making a run."""
     partial = partial_of(path)
     with open(partial, "wb") as file:
         save(file, **arrays)
@@ -46,7 +46,7 @@ def get_corpus(store: Path, content_hash: str) -> Corpus:
     SpecError
         When it is not in the store, or not what its name says.
     """
-    path = store / FOLDER / f"{content_hash}.npz"
+    path = store / CORPORA / f"{content_hash}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             about = json.loads(file["about"].tobytes())
@@ -60,23 +60,24 @@ def get_corpus(store: Path, content_hash: str) -> Corpus:
     return corpus
 
 
-def put_warm_start(store: Path, counts_hash: str, start: WarmStart) -> None:
-    """Writes counts to start from under their hash unless they are there."""
-    path = store / STARTS / f"{counts_hash}.npz"
+def put_warm_start(store: Path, counts_hash: str, warm_start: WarmStart) -> None:
+    """Writes the counts of a warm start under their hash unless they are there."""
+    path = store / WARM_STARTS / f"{counts_hash}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, np.savez_compressed, **{name: counts for name, counts in start._asdict().items() if counts is not None})
+        known = {name: counts for name, counts in warm_start._asdict().items() if counts is not None}
+        _write(path, np.savez_compressed, **known)
 
 
 def get_warm_start(store: Path, counts_hash: str) -> WarmStart:
-    """The counts of a hash.
+    """The warm start of a hash.
 
     Raises
     ------
     SpecError
         When they are not in the store.
     """
-    path = store / STARTS / f"{counts_hash}.npz"
+    path = store / WARM_STARTS / f"{counts_hash}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return WarmStart(file["n_kw"], file.get("n_dk"), file.get("topics"))
