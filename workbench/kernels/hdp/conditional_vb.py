@@ -1,4 +1,4 @@
-"""The collapsed update of the HDP with log counts expanded given that the count is positive (not the paper's; spec 4.5a).
+"""Collapsed variational update of the HDP, log counts expanded given that the count is positive (not the paper's; spec 4.5a).
 
     gamma_dwk  ~  exp{ l(a_k, n_dk) + l(b_w, n_wk) - log(B + E_k) + V_k / 2 (B + E_k)^2 }
     l(a, n) = (1 - P+) log a + P+ { log(a + E+) - V+ / 2 (a + E+)^2 }
