@@ -1,4 +1,4 @@
-"""What a run learns about its own priors, and what it had come to at the end."""
+"""The hyperparameters of a run: which it learns, and their last values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SWITCHES = {
     "alpha": "learn_alpha", "beta": "learn_beta", "alpha_total": "learn_alpha", "beta_total": "learn_beta",
     "top_concentration": "learn_gamma",
 }
-"""The option that says whether a hyperparameter is learnt: the first two of LDA, the others of the HDP."""
+"""The option that decides whether a hyperparameter is learnt: the first two of LDA, the others of the HDP."""
 
 
 class Hyperparameter(NamedTuple):
