@@ -83,7 +83,7 @@ def fit(
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.execution.compare import plan
-    from workbench.runs.execution.fit import best_of, check_restarts, resume, tell_of_idle_threads
+    from workbench.runs.execution.fit import best_of, check_restarts, resume, warn_of_idle_threads
     from workbench.runs.execution.memory_check import Planned, check_room, unfinished
     from workbench.runs.execution.run import Run
     from workbench.runs.execution.worker import SLOTS
@@ -102,7 +102,7 @@ def fit(
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if detach else 1
     if not quiet:
         say(describe(planned, documents, jobs))
-        tell_of_idle_threads(specs)
+        warn_of_idle_threads(specs)
     check_room(unfinished(store_path(store), planned), jobs, here=not detach)
     runs = [Run(create_run(store_path(store), *each)) for each in planned]
     if detach:
@@ -134,7 +134,7 @@ def compare(
 ) -> int:
     """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
     from workbench.runs.execution.compare import plan, run_all
-    from workbench.runs.execution.fit import tell_of_idle_threads
+    from workbench.runs.execution.fit import warn_of_idle_threads
     from workbench.runs.execution.memory_check import Planned, check_room, unfinished
     from workbench.runs.execution.run import Run
     from workbench.runs.execution.worker import SLOTS
@@ -152,7 +152,7 @@ def compare(
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if detach else jobs
     if not quiet:
         say(describe(planned, documents, jobs))
-        tell_of_idle_threads(specs)
+        warn_of_idle_threads(specs)
     check_room(unfinished(store_path(store), planned), jobs)
     runs = [Run(create_run(store_path(store), *each)) for each in planned]
     if detach:

@@ -81,7 +81,7 @@ def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
 
 
 def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
-    """The runs of each curve; the first run of a warm sweep is in that of the sweep too, and in no other if all its runs are."""
+    """The runs of each curve; the first run of a warm sweep is in its curve too, and in no other if all its runs are."""
     cold = labels_of_specs([replace(spec, start=None) for spec in specs], apart_from=("K",))
     place = {spec.hash: at for at, spec in enumerate(specs)}
     curves: dict[str, list[int]] = {}

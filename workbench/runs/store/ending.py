@@ -39,7 +39,7 @@ class Ending(NamedTuple):
     """When a run is to end, and whether its stop rule has ended it."""
 
     spec: RunSpec                # as created
-    n_iterations: int            # asked for
+    n_iterations: int            # requested
     rule: StopRule | None
     settled: int | None          # the iteration after which the rule ended it
 

@@ -1,4 +1,4 @@
-"""The two files through which a run is steered and watched, and the states that it may be in.
+"""The two files through which a run is controlled and watched, and the states that it may be in.
 
 `control.json` holds the state that is wanted, and anybody may write it; `status.json` holds the state that is, is written by
 the run alone and is its heartbeat. Both are replaced whole.
