@@ -195,8 +195,8 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
 def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None]) -> None:
     """Runs up to ``jobs`` workers at a time until all runs have ended; one that fails does not stop the others.
 
-    ``on_progress`` is called ten times a second with the runs at work, and with all of them at the end. The first Ctrl-C (or SIGTERM)
-    stops the runs cleanly and is raised when they have stopped; a second one at once.
+    ``on_progress`` is called ten times a second with the runs at work, and with all of them at the end. The first Ctrl-C (or
+    SIGTERM) stops the runs cleanly and is raised when they have stopped; a second one at once.
     """
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
     with ending_cleanly(control := MemoryControl()):  # an exception could come in the middle of a destructor, which swallows it
