@@ -12,7 +12,7 @@ import zarr
 
 from workbench.corpus.saving import partial_of
 from workbench.runs.dataset import versions, width
-from workbench.runs.recorded import dimensions, recorded
+from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import put_corpus, put_warm_start
 from workbench.runs.store.chunks import COUNTS
@@ -72,7 +72,8 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     engine, model, _ = spec.parts()
     group = zarr.create_group(str(path / DATA), zarr_format=3)
     names, of_topics, kept, variables, _ = recorded(spec)
-    capacity = max(model.n_topics, GROWING_CAPACITY) if engine.grows else model.n_topics
+    n_topics = model.dims().get("topic", 0)
+    capacity = max(n_topics, GROWING_CAPACITY) if engine.grows else n_topics
     n_columns = width(names, of_topics, capacity)
 
     def array(name, shape, chunks, dtype, dims, fill, compressors=None):
@@ -81,29 +82,23 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
         )
 
     array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
-    sizes = sizes_of(model, train) | {"topic": capacity}
+    sizes = model.dims(train) | {"topic": capacity}
     for name in kept:
         dims = variables[name].dims
         shape = tuple(sizes[dim] for dim in dims[1:])
         array(name, (CAPACITY, *shape), (1, *shape), variables[name].dtype, dims, 0, COUNTS)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)
-    group["committed"][2] = model.n_topics
+    group["committed"][2] = n_topics
     group.attrs.update({
         "schema": SCHEMA, "spec": spec.to_json(), "columns": list(names), "vectors": list(of_topics), "kept": list(kept),
         "versions": versions(), "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
     })
 
 
-def sizes_of(model, train) -> dict[str, int]:
-    """Dim → length of the arrays of a snapshot."""
-    of_corpus = {"word": train.n_words, "document": train.n_documents, "token": train.n_tokens}
-    return dimensions(model) | {"topic": model.n_topics} | of_corpus
-
-
 def snapshot_bytes(spec: RunSpec, train) -> int:
     """Bytes of one snapshot, before compression."""
     _, model, _ = spec.parts()
-    leaves, sizes = recorded(spec), sizes_of(model, train)
+    leaves, sizes = recorded(spec), model.dims(train)
     kept = [leaves.variables[name] for name in leaves.kept]
     return sum(np.dtype(each.dtype).itemsize * math.prod(sizes[dim] for dim in each.dims[1:]) for each in kept)

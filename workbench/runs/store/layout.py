@@ -90,7 +90,7 @@ class Layout(NamedTuple):
 
     def n_topics(self, n_columns: int) -> int:
         """Topics that so many columns can hold."""
-        return (n_columns - self.n_columns(0)) // len(self.vectors)
+        return (n_columns - self.n_columns(0)) // len(self.vectors) if self.vectors else 0
 
 
 class Committed(NamedTuple):

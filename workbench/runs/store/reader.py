@@ -89,7 +89,7 @@ class RunReader:
         kept = np.flatnonzero(iterations)
         arrays = {name: (self.recorded.variables[name].dims, self._group[name]) for name in self._layout.kept}
         counts = read_counts(self.path, arrays, self._snapshot_iteration, len(iterations))
-        counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics))
+        counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics), missing_dims="ignore")
         train = train or get_corpus(self.path.parent, self.spec().train)
         found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self.recorded)
         try:

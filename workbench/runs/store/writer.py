@@ -80,7 +80,8 @@ class RunWriter:
             leftover.unlink(missing_ok=True)
         group = open_group(self.path, "r+")
         self.spec = read_spec(self.path)
-        self._variables = recorded(self.spec).variables
+        leaves = recorded(self.spec)
+        self._variables, self._n_topics_at_first = leaves.variables, leaves.sizes.get("topic", 0)
         self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
         self._versions, self._has_provenance = group.attrs["versions"], False
         self._numbers, self._snapshot_iteration, self._committed = open_arrays(
@@ -111,7 +112,7 @@ class RunWriter:
     # ------------------------------------------------------------------ the sink of the loop
 
     def record(self, row: Row) -> None:
-        self._grow_to(len(row.vectors["n_k"]))
+        self._grow_to(row.n_topics)
         values = row_of(row, self._layout.names, self._layout.vectors, self._capacity())
         if len(self._known) and row.iteration <= self._known[-1, 0]:
             self._compare(row.iteration, values)
@@ -171,7 +172,7 @@ class RunWriter:
     def _thin(self) -> None:
         """Deletes every other old snapshot once there are more than the budget allows."""
         kept = np.flatnonzero(self._iterations)
-        if len(kept) <= max(2, self._snapshots_kept * self.spec.model["n_topics"] // self._n_topics):
+        if len(kept) <= max(2, self._snapshots_kept * (self._n_topics_at_first or 1) // (self._n_topics or 1)):
             return
         gone = kept[:-1][::2]
         for slot in gone:
