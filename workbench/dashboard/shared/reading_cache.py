@@ -19,8 +19,8 @@ import numpy as np
 import xarray as xr
 
 import workbench
-from workbench.corpus.saving import partial_of
 from workbench.dashboard.shared.numbers import COLUMNS, last_alphas, numbers_of
+from workbench.data.saving import partial_of
 from workbench.measures import Move, learnt_by, moves
 from workbench.runs.store.places import DATA
 

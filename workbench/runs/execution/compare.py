@@ -16,6 +16,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import options_of, split_options, takes
 from workbench.models import LDA
 from workbench.models.options import OptionError
+from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
@@ -56,7 +57,8 @@ def plan(
     SpecError, OptionError, ModelError, CorpusError
     """
     _refuse_unknown(settings)
-    train, test, split = prepare(corpus, holdout, split_seed, top_words, singletons, holdout_per)
+    prepared = prepare_records if isinstance(corpus, Records) else prepare
+    train, test, split = prepared(corpus, holdout, split_seed, top_words, singletons, holdout_per)
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:

@@ -31,8 +31,6 @@ from workbench.runs.store.status import FINISHED
 
 PROCESS = 250 * MIB
 """An interpreter with the packages and the compiled kernels of a run."""
-TEXT = 80
-"""A title or a word, as Python holds it."""
 READING, MEASURING = 28, DOUBLE
 """Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
 WRITING, ENDING, ENDING_IN_MEMORY = 2, 2, 2
@@ -72,14 +70,14 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     spec, train, test = planned
     engine, model, options = spec.parts(train)
     own, snapshot = engine.memory(train, model, options), snapshot_bytes(spec, train)
-    corpora = corpus_bytes(train) + (corpus_bytes(test) if spec.test else 0)
-    dense = model.n_topics * (train.n_documents + train.n_words) * DOUBLE
+    corpora, sizes = train.memory_bytes + (test.memory_bytes if spec.test else 0), model.dims(train)
+    dense = sizes.get("topic", 0) * (sizes.get("document", 0) + sizes.get("word", 0)) * DOUBLE
     kept = 0 if stored else snapshot * -(-spec.n_iterations // spec.snapshot_every)
-    begun = dense + 4 * train.n_tokens if spec.start else 0
+    begun = dense + 4 * train.n_items if spec.start else 0
     working = own.state + own.indices + kept + begun
     moments = {
-        (0, READING * train.n_pairs if stored else 0),
-        (working, max(own.step, own.look + max(MEASURING * train.n_pairs, WRITING * snapshot))),
+        (0, READING * len(train.weights) if stored else 0),
+        (working, max(own.step, own.look + max(MEASURING * len(train.weights), WRITING * snapshot))),
         (2 * kept, (ENDING if stored else ENDING_IN_MEMORY) * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
@@ -89,14 +87,6 @@ def state_bytes(spec: RunSpec, train: Corpus) -> int:
     """Of the state of a run, and so of its checkpoint."""
     engine, model, options = spec.parts(train)
     return engine.memory(train, model, options).state
-
-
-def corpus_bytes(corpus: Corpus) -> int:
-    """Of its arrays and texts, with the numbers of tokens and documents that every engine asks for."""
-    texts = corpus.n_words + sum(
-        corpus.n_documents for field in ("titles", "authors", "labels", "times") if getattr(corpus, field) is not None
-    )
-    return corpus.n_pairs * (4 + 4 + 8 + 4) + corpus.n_documents * 16 + texts * TEXT
 
 
 # ---------------------------------------------------------------------- what is said, and what is refused

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import zarr
 
-from workbench.corpus.saving import partial_of
+from workbench.data.saving import partial_of
 from workbench.runs.dataset import versions, width
 from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec

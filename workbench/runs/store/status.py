@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-from workbench.corpus.saving import partial_of
+from workbench.data.saving import partial_of
 
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 WAITING, FINISHED, FAILED, LOST = "waiting", "finished", "failed", "interrupted"

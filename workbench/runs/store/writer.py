@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
-from workbench.corpus.saving import partial_of
+from workbench.data.saving import partial_of
 from workbench.runs.dataset import row_of
 from workbench.runs.loop import Position, Row, initial_position
 from workbench.runs.recorded import recorded
