@@ -22,10 +22,12 @@ from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import options_of, split_options
 from workbench.engines.memory import DOUBLE
 from workbench.models.options import OptionError
-from workbench.runs.execution.available_memory import GIB, MIB, room, told
+from workbench.runs.execution.available_memory import GIB, MIB, available_memory, format_size
 from workbench.runs.spec import RunSpec, SpecError
+from workbench.runs.store.create import snapshot_bytes
+from workbench.runs.store.ending import read_ending, read_status
 from workbench.runs.store.places import is_run
-from workbench.runs.store.store import FINISHED, read_ending, read_status, snapshot_bytes
+from workbench.runs.store.status import FINISHED
 
 PROCESS = 250 * MIB
 """An interpreter with the packages and the compiled kernels of a run."""
@@ -93,7 +95,8 @@ def state_bytes(spec: RunSpec, train: Corpus) -> int:
 def outlook_on_memory(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
     """What runs take, the largest ``jobs`` of them at a time: as in "about 1.2 GB of memory"."""
     grows = any(run.spec.parts()[0].grows for run in planned)
-    return f"about {told(at_a_time(planned, jobs, stored))} of memory{', more if more topics are found' if grows else ''}"
+    more = ", more if more topics are found" if grows else ""
+    return f"about {format_size(at_a_time(planned, jobs, stored))} of memory{more}"
 
 
 def at_a_time(planned: list[Planned], jobs: int, stored: bool = True) -> int:
@@ -125,10 +128,10 @@ def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored
     """
     if not planned:
         return
-    found, there = at_a_time(planned, jobs, stored), room()
+    found, there = at_a_time(planned, jobs, stored), available_memory()
     largest = max(planned, key=lambda run: predict_memory(run, stored).total)
-    spared = 0 if not here or there.says.startswith("WORKBENCH") else PROCESS + predict_memory(largest, stored).corpora
-    free = there.there + spared
+    spared = 0 if not here or there.limit.startswith("WORKBENCH") else PROCESS + predict_memory(largest, stored).corpora
+    free = there.n_bytes + spared
     if found <= free:
         return
     n_fit = next((n for n in range(min(jobs, len(planned)) - 1, 0, -1) if at_a_time(planned, n, stored) <= free), 0)
@@ -141,7 +144,7 @@ def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored
         fewer = most_topics(largest, free, stored)
         ways = _joined([way for way in (ways, f"at most {fewer} topics" if fewer else "") if way])
         ways = f"take {ways}" if ways else "nothing smaller of it fits: take fewer documents or words, or more memory"
-    raise SpecError(f"{subject} about {told(found)} of memory and {there.told()}; {ways}")
+    raise SpecError(f"{subject} about {format_size(found)} of memory and {there.describe()}; {ways}")
 
 
 def smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
