@@ -9,7 +9,7 @@ import pytest
 from workbench.dashboard import topics
 from workbench.dashboard.compare.topic_table import MOST_WORDS, Topics, table_of
 from workbench.dashboard.shared import snapshots
-from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import top_words, topic_sizes, topics_by_size
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import open_run
@@ -28,7 +28,7 @@ def cells(html: str) -> list[tuple[int, float, list[str]]]:
 @pytest.fixture
 def card(tmp_path):
     """The card, and a function that shows it what the store holds now."""
-    made, store = Topics(), Readings(tmp_path / "runs")
+    made, store = Topics(), RunMonitor(tmp_path / "runs")
 
     def look():
         made.show(store.look().readings)

@@ -25,7 +25,7 @@ from workbench.dashboard.shared.highlight import Highlight
 from workbench.dashboard.shared.light_components import Given
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
 from workbench.dashboard.shared.notes import NotesCard
-from workbench.dashboard.shared.run_monitor import UNREADABLE, Reading, readings_of
+from workbench.dashboard.shared.run_monitor import UNREADABLE, Reading, monitor_of
 from workbench.dashboard.shared.shell import Choice, begin_session, column, dressed, labelled, lay_out, message, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.measures import DERIVED
@@ -44,13 +44,13 @@ class ComparePage:
     """One visitor's desk: settings, curve, table and topics, brought to what the store says every second."""
 
     def __init__(self, store: Path):
-        self.store, self._readings = Path(store), readings_of(store)
+        self.store, self._readings = Path(store), monitor_of(store)
         self.settings = Settings(on_start=self.start)
         self.curve = Curve()
         self.table = RunTable(on_draw=self.draw, empty=READING)
         self.heading = text(RUNS, css_classes=["wb-mid"])
-        self.steering = Steering(self.table, self._readings.nudge)
-        self.notes = NotesCard(self._readings.nudge)
+        self.steering = Steering(self.table, self._readings.look_soon)
+        self.notes = NotesCard(self._readings.look_soon)
         self.axis = _choice("Axis", AXES, self.curve.axis)
         self.chart = dressed(pn.widgets.Select(label="Show", options=list(CHARTS), value="Perplexity", width=170,
                                                css_classes=["wb-unlabelled"]))
@@ -199,7 +199,7 @@ class ComparePage:
             self.settings.ready(told(*result), "good" if started else "muted")
             if self._picked is not None:
                 self._pick([*(run.name for run in started), *self._picked][:N_SLOTS])
-            self._readings.nudge()
+            self._readings.look_soon()
 
         in_background(self._document, lambda: start_runs(self.store, values), then)
 

@@ -30,8 +30,8 @@ DONE = {"pause": "asked to pause", "resume": "asked to go on", "stop": "asked to
 class Steering:
     """Four buttons and a sentence. Removing asks for a second click."""
 
-    def __init__(self, table: RunTable, nudge):
-        self._table, self._nudge = table, nudge
+    def __init__(self, table: RunTable, on_change):
+        self._table, self._on_change = table, on_change
         self._states: dict[str, tuple] = {}      # name → (state, path)
         self._document, self._sure = pn.state.curdoc, ()
         self.buttons = {action: button(action.capitalize(), disabled=True) for action in APPLIES}
@@ -78,7 +78,7 @@ class Steering:
         def then(others, error) -> None:
             done = f"{_counted(names)} {DONE[action]}{others and f'; {others}'}."
             self._say(*((sentence_of(error), "bad") if error else (done, "muted")))
-            self._nudge()
+            self._on_change()
 
         in_background(self._document, work, then)
 

@@ -15,7 +15,7 @@ import param
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.link import LONGEST, Part
 from workbench.dashboard.shared.numbers import COLUMNS
-from workbench.dashboard.shared.run_monitor import Reading, told_changes
+from workbench.dashboard.shared.run_monitor import Reading, describe_changes
 from workbench.runs.store.store import FAILED, LOST
 
 HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
@@ -109,7 +109,7 @@ def row(reading: Reading) -> dict:
         "corpus": spec.corpus if spec else DASH,
         "note": " ".join(reading.notes.note.split())[:LONGEST],
         "tags": list(reading.notes.tags),
-        "changes": told_changes(spec) if spec else "",
+        "changes": describe_changes(spec) if spec else "",
         "learns": learnt(reading) if spec else "",
         "K": n_topics(reading) if spec else DASH,
         "seed": str(spec.seed) if spec else DASH,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from workbench.dashboard.shared.run_monitor import Reading, told_changes
+from workbench.dashboard.shared.run_monitor import Reading, describe_changes
 
 SIGNS = {"α": "alpha", "β": "beta"}
 
@@ -18,7 +18,7 @@ def telling_labels(readings: list[Reading]) -> dict[str, str]:
     for told in (
         lambda name, spec: f"seed {spec.seed}",
         lambda name, spec: spec.corpus,
-        lambda name, spec: told_changes(spec) or "all words",
+        lambda name, spec: describe_changes(spec) or "all words",
         lambda name, spec: " ".join(f"{sign}={spec.model[name]}" for sign, name in SIGNS.items() if name in spec.model),
         lambda name, spec: name,
     ):

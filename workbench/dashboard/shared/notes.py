@@ -36,10 +36,10 @@ class NotesField(Drawn):
 
 
 class NotesCard:
-    """The card. ``nudge`` is called when something was written."""
+    """The card. ``on_change`` is called after every change."""
 
-    def __init__(self, nudge):
-        self._nudge, self._document = nudge, pn.state.curdoc
+    def __init__(self, on_change):
+        self._on_change, self._document = on_change, pn.state.curdoc
         self._readings: dict[str, Reading] = {}
         self.field = NotesField(self.write)
         self.card = column(text("<h2>Notes and tags</h2>"), self.field, kind="wb-card")
@@ -67,7 +67,7 @@ class NotesCard:
 
         def then(result, error) -> None:
             self.field.param.update(said=sentence_of(error) if error else "Saved.", wrong=error is not None)
-            self._nudge()
+            self._on_change()
 
         if paths and change:
             in_background(self._document, work, then)

@@ -11,7 +11,7 @@ import panel as pn
 from tornado.web import RedirectHandler
 
 from workbench.dashboard.compare import page as compare
-from workbench.dashboard.shared.run_monitor import readings_of
+from workbench.dashboard.shared.run_monitor import monitor_of
 from workbench.dashboard.topics import page as topics
 from workbench.runs.execution.run import default_store
 
@@ -51,7 +51,7 @@ def serve(
     if show:
         server.io_loop.add_callback(server.show, "/compare")
     server.start()
-    readings_of(default_store()).latest()  # begins to read: the first visitor finds runs there
+    monitor_of(default_store()).latest()  # begins to read: the first visitor finds runs there
     try:
         server.io_loop.start()
     except KeyboardInterrupt:
