@@ -75,10 +75,9 @@ def served(store: Path) -> Iterator[str]:
 
 
 def compare_page(page: Page, live: str) -> None:
-    """Waits until the curves, the comparison and the words of topics are there."""
+    """Waits until the curves and the comparison are there."""
     page.locator(f"tr[data-run='{live}'] span.state.running").wait_for()
     page.locator("table[aria-label='comparison'] tbody tr").nth(len(ENGINES)).wait_for()
-    page.locator("table[aria-label^='words of'] tbody tr").first.wait_for()
 
 
 def topics_page(page: Page) -> None:

@@ -157,7 +157,7 @@ class Curve:
             if not all(np.array_equal(data[name], known[name]) for name in (telling, "colour")):
                 points.data_source.data = data
 
-    def tells(self) -> bool:
+    def has_measure(self) -> bool:
         """Does any run that is drawn have what is to be seen? True while there is none."""
         has = [self._has(reading) for reading in self._readings.values()]
         return any(has) or not has

@@ -1,9 +1,9 @@
 """Which runs a store has and what they have recorded, read from disk once for every session of the process.
 
-A thread reads the store twice a second, or less often where that takes long, while any page asks for it, and leaves an immutable
-`Listing`; the tick of a session takes the latest one and never waits for the disk. Only new rows are read, and of a run that
-has ended nothing until its heartbeat file changes. The first look at a run costs some eight milliseconds, so runs are listed as
-they are read, the newest first.
+A thread reads the store twice a second, or less often where that takes long, while any page asks for it, and leaves an
+immutable `Listing`; the tick of a session takes the latest one and never waits for the disk. Only new rows are read, and of a
+run that has ended nothing until its heartbeat file changes. The first look at a run costs some eight milliseconds, so runs are
+listed as they are read, the newest first.
 """
 
 from __future__ import annotations
