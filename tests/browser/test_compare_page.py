@@ -190,7 +190,6 @@ def test_a_gibbs_sampler_of_the_hdp_finds_topics_while_it_is_watched(url, new_pa
         assert read_spec(store / name).model == {"n_topics": 1} and read_spec(store / name).options["a_gamma"] == 40
         until(lambda: int(row(page, name).locator("td.K").inner_text().split(" ")[0]) > 1, "it has found topics")
         assert "learns alpha" in row(page, name).inner_text() and "gamma" in row(page, name).inner_text()
-        page.get_by_label("Topics of").select_option(name)
         page.get_by_role("link", name=f"Topics of {name}").wait_for()
         before = points(page)
         until(lambda: points(page) != before, "the number of topics streams")

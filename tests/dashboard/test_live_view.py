@@ -8,7 +8,7 @@ from bokeh.document import Document
 from panel.io.document import unlocked
 
 from workbench import watch
-from workbench.dashboard.notebooks.live_view import Watch, awaited
+from workbench.dashboard.notebooks.live_view import LiveView, awaited
 from workbench.dashboard.shared.shell import text
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run
@@ -43,7 +43,7 @@ def test_what_cannot_be_watched_is_told_in_a_sentence(new_run, tmp_path):
 
 def test_a_tick_takes_in_new_rows_of_every_run_and_only_those(new_run):
     paths = [new_run("one", n_iterations=6), new_run("two", "cgs", n_iterations=6)]
-    view = Watch(paths)
+    view = LiveView(paths)
     sources = [slot.source for slot in view.curve.slots[:2]]
     assert [len(source.data["iteration"]) for source in sources] == [6, 6]
     data = [source.data for source in sources]
@@ -56,13 +56,13 @@ def test_a_tick_takes_in_new_rows_of_every_run_and_only_those(new_run):
 
 def test_a_run_without_test_tokens_is_seen_by_its_training_perplexity(new_run, halves, tmp_path):
     fit(halves[0], "svb", 4, n_iterations=3, store=tmp_path / "runs", name="bare", progress=False)
-    assert Watch([tmp_path / "runs" / "bare"]).measure.value == "training"
-    assert Watch([tmp_path / "runs" / "bare", new_run("one")]).measure.value == "headline"
+    assert LiveView([tmp_path / "runs" / "bare"]).measure.value == "training"
+    assert LiveView([tmp_path / "runs" / "bare", new_run("one")]).measure.value == "headline"
 
 
 def test_a_run_that_is_removed_meanwhile_leaves_the_others_to_be_seen(new_run):
     paths = [new_run("one"), new_run("two")]
-    view = Watch(paths)
+    view = LiveView(paths)
     shutil.rmtree(paths[0])
     view.tick()
     assert [(row["name"], row["state"]) for row in json.loads(view.table.news)["rows"]] == [("one", "unreadable")]
@@ -78,7 +78,7 @@ def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, readi
         "No iteration yet of b: its worker is starting, or in line behind others",
         "No iteration yet of d: paused before the first.",
     ]
-    view = Watch([new_run("one")])
+    view = LiveView([new_run("one")])
     assert not view.awaited.visible
     read, view._read = view._read, lambda path: read(path)._replace(status={"state": "running", "iteration": 0} | UNTOLD)
     view.tick()
@@ -89,7 +89,7 @@ def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, readi
 
 
 def test_a_swatch_takes_its_curve_away_and_brings_it_back(new_run):
-    view = Watch([new_run("one")])
+    view = LiveView([new_run("one")])
     view._draw("one")
     assert view.curve.colours() == {} == view.table.colours
     view._draw("one")

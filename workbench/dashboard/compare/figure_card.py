@@ -13,7 +13,7 @@ from workbench.dashboard.compare.files import figure_file, report_file, table_fi
 from workbench.dashboard.compare.grouping import GROUPINGS, MOST_RUNS, mean_lines
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.highlight import Highlight
-from workbench.dashboard.shared.light_components import Given
+from workbench.dashboard.shared.light_components import BokehModel
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import Choice, column, dressed, labelled, message, text
@@ -154,7 +154,7 @@ class FigureCard:
         return column(
             column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
             column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, kind="wb-bar"),
-            Given(self.curve.figure), self.meaning, *self.files.row("Download", "download the figure"), kind="wb-card",
+            BokehModel(self.curve.figure), self.meaning, *self.files.row("Download", "download the figure"), kind="wb-card",
         )
 
 

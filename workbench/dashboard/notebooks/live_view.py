@@ -17,6 +17,7 @@ from tornado.ioloop import PeriodicCallback
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.notebooks.setup import Cell, in_notebook, send_changes
+from workbench.dashboard.shared.private_api import connections_of, is_shown
 from workbench.dashboard.shared.run_monitor import ALIVE, UNREADABLE, Follower, Reading, unreadable
 from workbench.dashboard.shared.shell import TICK, Choice, column, dressed, labelled, message, text
 from workbench.dashboard.compare.steering import Steering
@@ -38,7 +39,7 @@ LOOK_EVERY = 0.2
 """Seconds between two looks of the text in a terminal."""
 
 
-def watch(runs=None, store=None, axis: str = "iterations", measure: str | None = None) -> Watch | None:
+def watch(runs=None, store=None, axis: str = "iterations", measure: str | None = None) -> LiveView | None:
     """A live view of one run or several for a notebook cell; in a terminal, bars of text until the runs have ended.
 
     Parameters
@@ -54,7 +55,7 @@ def watch(runs=None, store=None, axis: str = "iterations", measure: str | None =
 
     Returns
     -------
-    Watch
+    LiveView
         The last line of a cell shows it. It follows the runs until they have ended or it is gone from the notebook. None
         in a terminal: the bars were shown; Ctrl-C leaves them, and the runs go on.
 
@@ -67,7 +68,7 @@ def watch(runs=None, store=None, axis: str = "iterations", measure: str | None =
             raise SpecError(f"no {name} {given!r}; choose one of {', '.join(filter(None, choices))}")
     paths = _paths(runs, store)
     if in_notebook():
-        return Watch(paths, axis, measure)
+        return LiveView(paths, axis, measure)
     _follow_as_text([Run(path) for path in paths])
     return None
 
@@ -91,7 +92,7 @@ def _paths(runs, store) -> list[Path]:
     return found
 
 
-class Watch:
+class LiveView:
     """The view. Displaying it begins to follow the runs; displayed again, it moves there."""
 
     def __init__(self, paths: list[Path], axis: str = "iterations", measure: str | None = None):
@@ -143,7 +144,7 @@ class Watch:
         self.steering.show(readings)
         if (said := message(awaited(readings))) != self.awaited.object:
             self.awaited.param.update(object=said, visible=bool(said))
-        gone = self._ticks.is_running() and not self.card._models
+        gone = self._ticks.is_running() and not is_shown(self.card)
         if gone or not any(reading.state in ALIVE for reading in readings):
             self._ticks.stop()
 
@@ -181,13 +182,11 @@ class Watch:
 
     def _send(self) -> None:
         """Sends what has changed in the figure; Panel sends the rest by itself."""
-        for ref in self.card._models if hasattr(self, "card") else ():
-            if ref in pn.state._views:
-                _, _, document, comm = pn.state._views[ref]
-                send_changes(document, comm)
+        for document, comm in connections_of(self.card) if hasattr(self, "card") else ():
+            send_changes(document, comm)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        if self.card._models:
+        if is_shown(self.card):
             self.make()
         shown = self.card._repr_mimebundle_(include, exclude)
         self.follow()

@@ -5,7 +5,6 @@ A plain Panel layout with style sheets of our own. Why, and what was measured: d
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable
 from functools import lru_cache, partial
 from html import escape
@@ -17,7 +16,8 @@ from bokeh.events import ButtonClick, ConnectionLost, DocumentReady
 from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
-from workbench.dashboard.shared.light_components import Box, Given, Sentence, let_go
+from workbench.dashboard.shared.light_components import BokehModel, Box, Sentence
+from workbench.dashboard.shared.private_api import drop_empty_defaults, start_busy_cleanup
 from workbench.dashboard.shared.ui_events import in_one_message, when_drawn
 
 STYLE = Path(__file__).parent / "style"
@@ -150,14 +150,14 @@ def links(pages: dict[str, str], here: str) -> str:
     return f'<nav aria-label="pages">{listed}</nav>' if len(pages) > 1 else ""
 
 
-def _browser_button(label: str, code: str, **models) -> Given:
+def _browser_button(label: str, code: str, **models) -> BokehModel:
     """A button whose click is handled in the browser; there it is called ``button``.
 
     A Bokeh button: Panel's `js_on_click` enters the button into a registry that never lets go of it.
     """
     made = Button(label=label, stylesheets=[WIDGET_CSS], margin=0)
     made.js_on_event(ButtonClick, CustomJS(args=models | {"button": made}, code=code))
-    return Given(made)
+    return BokehModel(made)
 
 
 def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:
@@ -169,17 +169,15 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     if document is None or document.session_context is None:
         return
     VIEWS.add(view)
-    # Panel makes one task for the whole process in the context of the first event, and that context
-    # holds the first visitor's session for ever; made here, in an empty context, it holds nothing.
-    contextvars.Context().run(pn.state._schedule_busy_cleanup)
+    start_busy_cleanup()
     document.title, document.template = title, _template()
     document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
-    turn = partial(in_one_message, document, tick)
+    event = partial(in_one_message, document, tick)
 
     def drawn() -> None:
-        let_go(document)
-        turn()
-        document.add_periodic_callback(turn, TICK)  # Bokeh drops it with the session
+        drop_empty_defaults(document)
+        event()
+        document.add_periodic_callback(event, TICK)  # Bokeh drops it with the session
 
     when_drawn(document, drawn)
