@@ -8,7 +8,6 @@ import pytest
 import xarray as xr
 
 from workbench.dashboard.compare.files import FileError
-from workbench.dashboard.shared import run_monitor as readings
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.snapshots import moment_of, topic_colour
 from workbench.dashboard.topics import files, hierarchy
@@ -102,7 +101,7 @@ def page(path, monkeypatch):
     """The page of a store with this run and one of LDA."""
     own = RunMonitor(path.parent)
     monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
-    monkeypatch.setattr(readings, "_READINGS", {path.parent.resolve(): own})
+    monkeypatch.setattr("workbench.dashboard.topics.page.monitor_of", lambda store: own)
     return TopicsPage(path.parent)
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from workbench.corpus import Corpus
-from workbench.dashboard.shared import run_monitor as readings
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
@@ -48,7 +47,7 @@ def store(tmp_path, monkeypatch):
     """The store of `new_run`, with readings of its own that look when they are asked."""
     own = RunMonitor(tmp_path / "runs")
     monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
-    monkeypatch.setattr(readings, "_READINGS", {(tmp_path / "runs").resolve(): own})
+    monkeypatch.setattr("workbench.dashboard.topics.page.monitor_of", lambda store: own)
     return tmp_path / "runs"
 
 

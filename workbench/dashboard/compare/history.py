@@ -1,4 +1,4 @@
-"""What happened to a run's topics, and where runs came from: the moves that were tried, and who began from whom."""
+"""The splits and merges that a run tried, and which run began from which."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Moves:
         self._shown = None
 
     def show(self, reading: Reading | None) -> None:
-        """Brings the card to what was read of the run."""
+        """Shows the moves of the run."""
         tried = reading.moves if reading is not None else ()
         shown = (reading.name, len(tried)) if tried else None
         if shown == self._shown:
@@ -56,7 +56,7 @@ def moves_table(tried: tuple[Move, ...], name: str) -> str:
 
 
 class Lineage:
-    """The picture of who began from whom; hidden where every run began at random."""
+    """The card with the tree of which run began from which; hidden where every run began at random."""
 
     def __init__(self, handover: Handover):
         self.picture = text(sizing_mode="stretch_width")
@@ -69,7 +69,7 @@ class Lineage:
         )
 
     def show(self, readings: tuple[Reading, ...], colours: dict[str, str]) -> None:
-        """Brings the picture to the runs and the colours in which they are drawn."""
+        """Draws the tree of these runs, in the colours of their curves."""
         lines = family(readings)
         names = {name for _, name, _ in lines}
         self._paths = [reading.path for reading in readings if reading.name in names]

@@ -46,7 +46,7 @@ class Steering:
         return list(self.buttons.values())
 
     def show(self, readings: tuple[Reading, ...]) -> None:
-        """Takes in what the runs are doing."""
+        """Sets the states of all runs."""
         self._states = {reading.name: (reading.state, reading.path) for reading in readings}
         self._update()
 
@@ -55,7 +55,7 @@ class Steering:
         return tuple(name for name in self._table.chosen if self._states.get(name, ("",))[0] in APPLIES[action])
 
     def press(self, action: str) -> None:
-        """Asks the runs; a removal first asks the visitor."""
+        """Sends the action to the runs; a removal only at the second click."""
         names = self.targets(action)
         if not names:
             return
@@ -101,7 +101,7 @@ class Steering:
 
 
 def each_of(paths: list[Path], action: str) -> None:
-    """Asks each run; one that refuses does not hold up the others.
+    """Sends the action to each run; one that refuses does not stop the others.
 
     Raises
     ------

@@ -36,7 +36,7 @@ AWAITED = {
 }
 """State → what a run in it waits for before its first iteration."""
 LOOK_EVERY = 0.2
-"""Seconds between two looks of the text in a terminal."""
+"""Seconds between two updates of the bars in a terminal."""
 
 
 def watch(runs=None, store=None, axis: str = "iterations", measure: str | None = None) -> LiveView | None:
@@ -88,12 +88,12 @@ def _paths(runs, store) -> list[Path]:
     if not found:
         raise SpecError("watch wants at least one run; got none")
     if len({path.name for path in found}) < len(found):
-        raise SpecError("watch tells runs apart by their names, and two of these have the same; watch them in two cells")
+        raise SpecError("watch wants runs with different names, and two of these have the same; watch them in two cells")
     return found
 
 
 class LiveView:
-    """The view. Displaying it begins to follow the runs; displayed again, it moves there."""
+    """The live view of runs. It follows them from when it is displayed; displayed again, it moves there."""
 
     def __init__(self, paths: list[Path], axis: str = "iterations", measure: str | None = None):
         self._followers = {path: Follower(path) for path in paths}
@@ -136,7 +136,7 @@ class LiveView:
         )
 
     def tick(self) -> None:
-        """Brings the view to what the runs have committed; the last time when they have ended or the view is gone."""
+        """Shows what the runs have committed, for the last time when they have ended or the view is gone."""
         self._readings = {path.name: self._read(path) for path in self._followers}
         readings = tuple(self._readings.values())
         self._show_curves()
@@ -171,13 +171,13 @@ class LiveView:
         self._send()
 
     def _draw(self, name: str) -> None:
-        """Draws the run, or draws it no more; the oldest choice makes room."""
+        """Draws the run in the place of the oldest choice, or removes it from the figure."""
         drawn = list(self.curve.colours())
         self._picked = [other for other in drawn if other != name] if name in drawn else [*drawn, name][-N_SLOTS:]
         self._show_curves()
 
     def follow(self) -> None:
-        """Looks once a second from now on: something was asked of a run."""
+        """Updates the view once a second from now on."""
         self._ticks.start()
 
     def _send(self) -> None:

@@ -1,4 +1,4 @@
-"""The page around the parts: title, theme, style sheets, and how a session begins and ends.
+"""The frame of a page: title, theme, style sheets, and how a session begins and ends.
 
 A plain Panel layout with style sheets of our own. Why, and what was measured: docs/decisions/page_shell.md.
 """
@@ -61,7 +61,7 @@ else by_hand()
 
 
 def column(*parts, kind: str, **settings) -> pn.Column:
-    """Parts in a container whose looks layout.css gives to ``kind``."""
+    """Components in a container that layout.css styles by its ``kind``."""
     return Box(
         *parts, css_classes=kind.split(), stylesheets=[LAYOUT_CSS], margin=0, **{"sizing_mode": "stretch_width"} | settings
     )
@@ -73,12 +73,12 @@ def text(html: str = "", **settings) -> Sentence:
 
 
 def message(sentence: str, kind: str = "muted") -> str:
-    """A sentence as HTML, whatever is in it, that is read out when it changes; ``kind``: muted, good or bad."""
+    """A sentence as HTML, escaped, which screen readers read when it changes; ``kind``: muted, good or bad."""
     return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
 
 
 def _group(name: str) -> dict[str, str]:
-    """The attributes of an element whose parts are a group with a name."""
+    """The HTML attributes of a group with a name."""
     return {"role": "group", "aria-label": name}
 
 
@@ -101,12 +101,12 @@ def labelled(widget, *more) -> pn.Column:
 
 
 def in_row(said: str, name: str, *parts) -> pn.Column:
-    """Parts after what is said of them, as a group with a name: buttons that say SVG say nowhere else of what."""
+    """Components after a label, as a group with a name: of buttons labelled SVG only the name tells what they download."""
     return column(_label(said), *parts, kind="wb-bar", html_attributes=_group(name))
 
 
 def _label(words: str) -> Sentence:
-    """Words to see; to those who cannot, what stands beside them is told by its own name."""
+    """A visible label, hidden from screen readers: what stands beside it has a name of its own."""
     return text(f'<span class="muted" aria-hidden="true">{escape(words)}</span>', css_classes=["wb-mid"])
 
 
