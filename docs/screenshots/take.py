@@ -65,7 +65,7 @@ def live_run(store: Path) -> Iterator[str]:
 @contextmanager
 def served(store: Path) -> Iterator[str]:
     """The address of a server of the pages."""
-    command = [sys.executable, "-m", "workbench.dashboard.shared.serve", "--port", "0", "--store", str(store)]
+    command = [sys.executable, "-m", "workbench", "serve", "--port", "0", "--store", str(store)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield server.stdout.readline().split()[-1].rsplit("/", 1)[0]

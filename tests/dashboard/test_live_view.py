@@ -9,6 +9,7 @@ from panel.io.document import unlocked
 
 from workbench import watch
 from workbench.dashboard.notebooks.live_view import LiveView, awaited
+from workbench.dashboard.shared.run_monitor import Follower
 from workbench.dashboard.shared.shell import text
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run
@@ -69,7 +70,7 @@ def test_a_run_that_is_removed_meanwhile_leaves_the_others_to_be_seen(new_run):
     assert list(view.curve.colours()) == ["two"]
 
 
-def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, reading_of):
+def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, reading_of, monkeypatch):
     states = {"a": "running", "b": "waiting", "c": "running", "d": "paused"}
     waiting = [reading_of(name, 0, state) for name, state in states.items()]
     told = awaited([*waiting, reading_of("e", 3), reading_of("f", 0, "stopped")])
@@ -80,19 +81,21 @@ def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, readi
     ]
     view = LiveView([new_run("one")])
     assert not view.awaited.visible
-    read, view._read = view._read, lambda path: read(path)._replace(status={"state": "running", "iteration": 0} | UNTOLD)
-    view.tick()
+    look = Follower.look
+    with monkeypatch.context() as patched:
+        status = {"state": "running", "iteration": 0} | UNTOLD
+        patched.setattr(Follower, "look", lambda self: look(self)._replace(status=status))
+        view.tick()
     assert view.awaited.visible and "No iteration yet of one: the corpus" in view.awaited.object
-    view._read = read
     view.tick()
     assert not view.awaited.visible and not view.awaited.object
 
 
 def test_a_swatch_takes_its_curve_away_and_brings_it_back(new_run):
     view = LiveView([new_run("one")])
-    view._draw("one")
+    view.draw("one")
     assert view.curve.colours() == {} == view.table.colours
-    view._draw("one")
+    view.draw("one")
     assert list(view.curve.colours()) == ["one"] == list(view.table.colours)
 
 

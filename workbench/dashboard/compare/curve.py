@@ -76,7 +76,7 @@ class Curve:
         self.draw()
         for bounds in (self.figure.x_range, self.figure.y_range):
             bounds.on_change("end", self._moved)
-        self.figure.on_event(Reset, self._reset)
+        self.figure.on_event(Reset, lambda event: self.follow())
 
     def _scatter(self, name: str, data: dict, x: str, y: str, **looks):
         """Points of all slots together, each in its colour."""
@@ -252,9 +252,6 @@ class Curve:
     def _moved(self, attribute, old, new) -> None:
         """Notes that a range was changed by hand: it then stays until it is reset."""
         self._moved_by_hand = self._moved_by_hand or not self._moving
-
-    def _reset(self, event) -> None:
-        self.follow()
 
     def follow(self) -> None:
         """Has the ranges follow the curves again."""

@@ -124,7 +124,7 @@ class LiveView:
 
     def make(self) -> None:
         """The figure, the table and the buttons, filled; a figure of Bokeh is at one place only."""
-        self.curve, self.table = Curve(), RunTable(on_draw=self._draw, chosen=list(self._picked))
+        self.curve, self.table = Curve(), RunTable(on_draw=self.draw, chosen=list(self._picked))
         self.steering = Steering(self.table, self.follow)
         self.awaited = text(sizing_mode="stretch_width", visible=False)
         self.tick()
@@ -170,7 +170,7 @@ class LiveView:
         self.curve.follow()
         self._send()
 
-    def _draw(self, name: str) -> None:
+    def draw(self, name: str) -> None:
         """Draws the run in the place of the oldest choice, or removes it from the figure."""
         drawn = list(self.curve.colours())
         self._picked = [other for other in drawn if other != name] if name in drawn else [*drawn, name][-N_SLOTS:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import socket
 from pathlib import Path
@@ -82,16 +81,3 @@ def _free_port(address: str) -> int:
     with socket.socket() as probe:
         probe.bind((address, 0))
         return probe.getsockname()[1]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=PORT)
-    parser.add_argument("--store")
-    parser.add_argument("--lifetime", type=float, default=LIFETIME)
-    given = parser.parse_args()
-    serve(port=given.port, store=given.store, lifetime=given.lifetime)
-
-
-if __name__ == "__main__":
-    main()
