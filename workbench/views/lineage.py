@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.measures import Edge, each_run, lineage, spec_of
+from workbench.measures import each_run, lineage, spec_of
+from workbench.measures.lineage import descent
 from workbench.views.style import COLOURS, INK, RC
 
 ROW = 0.17
@@ -31,7 +32,7 @@ def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
     import holoviews.plotting.mpl
 
     runs = each_run(runs)
-    rows = _rows(runs)
+    rows = descent(lineage(runs))
     hidden = len(rows) - MOST_ROWS
     drawn = rows[:MOST_ROWS]
     of_run = {run.attrs["name"]: spec_of(run).label() for run in runs}
@@ -63,20 +64,4 @@ def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
 
 def lineage_height(runs) -> float:
     """Inches that `lineage_view` needs for its rows."""
-    return ROW * max(min(len(_rows(each_run(runs))), MOST_ROWS + 1), 1)
-
-
-def _rows(runs) -> list[tuple[str, int, Edge | None]]:
-    """(name, depth, edge to the parent) of the runs that began from others and of their parents, as a tree reads."""
-    edges = lineage(runs)
-    begun = {edge.run: edge for edge in edges}
-    children: dict[str, list[str]] = {}
-    for edge in edges:
-        children.setdefault(edge.parent, []).append(edge.run)
-    found: list[tuple[str, int, Edge | None]] = []
-    waiting = [(name, 0) for name in reversed(children) if name not in begun]
-    while waiting:
-        name, depth = waiting.pop()
-        found.append((name, depth, begun.get(name)))
-        waiting += [(child, depth + 1) for child in reversed(children.get(name, []))]
-    return found
+    return ROW * max(min(len(descent(lineage(runs))), MOST_ROWS + 1), 1)

@@ -9,7 +9,7 @@
                     n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot
                     snapshot_iteration (snapshot)  0: thinned out
                     committed (3,)                 rows, snapshots, topics that are valid; written LAST
-                  checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  reading.bin  lock  worker.log
+                  checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
 
 Arrays are preallocated (chunks that were never written take no space), so nothing is resized but the topics,
 where a run finds more than it began with: their arrays grow before the first row that needs them is committed.
