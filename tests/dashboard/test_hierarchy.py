@@ -8,8 +8,7 @@ import pytest
 import xarray as xr
 
 from workbench.dashboard.compare.files import FileError
-from workbench.dashboard.shared import run_monitor as readings
-from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.snapshots import moment_of, topic_colour
 from workbench.dashboard.topics import files, hierarchy
 from workbench.dashboard.topics.hierarchy import SAID, hierarchy_content, level_content, picture_of
@@ -34,7 +33,7 @@ def path(tmp_path_factory):
 
 def moment(path):
     """The last snapshot of the run in a folder."""
-    return moment_of(next(one for one in Readings(path.parent).look().readings if one.path == path))
+    return moment_of(next(one for one in RunMonitor(path.parent).look().readings if one.path == path))
 
 
 def test_the_picture_is_an_element_of_the_page_in_its_colours_with_the_levels_in_words():
@@ -92,9 +91,9 @@ def test_topics_have_the_colour_of_the_page_their_node_and_their_label(path):
 @pytest.fixture
 def page(path, monkeypatch):
     """The page of a store with this run and one of LDA."""
-    own = Readings(path.parent)
+    own = RunMonitor(path.parent)
     monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
-    monkeypatch.setattr(readings, "_READINGS", {path.parent.resolve(): own})
+    monkeypatch.setattr("workbench.dashboard.topics.page.monitor_of", lambda store: own)
     return TopicsPage(path.parent)
 
 

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 from workbench.corpus import Corpus
-from workbench.dashboard.shared import run_monitor as readings
 from workbench.dashboard.shared.link import from_query, to_query
-from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
 from workbench.dashboard.topics import documents, files, matching, overview, scores
@@ -39,16 +38,16 @@ from workbench.runs.afterwards.infer import infer
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run, open_run
 from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.layout import open_group
 from workbench.runs.store.places import DATA
-from workbench.runs.store.store import open_group
 
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """The store of `new_run`, with readings of its own that look when they are asked."""
-    own = Readings(tmp_path / "runs")
+    own = RunMonitor(tmp_path / "runs")
     monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
-    monkeypatch.setattr(readings, "_READINGS", {(tmp_path / "runs").resolve(): own})
+    monkeypatch.setattr("workbench.dashboard.topics.page.monitor_of", lambda store: own)
     return tmp_path / "runs"
 
 
@@ -66,7 +65,7 @@ def of_words(store):
 
 def moment(path):
     """The last snapshot of the run in a folder."""
-    return moment_of(next(one for one in Readings(path.parent).look().readings if one.path == path))
+    return moment_of(next(one for one in RunMonitor(path.parent).look().readings if one.path == path))
 
 
 def test_topics_are_told_largest_first_with_their_places_and_words(new_run):

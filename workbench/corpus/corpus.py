@@ -26,6 +26,8 @@ INT32_MAX = np.iinfo(np.int32).max
 CorpusError = DataError
 ROWWISE = ("titles", "authors", "labels", "times", "sequence")
 """Fields of one entry per document, besides the inputs."""
+TEXT_BYTES = 80
+"""A title or a word, as Python holds it."""
 
 
 class WordMajor(NamedTuple):
@@ -262,6 +264,16 @@ class Corpus:
     def groups(self) -> np.ndarray:
         """(pair,) the document of each entry."""
         return self.documents
+
+    @property
+    def memory_bytes(self) -> int:
+        """About what its arrays and texts take, with the numbers of tokens and documents that every engine derives."""
+        texts = self.n_words + sum(self.n_documents for field in ROWWISE if getattr(self, field) is not None)
+        return self.n_pairs * (4 + 4 + 8 + 4) + self.n_documents * (16 + 8 * len(self.input_names)) + texts * TEXT_BYTES
+
+    def same_rows(self, other) -> bool:
+        """Has another corpus the same number of documents and the same words, as a test set has?"""
+        return isinstance(other, Corpus) and (other.n_documents, other.vocabulary) == (self.n_documents, self.vocabulary)
 
     def describe(self) -> dict[str, int]:
         """Sizes for tables and captions, each by its name in the plural."""

@@ -25,7 +25,7 @@ PARQUET = (".parquet", ".pq")
 def load_records(name_or_path: str | os.PathLike, **options) -> Records:
     """The published records of that name, or those in a file; see `read_records` for the options of a file.
 
-    The names are those of `PUBLISHED`; ``NAME.csv`` is looked for in the folders of WORKBENCH_DATA and their folder ``records``.
+    Names are those of `PUBLISHED`; ``NAME.csv`` is looked for in the folders of WORKBENCH_DATA and their folder ``records``.
 
     Raises
     ------

@@ -188,6 +188,17 @@ class Records:
         """(cell,) int64: the record of each entry."""
         return self.cells.records
 
+    @property
+    def memory_bytes(self) -> int:
+        """About what its arrays take, with the entries that are derived from them."""
+        return 4 * self.values.size + 8 * self.n_distinct + 24 * int((self.values != MISSING).sum())
+
+    def same_rows(self, other) -> bool:
+        """Have other records the same number of distinct records, fields and levels, as a test set has?"""
+        return isinstance(other, Records) and (other.n_distinct, other.fields, other.levels) == (
+            self.n_distinct, self.fields, self.levels
+        )
+
     def describe(self) -> dict[str, int]:
         """Sizes for tables and captions, each by its name in the plural."""
         return {

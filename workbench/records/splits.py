@@ -75,6 +75,27 @@ def hold_out_records(records: Records, fraction: float = 0.1, seed: int = 0) -> 
     return parts
 
 
+def prepare_records(
+    records: Records, holdout: float = 0.1, seed: int = 0, top_words=None, singletons: str = "keep", per: str = "corpus",
+    rows=None,
+) -> tuple[Records, Records | None, dict | None]:
+    """Training records, test records (None where nothing is held out) and the record of the split.
+
+    The other arguments are those of `workbench.corpus.prepare`, which records do not have: they stay at their defaults.
+
+    Raises
+    ------
+    DataError
+    """
+    own = {"top_words": top_words, "singletons": singletons, "per": per, "rows": rows}
+    usual = {"top_words": None, "singletons": "keep", "per": "corpus", "rows": None}
+    if idle := next((name for name in own if own[name] != usual[name]), None):
+        raise DataError(f"records have no words or documents, so {idle} would be without effect; leave it out")
+    if not holdout:
+        return records, None, None
+    return *hold_out_cells(records, holdout, seed), {"fraction": holdout, "seed": seed, "per": per}
+
+
 def _checked_size(records: Records, fraction: float, seed: int, n: int, what: str) -> int:
     """How many are held out, refused where that leaves none on one side."""
     check_fraction(fraction)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from workbench.measures import DERIVED, each_run, lines_of_topics, quantity, spec_of
+from workbench.measures import DERIVED, each_run, quantity, runs_by_curve, spec_of
 from workbench.measures import against_topics as curves_against_topics
 from workbench.views.curves import SHORT, dimension
 from workbench.views.elements import axis, element, panel
@@ -26,7 +26,7 @@ def against_topics(runs, measure: str = "log_likelihood", title: str = ""):
     where no run has the number. See `workbench.measures.against_topics`.
     """
     runs = each_run(runs)
-    curves, style = curves_against_topics(runs, measure), looks(lines_of_topics(runs))
+    curves, style = curves_against_topics(runs, measure), looks(runs_by_curve(runs))
     x, y = axis("topics", "number of topics"), dimension(measure)
     errors, lines = [], []
     for curve in curves:
@@ -52,7 +52,7 @@ def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
         return
     meanings = "; ".join(f"{SHORT[name]}: {DERIVED[name].meaning} ({DERIVED[name].unit})" for name in drawn)
     rows = [
-        row for label, own in lines_of_topics(runs).items() for run in own for row in rows_of(
+        row for label, own in runs_by_curve(runs).items() for run in own for row in rows_of(
             label, run, [[spec_of(run).model["n_topics"], *(_last(run, name) for name in ("n_active_topics", *WORTH))]])
     ]
     yield Picture(

@@ -36,7 +36,7 @@ def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
             left = x - INDENT
             paths.append([(left, -row_of[edge.parent]), (left, -at), (x, -at)])
         called = f"{name} ({of_run.get(name, 'not among these runs')})"
-        texts.append((x + 0.4 * INDENT, -at, f"{called}, {edge.told.replace(f'{edge.parent}, ', '', 1)}" if edge else called))
+        texts.append((x + 0.4 * INDENT, -at, f"{called}, {edge.text.replace(f'{edge.parent}, ', '', 1)}" if edge else called))
     if len(rows) > MOST_ROWS:
         texts.append((0.0, -len(drawn), f"and {len(rows) - MOST_ROWS} more"))
     points = [(depth * INDENT, -at) for at, (name, depth, _) in enumerate(drawn) if name in of_run]

@@ -31,7 +31,7 @@ from workbench.dashboard.compare.fields import (
 )
 from workbench.dashboard.compare.form import FOLD, HEADING, Form
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
-from workbench.dashboard.compare.sweeps import paces, told_ahead
+from workbench.dashboard.compare.sweeps import describe_sweep, paces
 from workbench.dashboard.compare.values import Field, Menu, Ticks
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.run_monitor import Reading
@@ -191,7 +191,7 @@ class Settings:
 
     def _say_ahead(self) -> None:
         """At the pace of the runs that are there, which changes every second; the values are looked over when they change."""
-        said = "" if self._ready is None else message(told_ahead(self._ready, self._pace))
+        said = "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
         if said != self.ahead.object:
             self.ahead.object = said
 

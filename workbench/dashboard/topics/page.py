@@ -11,7 +11,7 @@ import panel as pn
 
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
-from workbench.dashboard.shared.run_monitor import Reading, readings_of
+from workbench.dashboard.shared.run_monitor import Reading, monitor_of
 from workbench.dashboard.shared.shell import Choice, begin_session, column, dressed, lay_out, message, text
 from workbench.dashboard.shared.snapshots import Moment, moment_of, written
 from workbench.dashboard.topics import files
@@ -36,7 +36,7 @@ class TopicsPage:
     """One visitor's view of one run: the newest until one is picked, in the menu or by the link."""
 
     def __init__(self, store: Path):
-        self.store, self._readings = Path(store), readings_of(store)
+        self.store, self._readings = Path(store), monitor_of(store)
         self.run = dressed(pn.widgets.Select(label="Topics of", options={NEWEST: ""}, value="", width=330))
         self.n_words = dressed(pn.widgets.IntInput(label="Words", value=30, start=1, end=MOST_WORDS, width=64))
         self.relevance = dressed(pn.widgets.FloatSlider(label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180))

@@ -1,4 +1,4 @@
-"""Corpora, and counts to start from, kept by content beside the runs of a store: a worker and a resume find them there."""
+"""Corpora and warm starts, stored by content hash beside the runs of a store, where a worker and a resume find them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from workbench.engines.engine import WarmStart
 from workbench.records import Records
 from workbench.runs.spec import SpecError
 
-FOLDER, STARTS = ".corpora", ".starts"
+CORPORA, WARM_STARTS = ".corpora", ".starts"
 
 
 def put_corpus(store: Path, data: Corpus | Records) -> Path:
     """Writes data under their hash unless they are there; whole or not at all."""
-    return data.save(store / FOLDER)
+    return data.save(store / CORPORA)
 
 
 @lru_cache(maxsize=8)
@@ -32,7 +32,7 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | Records:
     SpecError
         When they are not in the store, or not what the name says.
     """
-    path = store / FOLDER / f"{content_hash}.npz"
+    path = store / CORPORA / f"{content_hash}.npz"
     if not path.exists():
         raise SpecError(f"the corpus of this run is not in the store; expected the file {path}")
     try:
@@ -41,26 +41,27 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | Records:
         raise SpecError(str(error)) from error
 
 
-def put_warm_start(store: Path, counts_hash: str, start: WarmStart) -> None:
-    """Writes counts to start from under their hash unless they are there."""
-    path = store / STARTS / f"{counts_hash}.npz"
+def put_warm_start(store: Path, counts_hash: str, warm_start: WarmStart) -> None:
+    """Writes the counts of a warm start under their hash unless they are there."""
+    path = store / WARM_STARTS / f"{counts_hash}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = partial_of(path)
         with open(partial, "wb") as file:
-            np.savez_compressed(file, **{name: counts for name, counts in start._asdict().items() if counts is not None})
+            known = {name: counts for name, counts in warm_start._asdict().items() if counts is not None}
+            np.savez_compressed(file, **known)
         os.replace(partial, path)
 
 
 def get_warm_start(store: Path, counts_hash: str) -> WarmStart:
-    """The counts of a hash.
+    """The warm start of a hash.
 
     Raises
     ------
     SpecError
         When they are not in the store.
     """
-    path = store / STARTS / f"{counts_hash}.npz"
+    path = store / WARM_STARTS / f"{counts_hash}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return WarmStart(file["n_kw"], file.get("n_dk"), file.get("topics"))

@@ -8,12 +8,13 @@ from bokeh.document import Document
 from panel.io.document import unlocked
 
 from workbench import watch
-from workbench.dashboard.notebooks.live_view import Watch, awaited
+from workbench.dashboard.notebooks.live_view import LiveView, awaited
+from workbench.dashboard.shared.run_monitor import Follower
 from workbench.dashboard.shared.shell import text
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 UNTOLD = {"n_iterations": 12, "time_left": None, "message": ""}
 
@@ -43,7 +44,7 @@ def test_what_cannot_be_watched_is_told_in_a_sentence(new_run, tmp_path):
 
 def test_a_tick_takes_in_new_rows_of_every_run_and_only_those(new_run):
     paths = [new_run("one", n_iterations=6), new_run("two", "cgs", n_iterations=6)]
-    view = Watch(paths)
+    view = LiveView(paths)
     sources = [slot.source for slot in view.curve.slots[:2]]
     assert [len(source.data["iteration"]) for source in sources] == [6, 6]
     data = [source.data for source in sources]
@@ -56,20 +57,20 @@ def test_a_tick_takes_in_new_rows_of_every_run_and_only_those(new_run):
 
 def test_a_run_without_test_tokens_is_seen_by_its_training_perplexity(new_run, halves, tmp_path):
     fit(halves[0], "svb", 4, n_iterations=3, store=tmp_path / "runs", name="bare", progress=False)
-    assert Watch([tmp_path / "runs" / "bare"]).measure.value == "training"
-    assert Watch([tmp_path / "runs" / "bare", new_run("one")]).measure.value == "headline"
+    assert LiveView([tmp_path / "runs" / "bare"]).measure.value == "training"
+    assert LiveView([tmp_path / "runs" / "bare", new_run("one")]).measure.value == "headline"
 
 
 def test_a_run_that_is_removed_meanwhile_leaves_the_others_to_be_seen(new_run):
     paths = [new_run("one"), new_run("two")]
-    view = Watch(paths)
+    view = LiveView(paths)
     shutil.rmtree(paths[0])
     view.tick()
     assert [(row["name"], row["state"]) for row in json.loads(view.table.news)["rows"]] == [("one", "unreadable")]
     assert list(view.curve.colours()) == ["two"]
 
 
-def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, reading_of):
+def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, reading_of, monkeypatch):
     states = {"a": "running", "b": "waiting", "c": "running", "d": "paused"}
     waiting = [reading_of(name, 0, state) for name, state in states.items()]
     told = awaited([*waiting, reading_of("e", 3), reading_of("f", 0, "stopped")])
@@ -78,21 +79,23 @@ def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, readi
         "No iteration yet of b: its worker is starting, or in line behind others",
         "No iteration yet of d: paused before the first.",
     ]
-    view = Watch([new_run("one")])
+    view = LiveView([new_run("one")])
     assert not view.awaited.visible
-    read, view._read = view._read, lambda path: read(path)._replace(status={"state": "running", "iteration": 0} | UNTOLD)
-    view.tick()
+    look = Follower.look
+    with monkeypatch.context() as patched:
+        status = {"state": "running", "iteration": 0} | UNTOLD
+        patched.setattr(Follower, "look", lambda self: look(self)._replace(status=status))
+        view.tick()
     assert view.awaited.visible and "No iteration yet of one: the corpus" in view.awaited.object
-    view._read = read
     view.tick()
     assert not view.awaited.visible and not view.awaited.object
 
 
 def test_a_swatch_takes_its_curve_away_and_brings_it_back(new_run):
-    view = Watch([new_run("one")])
-    view._draw("one")
+    view = LiveView([new_run("one")])
+    view.draw("one")
     assert view.curve.colours() == {} == view.table.colours
-    view._draw("one")
+    view.draw("one")
     assert list(view.curve.colours()) == ["one"] == list(view.table.colours)
 
 
