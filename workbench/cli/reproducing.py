@@ -44,7 +44,7 @@ def reproduce(
         _list(list(FIGURES.values()), json)
         return 0
     from workbench.papers.reproduce import reproduce as make
-    from workbench.papers.reproduction import verdict_lines
+    from workbench.papers.verdicts import verdict_lines
 
     told, status = [], 0
     asked = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
