@@ -32,7 +32,7 @@ from workbench.papers.generic import (
     network_for,
     pachinko_sizes,
 )
-from workbench.papers.numbers import Measured, Unseen, known_words, table
+from workbench.papers.numbers import UNSEEN, Measured, known_words, table
 from workbench.papers.reproduce import lay_out_figure, reduced
 from workbench.papers.shown import OF_RUNS, lines_of
 from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, judge
@@ -120,7 +120,7 @@ def made_up(model=LDA, n_topics=2, method=VB, seed=0, same=100.0, objective=(-9.
         {name: ("iteration", 10 * np.array(objective, float)), "cpu_time": ("iteration", 50 + seconds * np.arange(n)),
          "n_k": (("iteration", "topic"), np.full((n, 2), 5.0))}, {"iteration": np.arange(first, first + n)},
     )
-    return Measured("nips", model, method, n_topics, seed, run, Unseen(same, same + 1, math.nan))
+    return Measured("nips", model, method, n_topics, seed, run, dict(zip(UNSEEN, (same, same + 1, math.nan), strict=True)))
 
 
 @pytest.mark.parametrize(("objective", "converged"), [

@@ -17,16 +17,11 @@ from workbench.runs.afterwards.infer import document_completion
 from workbench.runs.execution.grid import Cell
 from workbench.runs.execution.run import Run
 
+UNSEEN = ("foldin_same", "completion", "by_authors")
+"""Perplexities of unseen documents: of the very tokens that theta was fitted to, as in the paper; of one half of each document,
+theta fitted to the other; the same by documents' authors, where these are known and the model has any, else NaN."""
 SETTLED = 0.01
 """A run has come to its final perplexity when it is, and stays, within one percent of it."""
-
-
-class Unseen(NamedTuple):
-    """Perplexities of unseen documents."""
-
-    foldin_same: float      # of the very tokens that theta was fitted to, as in the paper
-    completion: float       # of one half of each document, theta fitted to the other
-    by_authors: float       # the same by documents' authors, where these are known and the model has any; else NaN
 
 
 class Measured(NamedTuple):
@@ -38,7 +33,7 @@ class Measured(NamedTuple):
     n_topics: int           # asked for; 0 where the method finds their number
     seed: int
     run: xr.Dataset         # its per-iteration part
-    unseen: Unseen | None = None
+    unseen: dict[str, float] | None = None  # perplexities of unseen documents, where some are: names in `UNSEEN`
     corpora: tuple[Corpus | None, Corpus | None] = (None, None)  # training and test tokens
 
     def curve(self, name: str) -> np.ndarray:
@@ -76,7 +71,7 @@ def _seconds(each: Measured) -> float:
 
 NUMBERS = {
     # of held-out tokens, averaged where the engine samples; of unseen documents as the paper measures it
-    "perplexity": lambda each: each.unseen.foldin_same if each.unseen else each.curve("test_perplexity")[-1],
+    "perplexity": lambda each: each.unseen["foldin_same"] if each.unseen else each.curve("test_perplexity")[-1],
     # with at least one token; NaN where their number was given
     "topics": lambda each: each.run["n_active_topics"].values[-1] if "n_active_topics" in each.run else math.nan,
     "converged": lambda each: each.run["iteration"].values[each.settled()],
@@ -85,9 +80,7 @@ NUMBERS = {
     "moving": lambda each: each.number("converged") > 0.9 * each.run["iteration"].values[-1],
     "seconds": _seconds,
     "until_converged": lambda each: each.number("converged") * _seconds(each),
-    "foldin_same": lambda each: each.unseen.foldin_same,
-    "completion": lambda each: each.unseen.completion,
-    "by_authors": lambda each: each.unseen.by_authors,
+    **{name: lambda each, name=name: each.unseen[name] for name in UNSEEN},
 }
 """Numbers of a run that are no curve's last value."""
 
@@ -108,17 +101,16 @@ def measure(figure: Figure, cells: list[Cell], runs: list[Run], corpora: dict[st
     return found
 
 
-def score_unseen(run: Run, cell: Cell, documents: Corpus) -> Unseen:
-    """Perplexities of unseen documents. Handed over without their authors, they are refitted (the paper's footnote 7)."""
+def score_unseen(run: Run, cell: Cell, documents: Corpus) -> dict[str, float]:
+    """Perplexities of unseen documents. Given without their authors, they are refitted (the paper's footnote 7)."""
     seed = cell.at["seed"]
     unseen = known_words(hold_out_documents(documents, HOLDOUT, seed)[1], cell.train)
     bare = unseen.with_pairs(unseen.indptr, unseen.words, unseen.counts, authors=None)
     same, completion = (
         document_completion(run, bare, seed, protocol)["perplexity"] for protocol in ("foldin_same", "document_completion")
     )
-    return Unseen(
-        same, completion, document_completion(run, unseen, seed)["perplexity"] if cell.at["model"] == ATM else math.nan
-    )
+    by_authors = document_completion(run, unseen, seed)["perplexity"] if cell.at["model"] == ATM else math.nan
+    return dict(zip(UNSEEN, (same, completion, by_authors), strict=True))
 
 
 def known_words(unseen: Corpus, train: Corpus) -> Corpus:

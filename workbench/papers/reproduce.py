@@ -210,8 +210,11 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
         documents = figure.documents.format(n=extent.n_documents, whole=n_documents)
         parts.append(f"{documents}, drawn at random")
     if extent.n_topics != full.n_topics:
-        now, published = (_sizes(figure, each.n_topics) for each in (extent, full))
-        parts.append(f"sizes {now}, not {published}" if figure.shows == TABLE else f"{now} topics, not {published}")
+        if figure.shows == TABLE:
+            now, then = ("; ".join(f"K={n}, {format_size('PAM', n)}" for n in each.n_topics) for each in (extent, full))
+        else:
+            now, then = (", ".join(map(str, each.n_topics)) for each in (extent, full))
+        parts.append(f"sizes {now}, not {then}" if figure.shows == TABLE else f"{now} topics, not {then}")
     if extent.n_iterations != full.n_iterations:
         parts.append(f"{extent.n_iterations} iterations, not {full.n_iterations}")
     if extent.sweeps != full.sweeps:
@@ -221,12 +224,6 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
     if extent.n_seeds != full.n_seeds and full.n_seeds > 1:  # a single run is what a paper has that does not give a number
         parts.append(f"{extent.n_seeds} run{'s' * (extent.n_seeds > 1)} of {figure.each}, not {full.n_seeds}")
     return parts
-
-
-def _sizes(figure: Figure, n_topics: tuple[int, ...]) -> str:
-    if figure.shows == TABLE:
-        return "; ".join(f"K={n}, {format_size('PAM', n)}" for n in n_topics)
-    return ", ".join(map(str, n_topics))
 
 
 def caption(made: Reproduction, lines: list[str]) -> str:

@@ -12,8 +12,8 @@ from workbench.measures import Curve, each_run, spec_of
 from workbench.papers.figure import ALL, EACH, HOLDOUT, Extent, Figure
 from workbench.papers.figures import CURVES
 from workbench.papers.generic import TABLE, Published, format_size
-from workbench.papers.hdp import POINTS, STEPS
-from workbench.papers.numbers import Measured, Row, Unseen, table
+from workbench.papers.hdp import BOUND, LOG_P, POINTS, STEPS
+from workbench.papers.numbers import UNSEEN, Measured, Row, table
 from workbench.papers.verdicts import with_error
 from workbench.report.captions import settings, statistics
 from workbench.report.gathering import Gathered
@@ -59,7 +59,7 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
         overlay(
             against_topics(figure, rows, corpus, extent, number) if axis == "topics" else
             against_steps(figure, measured, corpus, extent, number),
-            f"{SHORT[corpus]}, {'bound' if number == 'bound_per_token' else 'log p(test)'}", f"number of {axis}", looks,
+            f"{SHORT[corpus]}, {'bound' if number == BOUND else 'log p(test)'}", f"number of {axis}", looks,
         )
         for axis, number in figure.shows for corpus in figure.corpora
     ]
@@ -67,7 +67,7 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
     for each in measured:
         iterations = each.run["iteration"].values
         topics = each.run["n_active_topics"].values if "n_active_topics" in each.run else [each.n_topics] * len(iterations)
-        columns = iterations, *map(each.curve, ("steps", "log_likelihood", "bound_per_token")), topics
+        columns = iterations, *map(each.curve, ("steps", LOG_P, BOUND)), topics
         records += [
             [each.corpus, each.method, each.n_topics or "found", each.seed, int(iteration), int(steps), *map(float, others)]
             for iteration, steps, *others in zip(*columns, strict=True)
@@ -104,7 +104,7 @@ def against_steps(figure: Figure, measured: list[Measured], corpus: str, extent:
 
     Bounds begin after a tenth of the steps: before, they are so low that nothing else would be seen.
     """
-    of_bound, budget = number == "bound_per_token", extent.steps or STEPS
+    of_bound, budget = number == BOUND, extent.steps or STEPS
     at, curves = np.linspace(0, budget, POINTS + 1)[1:], []
     for method in figure.methods:
         values = [
@@ -154,9 +154,8 @@ def _table(
         paper = figure.published.get((each.model, each.n_topics, each.method), Published(*[math.nan] * 4))
         records.append([
             each.model, format_size(each.model, each.n_topics), each.method, each.seed, int(each.run["iteration"].values[-1]),
-            int(each.number("converged")), each.number("seconds"), each.number("until_converged"), *each.unseen,
-            float(each.objective()[-1]),
-            paper.iterations, paper.seconds, paper.hours, paper.perplexity,
+            int(each.number("converged")), each.number("seconds"), each.number("until_converged"), *each.unseen.values(),
+            float(each.objective()[-1]), paper.iterations, paper.seconds, paper.hours, paper.perplexity,
         ])
     panels = [table_view([(model, methods) for model in models], lines)]
     picture = Picture(figure.name, figure.title, "", panels, OF_RUNS, records, False, table_height(lines))
@@ -174,24 +173,29 @@ def _table(
 
 def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
     """The means over seeds as text, a line a row, beside them the paper's where they are shown as a table."""
-    heads, cells = ("corpus", "algorithm", "K", "runs", "log p of a test word", "bound per token", "topics", "steps"), [
-        (row.corpus, row.method, str(row.n_topics or "found"), str(len(row.runs)), with_error(*row.mean("log_likelihood")),
-         with_error(*row.mean("bound_per_token")), with_error(*row.mean("topics"), 1), f"{row.mean('steps')[0]:,.0f}")
-        for row in rows if figure.shows != TABLE
-    ]
     if figure.shows == TABLE:
         heads = ("model", "size", "method", "runs", "iterations", "s each", "s in all", "foldin_same", "completion",
                  "by authors", "paper:", "iterations", "s each", "h in all", "perplexity")
-    for row in rows if figure.shows == TABLE else ():
-        paper = figure.published.get((row.model, row.n_topics, row.method))
-        cells.append((
-            row.model, format_size(row.model, row.n_topics), row.method, str(len(row.runs)), _format(row, "converged", 0),
-            _format(row, "seconds", 3), _format(row, "until_converged", 1),
-            *(with_error(*row.mean(name), 1) for name in Unseen._fields), "",
-            *((f"{paper.iterations}", f"{paper.seconds:g}", f"{paper.hours:g}", f"{paper.perplexity}") if paper else "––––"),
-        ))
-    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in (heads, *cells)]
+
+        def cells(row: Row) -> tuple[str, ...]:
+            paper = figure.published.get((row.model, row.n_topics, row.method))
+            return (
+                row.model, format_size(row.model, row.n_topics), row.method, str(len(row.runs)), _format(row, "converged", 0),
+                _format(row, "seconds", 3), _format(row, "until_converged", 1),
+                *(with_error(*row.mean(name), 1) for name in UNSEEN), "",
+                *((f"{paper.iterations}", f"{paper.seconds:g}", f"{paper.hours:g}", str(paper.perplexity)) if paper else "––––"),
+            )
+    else:
+        heads = ("corpus", "algorithm", "K", "runs", "log p of a test word", "bound per token", "topics", "steps")
+
+        def cells(row: Row) -> tuple[str, ...]:
+            return (
+                row.corpus, row.method, str(row.n_topics or "found"), str(len(row.runs)), with_error(*row.mean(LOG_P)),
+                with_error(*row.mean(BOUND)), with_error(*row.mean("topics"), 1), f"{row.mean('steps')[0]:,.0f}",
+            )
+    lines = [heads, *map(cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 
 
 def _format(row: Row, number: str, digits: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from workbench.measures.intervals import mean_and_error, t_interval
 from workbench.papers.figure import Claim, Extent, Figure
 from workbench.papers.generic import FEWER, MORE
+from workbench.papers.hdp import BOUND, LOG_P
 from workbench.papers.numbers import Measured, Row, table
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
@@ -37,8 +39,8 @@ class Kind(NamedTuple):
 KINDS = {
     "lower": Kind("perplexity"), "level": Kind("perplexity"), "same": Kind("test_perplexity_state", "", 6),
     "sooner": Kind("converged", "iteration "), "steps": Kind("steps_to_converge", "step ", 0),
-    "twice": Kind("until_converged", higher=True), "likelier": Kind("log_likelihood", "", 3, True),
-    "bound": Kind("bound_per_token", "", 3, True),
+    "twice": Kind("until_converged", higher=True), "likelier": Kind(LOG_P, "", 3, True),
+    "bound": Kind(BOUND, "", 3, True),
 }
 
 
@@ -60,11 +62,11 @@ def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verd
     it is undecided, as it is with a single pair. Pairs are alike in all but what the claim compares. Numbers are held against
     what they are compared with where runs are as long, and on as many documents, as in the paper.
     """
-    full, rows = figure.full, table(measured)
+    full = figure.full
     whole = replace(extent, n_seeds=full.n_seeds, n_topics=full.n_topics) == full
     sizes = {max(extent.n_topics): MORE, min(extent.n_topics): FEWER} if len(extent.n_topics) > 1 else {}
     return [
-        *(_weigh(claim, measured, sizes) for claim in figure.claims), *_known(figure, rows, whole), *_found(figure, rows, whole)
+        *(_weigh(claim, measured, sizes) for claim in figure.claims), *_against_numbers(figure, table(measured), whole)
     ]
 
 
@@ -118,47 +120,39 @@ def _place(each: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int
     return others, 0 if own["size"] == name else each.n_topics
 
 
-def _known(figure: Figure, rows: list[Row], whole: bool) -> list[Verdict]:
-    """Does each mean lie where the specification has it?
+def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[Verdict]:
+    """Do the means lie where the specification has them, and the numbers of topics where the paper has them?
 
     Test words are as hard to guess as the split has made them, for all methods alike: what all of them have in common
-    is the first verdict, and allowed for in the others. Bounds are of training words, and stand as they are.
+    is the first verdict, and allowed for in the others. Bounds are of training words, and stand as they are. A number of topics
+    may be three standard errors away, both errors taken together.
     """
-    own = [row for row in rows if row.method in figure.known]
-    if not own:
-        return []
-    shift = float(np.mean([row.mean("log_likelihood")[0] - figure.known[row.method][0] for row in own]))
-    claim = Claim(f"test words of our splits are as likely as of the specification's, within {SPLITS:g}", "near", "", "")
-    outcome = UNDECIDED if not whole else HOLDS if abs(shift) <= SPLITS else FAILS
-    found = [Verdict(claim, outcome, f"{shift:+.3f}, mean over the algorithms", shift, math.nan, len(own))]
-    for row in own:
+    def verdict(says, kind, method, away, error, within, text, n, enough=True) -> Verdict:
+        outcome = UNDECIDED if not whole or not enough else HOLDS if abs(away) <= within else FAILS
+        return Verdict(Claim(says, kind, method, ""), outcome, text, away, error, n)
+
+    known = [row for row in rows if row.method in figure.known]
+    if known:
+        shift = float(np.mean([row.mean(LOG_P)[0] - figure.known[row.method][0] for row in known]))
+        says = f"test words of our splits are as likely as of the specification's, within {SPLITS:g}"
+        yield verdict(says, "near", "", shift, math.nan, SPLITS, f"{shift:+.3f}, mean over the algorithms", len(known))
+    for row in known:
         test, bound, within = figure.known[row.method]
-        log_p = "log p of a test word", "log_likelihood", test, shift
-        for what, number, wanted, common in (log_p, ("bound", "bound_per_token", bound, 0.0)):
-            if wanted is not None:
-                mean, error = row.mean(number)
-                away = mean - wanted - common
-                claim = Claim(f"{what} of {row.method} is {wanted:.3f} ± {within:g}", "near", row.method, "")
-                outcome = UNDECIDED if not whole else HOLDS if abs(away) <= within else FAILS
-                text = f"{with_error(mean, error)} ({_n_runs(row)})"
-                text += f", {away:+.3f} from it beside what all have in common" if common else ""
-                found.append(Verdict(claim, outcome, text, away, error, len(row.runs)))
-    return found
-
-
-def _found(figure: Figure, rows: list[Row], whole: bool) -> list[Verdict]:
-    """Does the number of topics lie within three standard errors of the paper's, both errors taken together?"""
-    found = []
-    for row in rows:
-        if (row.corpus, row.method) in figure.found:
-            wanted, spread = figure.found[row.corpus, row.method]
-            mean, error = row.mean("topics")
-            claim = Claim(f"{row.method} finds {wanted:g} ± {spread:g} topics on {row.corpus}", "topics", row.method, "")
-            near = abs(mean - wanted) <= 3 * math.hypot(spread, error)
-            outcome = UNDECIDED if len(row.runs) < 2 or not whole else HOLDS if near else FAILS
-            text = f"{with_error(mean, error, 1)} with a token after {row.mean('steps')[0]:,.0f} steps ({_n_runs(row)})"
-            found.append(Verdict(claim, outcome, text, mean - wanted, error, len(row.runs)))
-    return found
+        log_p = "log p of a test word", LOG_P, test, shift
+        for what, number, wanted, common in (log_p, ("bound", BOUND, bound, 0.0))[: 1 + (bound is not None)]:
+            mean, error = row.mean(number)
+            away, n = mean - wanted - common, len(row.runs)
+            text = f"{with_error(mean, error)} ({_n_runs(row)})"
+            text += f", {away:+.3f} from it beside what all have in common" if common else ""
+            says = f"{what} of {row.method} is {wanted:.3f} ± {within:g}"
+            yield verdict(says, "near", row.method, away, error, within, text, n)
+    for row in (row for row in rows if (row.corpus, row.method) in figure.found):
+        wanted, spread = figure.found[row.corpus, row.method]
+        (mean, error), n = row.mean("topics"), len(row.runs)
+        says = f"{row.method} finds {wanted:g} ± {spread:g} topics on {row.corpus}"
+        text = f"{with_error(mean, error, 1)} with a token after {row.mean('steps')[0]:,.0f} steps ({_n_runs(row)})"
+        within = 3 * math.hypot(spread, error)
+        yield verdict(says, "topics", row.method, mean - wanted, error, within, text, n, enough=n > 1)
 
 
 def _n_runs(row: Row) -> str:
