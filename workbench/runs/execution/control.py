@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from workbench.corpus.saving import partial_of
+from workbench.data.saving import partial_of
 from workbench.runs.loop import Stopped
 
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
