@@ -183,7 +183,8 @@ def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
                 row.model, format_size(row.model, row.n_topics), row.method, str(len(row.runs)), _format(row, "converged", 0),
                 _format(row, "seconds", 3), _format(row, "until_converged", 1),
                 *(with_error(*row.mean(name), 1) for name in UNSEEN), "",
-                *((f"{paper.iterations}", f"{paper.seconds:g}", f"{paper.hours:g}", str(paper.perplexity)) if paper else "––––"),
+                *((f"{paper.iterations}", f"{paper.seconds:g}", f"{paper.hours:g}", f"{paper.perplexity}")
+                  if paper else "––––"),
             )
     else:
         heads = ("corpus", "algorithm", "K", "runs", "log p of a test word", "bound per token", "topics", "steps")
