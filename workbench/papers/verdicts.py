@@ -71,6 +71,7 @@ def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verd
 
 
 def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Verdict:
+    """The verdict on a claim, from all pairs of runs that differ in what it compares and in nothing else."""
     kind = KINDS[claim.kind]
     first, second = (
         [(*place, each.number(kind.number)) for each in measured if (place := _place(each, name, sizes))]
