@@ -44,9 +44,9 @@ def reproduce(
         _list(list(FIGURES.values()), json)
         return 0
     from workbench.papers.reproduce import reproduce as make
-    from workbench.papers.reproduction import verdict_lines
+    from workbench.papers.verdicts import verdict_lines
 
-    told, status = [], 0
+    described, status = [], 0
     asked = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
     try:
         for name in FIGURES if figure == "all" else [figure]:
@@ -58,12 +58,12 @@ def reproduce(
             for why in made.failures:
                 say(f"workbench: {why}")
             status = 1 if made.failures else status
-            told.append(_told(made))
+            described.append(_describe(made))
     except KeyboardInterrupt:
         say("interrupted; what was committed is kept, and the same command goes on from there")
         status = 130
     if json:
-        print_json({"figures": told})
+        print_json({"figures": described})
     return status
 
 
@@ -82,8 +82,8 @@ def parse_topics(text: str | None) -> list[int] | None:
         raise SpecError(f"--topics takes whole numbers with commas, as 40,80; got '{text}'") from None
 
 
-def _told(made) -> dict:
-    """What was made, for programs."""
+def _describe(made) -> dict:
+    """The JSON that describes a figure, its files, runs and verdicts."""
     claims = [
         asdict(each.claim) | {name: getattr(each, name) for name in ("outcome", "difference", "error", "n_pairs")}
         for each in made.verdicts
@@ -96,7 +96,7 @@ def _list(figures: list, json: bool) -> None:
     """The figures with their cost, full and quick."""
     from workbench.runs.execution.forecast import duration
 
-    told = [
+    listed = [
         {
             "name": one.name, "what": one.what, "paper": one.paper, "corpus": one.corpus,
             **{
@@ -107,14 +107,14 @@ def _list(figures: list, json: bool) -> None:
         for one in figures
     ]
     if json:
-        print_json({"figures": told})
+        print_json({"figures": listed})
         return
     costs = [
-        tuple(f"{each[name]['runs']} runs, {duration(each[name]['seconds'])}" for name in ("full", "quick")) for each in told
+        tuple(f"{each[name]['runs']} runs, {duration(each[name]['seconds'])}" for name in ("full", "quick")) for each in listed
     ]
-    rows = [(each["name"], each["what"], *both) for each, both in zip(told, costs, strict=True)]
+    rows = [(each["name"], each["what"], *both) for each, both in zip(listed, costs, strict=True)]
     print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))
-    for paper in dict.fromkeys(each["paper"] for each in told):
+    for paper in dict.fromkeys(each["paper"] for each in listed):
         say(f"{paper}. Times are rough, for two cores; figures of the same runs share them.")
 
 
