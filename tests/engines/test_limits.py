@@ -118,7 +118,7 @@ def test_chains_with_everything_sampled_are_independent_samplers(corpus):
     for step in range(1, 4):
         hybrid, _ = engine.step(corpus, model, options, hybrid, StepContext(6, step))
         for s in range(3):
-            cgs.sweep(corpus, model, cgs.EVERY_COUNT, pure[s], cgs.NO_MEAN, StepContext(6, step), s)
+            cgs.sweep(corpus, cgs.EVERY_COUNT, pure[s], cgs.NO_MEAN, StepContext(6, step), s)
             assert_same_bits(chain_of(hybrid, s), pure[s])
     if corpus.n_tokens > 5:
         assert not np.array_equal(hybrid.topics[0], hybrid.topics[1])

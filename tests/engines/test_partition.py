@@ -161,14 +161,14 @@ def test_changes_of_all_copies_are_added_and_rounding_leaves_nothing_negative():
 def test_sweeps_of_blocks_meet_their_twin_token_by_token(n_parts, n_topics):
     corpus, model = simulated(8, 10, 12), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     topics = random_topics(corpus, n_topics)
-    state, options = cgs_state(corpus, topics, n_topics), cgs.Options(n_parts)
+    state, options = cgs_state(corpus, model, topics, n_topics), cgs.Options(n_parts)
     for sweep in (1, 2):
         context, before = StepContext(9, sweep, 2), topics
         topics = twin_gibbs(corpus, topics, model.alphas, model.beta, uniforms_of(context), n_parts)
         state, info = get_engine("cgs").step(corpus, model, options, state, context)
         assert np.array_equal(state.topics, topics)
         assert (info["updates"], info["moved"]) == (corpus.n_tokens, np.mean(before != topics))
-    assert_same_bits(state, cgs_state(corpus, topics, n_topics))  # the kept counts are those of the topics
+    assert_same_bits(state, cgs_state(corpus, model, topics, n_topics))  # the kept counts are those of the topics
 
 
 @pytest.mark.parametrize("name", ["cvb", "cvb0"])
@@ -176,7 +176,7 @@ def test_sweeps_of_blocks_meet_their_twin_token_by_token(n_parts, n_topics):
 def test_updates_of_blocks_meet_their_twin(n_parts, name):
     corpus, model = simulated(8, 10, 12), LDA(3, (0.1, 0.5, 0.9), 0.2)
     gamma = random_gamma(corpus, 3)
-    state, options = cvb_state(corpus, gamma, second_order=name == "cvb"), cvb.Options(partition=n_parts)
+    state, options = cvb_state(corpus, model, gamma, second_order=name == "cvb"), cvb.Options(partition=n_parts)
     for sweep in (1, 2):
         before = gamma
         gamma = twin_collapsed(corpus, gamma, model.alphas, model.beta, n_parts, name == "cvb")
@@ -184,7 +184,7 @@ def test_updates_of_blocks_meet_their_twin(n_parts, name):
         assert info["updates"] == corpus.n_pairs
         assert info["change"] == pytest.approx(np.abs(gamma - before).max(), abs=COUNTS)
     np.testing.assert_allclose(state.gamma[:, :3], gamma, rtol=0, atol=COUNTS)
-    for found, expected in zip(state, cvb_state(corpus, gamma, second_order=name == "cvb"), strict=True):
+    for found, expected in zip(state, cvb_state(corpus, model, gamma, second_order=name == "cvb"), strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=COUNTS)
 
 
@@ -253,7 +253,7 @@ def test_counts_are_those_of_topics_and_responsibilities_on_any_corpus(corpus, n
     chains = [state] if name == "cgs" else [hybrid.chain_of(state, s) for s in range(len(state.topics))] if r else []
     for chain in chains:
         expected = twins.sampled_counts(corpus, chain.topics, 17, r)
-        for found, array in zip(chain[1:], expected, strict=True):
+        for found, array in zip(chain[1:4], expected, strict=True):
             assert np.array_equal(found[..., :17], array) and not found[..., 17:].any()
     if hasattr(state, "gamma") and len(state.gamma):
         gamma = np.zeros((corpus.n_pairs, 17))

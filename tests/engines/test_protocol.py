@@ -12,6 +12,7 @@ from toys import CORPORA, LDA_ENGINES, corpus_of, every_pair, simulated
 
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import OptionError, StepContext, WarmStart, make_options
+from workbench.engines.lda.hyperparameters import learnt
 from workbench.kernels import threads as slices
 from workbench.models import HDP, LDA, VARIABLES
 from workbench.models.networks.lda import generic_lda
@@ -167,7 +168,7 @@ def test_every_number_watched_is_delivered_and_has_a_name(name):
         assert isinstance(state, engine.state)
         assert isinstance(engine.samples(corpus, options), bool)
         delivered = info | engine.watch(corpus, model, options, state)
-        assert set(delivered) == {*engine.watches, *engine.vectors, "updates", "n_k"}
+        assert set(delivered) == {*engine.watches, *engine.vectors, *learnt(options), "updates", "n_k"}
         assert delivered["updates"] > 0
         assert all(np.ndim(delivered[watch]) == 0 for watch in engine.watches)
 

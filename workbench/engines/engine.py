@@ -74,8 +74,7 @@ class Engine(NamedTuple):
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
     fold_in: Callable                        # (priors, n_kw, documents: Corpus, turn) -> theta (document, topic); of networks
                                              # (runs.afterwards.network_learnt.Learnt, options, documents, turn)
-    learn: Callable | None = None            # (corpus, model, options, state, turn) -> the model with new hyperparameters
-    vectors: tuple[str, ...] = ()            # what `watch` gives of each topic beside n_k
+    vectors: tuple[str, ...] = ()            # what `watch` gives of each topic beside n_k, whatever the options
     keeps: Callable = lambda options: ("n_kw", "n_dk")  # names of what `counts` gives
     grows: bool = False                      # may it come to have more topics than it began with?
     idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that

@@ -20,6 +20,7 @@ from workbench.engines.lda.cvb import (
     counts,
     entropy_of,
     idle,
+    likelihood,
     predict,
     step,
     sufficient_statistics,
@@ -27,11 +28,12 @@ from workbench.engines.lda.cvb import (
     watch,
 )
 from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.lda.hyperparameters import learner, polya_of
 from workbench.engines.lda.svb import samples
 from workbench.models import LDA
 
-__all__ = ["Options", "State", "engine", "entropy_of", "initial_mean", "memory", "sufficient_statistics", "update"]
+__all__ = [
+    "Options", "State", "engine", "entropy_of", "initial_mean", "likelihood", "memory", "sufficient_statistics", "update",
+]
 
 initial_mean = partial(cvb.initial_mean, second_order=False)
 memory = partial(cvb.memory, second_order=False)
@@ -58,10 +60,6 @@ def engine(name: str = "cvb0") -> Engine:
         counts,
         predict,
         by_cvb0,
-        learner(
-            polya_of(lambda corpus, model, options, state, of: sufficient_statistics(corpus, 0, model.n_topics, state, of)),
-            samples,
-        ),
         memory=memory,
         idle=idle,
     )
