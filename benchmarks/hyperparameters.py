@@ -14,8 +14,9 @@ import numpy as np
 
 from workbench.corpus import data_sets, load_corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.hyperparameters import due, learn
+from workbench.engines.options import make_options
 from workbench.models import LDA
 
 BURN_IN, N_ROUNDS = 12, 15

@@ -15,8 +15,9 @@ import pytest
 
 from workbench.corpus import hold_out_tokens, synthetic
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import mixture_probability
+from workbench.engines.options import make_options
 from workbench.models import HDP, LDA
 from workbench.runs.scoring import perplexity
 

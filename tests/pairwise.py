@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import fields
 
-from workbench.engines.engine import OptionError, make_options
+from workbench.engines.options import OptionError, make_options
 
 
 def choices_of(engine) -> dict[str, tuple]:

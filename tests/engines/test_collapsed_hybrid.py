@@ -9,8 +9,9 @@ from engines.starts import cvb_hybrid_state, uniforms_of
 from toys import doubled, every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions
+from workbench.engines.options import OptionError, make_options
 from workbench.models import LDA
 
 EXACT = 1e-9  # the printed digits; float64 trajectories, spec E.5

@@ -11,7 +11,7 @@ from scipy.stats import beta as beta_distribution
 from toys import CORPORA, corpus_of, every_pair, random_gamma, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp import cv_hdp
 from workbench.engines.hdp.cv_hdp import State
 from workbench.engines.hdp.posteriors import (
@@ -24,6 +24,7 @@ from workbench.engines.hdp.posteriors import (
     stick_divergence,
 )
 from workbench.engines.lda import cvb
+from workbench.engines.options import OptionError, make_options
 from workbench.models import HDP, LDA
 
 ORACLE = 1e-8      # relative, spec 18; the state after one to five iterations

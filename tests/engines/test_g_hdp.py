@@ -10,9 +10,10 @@ from scipy.special import gammaln
 from toys import CORPORA, corpus_of, every_pair, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp import g_hdp
 from workbench.engines.lda.cgs import EVERY_COUNT
+from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.kernels.hdp.gibbs import draw_tables
 from workbench.kernels.lda.gibbs import count_topics

@@ -8,9 +8,10 @@ from scipy.special import logsumexp
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, hybrid, hybrid_bound
 from workbench.engines.lda.cgs import EVERY_COUNT
+from workbench.engines.options import OptionError, make_options
 from workbench.kernels import threads as slices
 from workbench.kernels.lda import annealing
 from workbench.kernels.simd.lanes import pad_topics

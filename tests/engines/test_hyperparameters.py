@@ -16,11 +16,12 @@ from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import NoOptions, OptionError, StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp.options import HdpOptions
 from workbench.engines.lda import cvb, hyperparameters, likelihoods
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, asked, learnt, polya
 from workbench.engines.lda.likelihoods import LARGEST, SMALLEST, Dirichlet, Polya, climbed, draw_by_slices, draw_by_tables
+from workbench.engines.options import NoOptions, OptionError, make_options
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models import LDA
 from workbench.runs.spec import make_spec

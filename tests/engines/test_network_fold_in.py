@@ -9,13 +9,14 @@ from scipy.special import psi
 from toys import simulated
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import by_variational_bayes as of_lda
 from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.field import compile_network
 from workbench.engines.networks.fold_in import by_themselves, first_counts
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.state import places_of
+from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import Priors
 from workbench.models.networks.levels import Level, Rows, Variable

@@ -10,9 +10,10 @@ from toys import CORPORA, every_pair, random_gamma, random_topics, simulated, to
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, hybrid
 from workbench.engines.lda.partition import add_changes, each_block, partition_of, shared_out
+from workbench.engines.options import OptionError, make_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA
 

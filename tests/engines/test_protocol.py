@@ -11,8 +11,9 @@ import pytest
 from toys import CORPORA, LDA_ENGINES, corpus_of, every_pair, simulated
 
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import OptionError, StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda.hyperparameters import learnt
+from workbench.engines.options import OptionError, make_options
 from workbench.kernels import threads as slices
 from workbench.models import HDP, LDA, VARIABLES
 from workbench.models.networks.lda import generic_lda

@@ -10,9 +10,10 @@ from toys import corpus_of, random_gamma, simulated
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp import cv_hdp, split_merge
 from workbench.engines.hdp.split_merge import MERGE, SPLIT, Inference, Move
+from workbench.engines.options import make_options
 from workbench.kernels.hdp.restricted_vb import share_in_order
 from workbench.models import HDP
 

@@ -8,9 +8,10 @@ from toys import CORPORA, corpus_of, random_topics, simulated, toy_a, toy_three_
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, scan
 from workbench.engines.lda.scan import DOCUMENTS, WORDS
+from workbench.engines.options import make_options
 from workbench.kernels.lda import sparse_gibbs
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.uniforms import GIBBS

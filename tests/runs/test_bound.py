@@ -5,8 +5,9 @@ import pytest
 import twins
 
 import workbench as wb
-from workbench.engines.engine import OptionError, StepContext
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import hybrid, hybrid_bound
+from workbench.engines.options import OptionError
 from workbench.models import LDA
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError

@@ -11,7 +11,8 @@ import pytest
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import OptionError, StepContext, make_options
+from workbench.engines.engine import StepContext
+from workbench.engines.options import OptionError, make_options
 from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
 from workbench.runs.execution import memory_check as need

@@ -40,7 +40,7 @@ def get_engine(name: str):
         For an unknown name, with the nearest known one.
     """
     if not isinstance(name, str) or name not in ENGINES:
-        from workbench.engines.engine import OptionError
+        from workbench.engines.options import OptionError
 
         near = get_close_matches(str(name), ENGINES, 1, 0.5)
         hint = f"did you mean '{near[0]}'? There are" if near else "there are"

@@ -17,7 +17,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import WarmStart, make_options
+from workbench.engines.engine import WarmStart
+from workbench.engines.options import make_options
 from workbench.models import LDA
 from workbench.models.networks.files import network_of
 from workbench.models.networks.network import Network

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import psi
 
-from workbench.engines.engine import Engine, OptionError, option
+from workbench.engines.engine import Engine
 from workbench.engines.hdp import split_merge
 from workbench.engines.hdp.options import TINY, HdpOptions
 from workbench.engines.hdp.posteriors import (
@@ -42,6 +42,7 @@ from workbench.engines.hdp.posteriors import (
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes, word_major_bytes
+from workbench.engines.options import OptionError, option
 from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.hdp.count_moments import (
     add_tables_of_documents,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from workbench.engines.engine import OptionError, option
+from workbench.engines.options import OptionError, option
 
 TINY = 1e-8
 """The smallest concentration, shape or rate that is taken."""

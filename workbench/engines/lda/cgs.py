@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, OptionError
+from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, polya, watched
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.engines.memory import Memory, partition_bytes, row_bytes
+from workbench.engines.options import OptionError
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_joint, predictive

@@ -22,13 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, learnt, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
+from workbench.engines.options import option
 from workbench.kernels.hdp.count_moments import expected_log_joint
 from workbench.kernels.lda.collapsed_vb import add_moments, update_in_order
 from workbench.kernels.lda.log_joint import log_joint, predictive

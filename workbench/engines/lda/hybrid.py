@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from workbench.engines.engine import Engine, OptionError, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.factored import Entropy
 from workbench.engines.lda.fold_in import by_gibbs
@@ -32,6 +32,7 @@ from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, row_bytes
+from workbench.engines.options import OptionError, option
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
 from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes

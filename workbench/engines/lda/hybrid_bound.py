@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import OptionError, StepContext, never_interrupted
+from workbench.engines.engine import StepContext, never_interrupted
 from workbench.engines.lda.hybrid import chain_of
+from workbench.engines.options import OptionError
 from workbench.kernels.lda.annealing import (
     draw_and_weigh,
     draw_annealed,

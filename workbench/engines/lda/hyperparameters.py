@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import psi
 
-from workbench.engines.engine import OptionError, option
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
+from workbench.engines.options import OptionError, option
 from workbench.kernels.lda.polya import histogram_counts, real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.engines.engine import option
+from workbench.engines.options import option
 from workbench.kernels.lda.initial_topics import WAYS, start_responsibilities
 from workbench.kernels.uniforms import RESPONSIBILITIES
 

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from workbench.engines.engine import option
+from workbench.engines.options import option
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
 

@@ -20,13 +20,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Engine, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_blocks, weigh_topics
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes
+from workbench.engines.options import option
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, update_in_order, weigh_rows, weighted_entropy

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_slices, weigh_topics
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import Learning, dirichlet, learn, watched
@@ -30,6 +30,7 @@ from workbench.engines.lda.initial_responsibilities import init_option, initiali
 from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.svb import in_parallel, samples, sufficient_statistics, update_in_parallel
 from workbench.engines.memory import DOUBLE, Memory, row_bytes, word_major_bytes
+from workbench.engines.options import option
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint, predictive
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED

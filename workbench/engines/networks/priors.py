@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import psi
 
-from workbench.engines.engine import option
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.state import alphas_of, places_of
+from workbench.engines.options import option
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models.networks.network import WORD, Level, Network
 

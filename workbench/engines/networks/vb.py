@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import xlogy
 
-from workbench.engines.engine import Engine, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda.factored import room_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Memory
@@ -37,6 +37,7 @@ from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
 from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
 from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
+from workbench.engines.options import option
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.networks.vb import fit_documents, random_cells, share_start, signed_rises, sum_rows

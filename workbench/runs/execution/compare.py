@@ -14,7 +14,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, make_options, takes
+from workbench.engines.options import OptionError, make_options, takes
 from workbench.models import LDA
 from workbench.models.networks.network import Network
 from workbench.runs.execution.control import MemoryControl, ending_cleanly

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import make_options, takes
+from workbench.engines.options import make_options, takes
 from workbench.runs.execution.compare import plan
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.spec import RunSpec, SpecError, whole

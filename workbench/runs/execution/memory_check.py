@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import OptionError, make_options
 from workbench.engines.memory import DOUBLE
+from workbench.engines.options import OptionError, make_options
 from workbench.models.networks.network import Network
 from workbench.runs.execution.available_memory import GIB, MIB, room, told
 from workbench.runs.spec import RunSpec, SpecError
