@@ -1,7 +1,7 @@
 """What an engine is: a handful of functions over a corpus, a model, options and a state.
 
 A state holds exactly what the next step needs; a checkpoint is a state. `step` may reuse the arrays of
-the state that it was given. Randomness comes in as an argument, the turn; an engine keeps none.
+the state that it was given. Randomness comes in as an argument, the context; an engine keeps none.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from workbench.kernels.uniforms import draw_key
 
 
 def never_interrupted() -> None:
-    """The pulse of somebody who never interrupts."""
+    """The callback of a step that is never interrupted."""
 
 
 class StepContext(NamedTuple):
-    """What the loop hands to one step: its randomness, its threads, and a pulse to give between slices.
+    """What one step gets from the loop: its randomness, its threads, and a callback to call between slices.
 
-    The pulse returns soon, waits while the run is paused, and raises when the run is to stop at once.
+    `interrupt` returns soon, waits while the run is paused, and raises when the run is to stop at once.
     """
 
     seed: int
@@ -31,7 +31,7 @@ class StepContext(NamedTuple):
     interrupt: Callable[[], None] = never_interrupted
 
     def key(self, stream: int, chain: int = 0) -> np.uint64:
-        """The key of a stream of uniforms in this turn; see `workbench.kernels.uniforms`."""
+        """The key of a stream of uniforms in this step; see `workbench.kernels.uniforms`."""
         return np.uint64(draw_key(self.seed, stream, chain, self.step))
 
 
@@ -59,13 +59,13 @@ class Engine(NamedTuple):
     state: type                              # NamedTuple of arrays and floats
     watches: tuple[str, ...]                 # the scalars of `watch` and `step`, names of models.variables
     samples: Callable                        # (corpus, options) -> bool: is any token sampled?
-    init: Callable                           # (corpus, model, options, turn, start: Start | None = None) -> state
-    step: Callable                           # (corpus, model, options, state, turn) -> (state, {"updates": int, …})
+    init: Callable                           # (corpus, model, options, context, warm_start: WarmStart | None = None) -> state
+    step: Callable                           # (corpus, model, options, state, context) -> (state, {"updates": int, …})
     watch: Callable                          # (corpus, model, options, state) -> {"n_k": (topic,), scalar …}
     counts: Callable                         # (corpus, model, options, state) -> {"n_kw": …, "n_dk": …}
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
-    fold_in: Callable                        # (priors, n_kw, documents: Corpus, turn) -> theta (document, topic); of networks
-                                             # (runs.afterwards.network_learnt.Learnt, options, documents, turn)
+    fold_in: Callable                        # (learnt, options, documents: Corpus, context) -> theta (document, topic), given
+                                             # `lda.fold_in.LearntTopics` or, of networks, `network_learnt.Learnt`
     vectors: tuple[str, ...] = ()            # what `watch` gives of each topic beside n_k, whatever the options
     keeps: Callable = lambda options: ("n_kw", "n_dk")  # names of what `counts` gives
     grows: bool = False                      # may it come to have more topics than it began with?
