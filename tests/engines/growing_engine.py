@@ -58,7 +58,10 @@ def predict(corpus, model, options, state, pairs):
 
 def engine(name):
     return Engine(
-        name, "Growing", "nobody", HDP, NoOptions, State, ("alpha_total", "beta_total", "steps"), lambda corpus, options: True,
-        init, step, watch, counts, predict, by_cvb0, vectors=("alpha",), keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        name=name, title="Growing", source="nobody",
+        model=HDP, options=NoOptions, state=State, samples=lambda corpus, options: True,
+        watches=("alpha_total", "beta_total", "steps"), vectors=("alpha",),
+        keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
         grows=True,
     )

@@ -178,6 +178,6 @@ def test_counts_are_those_of_the_responsibilities_as_they_are_stored(name):
 
 def test_zeroth_order_keeps_no_variances():
     corpus, model = simulated(), LDA(3)
-    state = cvb0.init(corpus, model, cvb0.Options(), StepContext(0, 0))
+    state = cvb0.init(corpus, model, cvb.Options(), StepContext(0, 0))
     assert state.moments[3:] == (None, None, None)
     assert sum(array.size for array in state[3:6]) == 0

@@ -50,6 +50,7 @@ def predict(corpus, model, options, state, pairs):
 
 def engine(name):
     return Engine(
-        name, "Toy", "nobody", LDA, NoOptions, State, ("log_joint",), lambda corpus, options: True,
-        init, step, watch, counts, predict, by_gibbs,
+        name=name, title="Toy", source="nobody",
+        model=LDA, options=NoOptions, state=State, samples=lambda corpus, options: True, watches=("log_joint",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
     )

@@ -361,12 +361,13 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "cv-hdp") -> Engine:
     return Engine(
-        name, "Collapsed variational inference for the HDP", "Teh, Kurihara & Welling (2008)",
-        HDP, Options, State, (
+        name=name, title="Collapsed variational inference for the HDP", source="Teh, Kurihara & Welling (2008)",
+        model=HDP, options=Options, state=State, samples=lambda corpus, options: False,
+        watches=(
             "bound", "change", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",
             "effective_topics", "steps", *split_merge.NO_MOVE,
         ),
-        lambda corpus, options: False, init, step, watch, counts, predict, by_cvb0, vectors=("alpha",), keeps=keeps,
-        memory=memory,
-        idle=lambda options: "pairs are updated one after another",
+        vectors=("alpha",), keeps=keeps,
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
+        memory=memory, idle=lambda options: "pairs are updated one after another",
     )

@@ -194,13 +194,14 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "g-hdp") -> Engine:
     return Engine(
-        name, "Gibbs sampling of the HDP", "Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), eq. 17",
-        HDP, HdpOptions, State,
-        (
+        name=name, title="Gibbs sampling of the HDP",
+        source="Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), eq. 17",
+        model=HDP, options=HdpOptions, state=State, samples=lambda corpus, options: True,
+        watches=(
             "log_joint", "moved", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",
             "effective_topics", "steps",
         ),
-        lambda corpus, options: True, init, step, watch, counts, predict, by_gibbs, vectors=("alpha",),
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), grows=True,
-        idle=lambda options: "tokens are drawn one after another", memory=memory,
+        vectors=("alpha",), keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
+        memory=memory, idle=lambda options: "tokens are drawn one after another", grows=True,
     )

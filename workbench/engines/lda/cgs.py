@@ -178,21 +178,10 @@ def idle(options) -> str | None:
 
 def engine(name: str = "cgs") -> Engine:
     return Engine(
-        name,
-        "Collapsed Gibbs sampling",
-        "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
-        LDA,
-        Options,
-        State,
-        ("log_joint", "moved", "scan"),
-        samples,
-        init,
-        step,
-        watch,
-        counts,
-        predict,
-        by_gibbs,
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
-        idle=idle,
-        memory=memory,
+        name=name, title="Collapsed Gibbs sampling",
+        source="Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
+        model=LDA, options=Options, state=State, samples=samples,
+        watches=("log_joint", "moved", "scan"), keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
+        memory=memory, idle=idle,
     )

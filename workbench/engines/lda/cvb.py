@@ -202,20 +202,9 @@ def idle(options) -> str | None:
 
 def engine(name: str = "cvb") -> Engine:
     return Engine(
-        name,
-        "Collapsed variational Bayes, second order",
-        "Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
-        LDA,
-        Options,
-        State,
-        ("bound", "collapsed_bound", "change"),
-        samples,
-        init,
-        step,
-        watch,
-        counts,
-        predict,
-        by_cvb0,
-        memory=memory,
-        idle=idle,
+        name=name, title="Collapsed variational Bayes, second order",
+        source="Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
+        model=LDA, options=Options, state=State, samples=samples, watches=("bound", "collapsed_bound", "change"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
+        memory=memory, idle=idle,
     )

@@ -228,20 +228,8 @@ def idle(options) -> str | None:
 
 def engine(name: str = "svb") -> Engine:
     return Engine(
-        name,
-        "Standard variational Bayes, collapsed view",
-        "Welling, Teh & Kappen (2008), eq. 9-11",
-        LDA,
-        Options,
-        State,
-        ("bound",),
-        samples,
-        init,
-        step,
-        watch,
-        counts,
-        predict,
-        by_variational_bayes,
-        memory=memory,
-        idle=idle,
+        name=name, title="Standard variational Bayes, collapsed view", source="Welling, Teh & Kappen (2008), eq. 9-11",
+        model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
+        memory=memory, idle=idle,
     )

@@ -173,7 +173,9 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "vb") -> Engine:
     return Engine(
-        name, "Variational Bayes, EM form", "Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
-        LDA, Options, State, ("bound",), samples, init, step, watch, counts, predict,
-        by_variational_bayes, memory=memory,
+        name=name, title="Variational Bayes, EM form",
+        source="Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
+        model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
+        memory=memory,
     )

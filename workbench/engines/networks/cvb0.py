@@ -172,8 +172,9 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "network-cvb0") -> Engine:
     return Engine(
-        name, "Collapsed variational Bayes for networks, zeroth order",
-        "Asuncion, Welling, Smyth & Teh (2009), eq. 6; Heinrich & Goesele (2009)",
-        Network, Options, State, ("bound", "change"), samples, init, step, watch, counts, predict, by_variational_bayes,
+        name=name, title="Collapsed variational Bayes for networks, zeroth order",
+        source="Asuncion, Welling, Smyth & Teh (2009), eq. 6; Heinrich & Goesele (2009)",
+        model=Network, options=Options, state=State, samples=samples, watches=("bound", "change"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
         memory=memory, idle=lambda options: "pairs are updated one after another", suits=check,
     )

@@ -216,8 +216,10 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "network-gibbs") -> Engine:
     return Engine(
-        name, "Collapsed Gibbs sampling of networks", "Heinrich & Goesele (2009), sec. 4",
-        Network, Options, State, ("log_joint", "moved"), samples, init, step, watch, counts, predict, by_variational_bayes,
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), idle=lambda options: "tokens are drawn one after another",
-        memory=memory, suits=lambda network: check_words(check(network)),
+        name=name, title="Collapsed Gibbs sampling of networks", source="Heinrich & Goesele (2009), sec. 4",
+        model=Network, options=Options, state=State, samples=samples,
+        watches=("log_joint", "moved"), keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
+        memory=memory, idle=lambda options: "tokens are drawn one after another",
+        suits=lambda network: check_words(check(network)),
     )

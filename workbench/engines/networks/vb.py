@@ -250,7 +250,8 @@ def engine(name: str = "network-vb") -> Engine:
     estimated = name == "network-vb-ml"
     title = "Variational Bayes for networks" + (", rows of the corpus estimated" if estimated else "")
     return Engine(
-        name, title, "Heinrich & Goesele (2009), eq. 5-12",
-        Network, Options, State, ("bound",), samples, init, step, watch, counts, predict, by_variational_bayes,
+        name=name, title=title, source="Heinrich & Goesele (2009), eq. 5-12",
+        model=Network, options=Options, state=State, samples=samples, watches=("bound",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
         memory=memory, suits=with_points if estimated else check,
     )
