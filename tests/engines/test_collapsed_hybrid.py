@@ -119,8 +119,8 @@ def test_tokens_may_be_drawn_with_the_variance_terms():
 
 @both_orders
 def test_an_interleaved_pass_needs_one_chain(name):
-    with pytest.raises(OptionError, match="phases=interleaved needs n_samples=1"):
-        make_options(get_engine(name), {"phases": "interleaved", "n_samples": 2})
+    with pytest.raises(OptionError, match="phases=interleaved needs n_chains=1"):
+        make_options(get_engine(name), {"phases": "interleaved", "n_chains": 2})
 
 
 def test_variance_terms_belong_to_two_phases():

@@ -84,7 +84,7 @@ def test_the_bound_at_given_responsibilities_is_the_printed_one(oracles, toy):
 def test_the_bytes_of_the_pairs_and_of_a_sweep_are_told(n_parts):
     """Columns of the sampled and of the variational pairs; counts of words (word, topic padded) float64, of each chain."""
     corpus, model, n_chains = simulated(60, 50, 40), LDA(20, 0.1, 0.1), 20
-    options = make_options(get_engine("cvb-cgs"), {"partition": n_parts, "n_samples": n_chains})
+    options = make_options(get_engine("cvb-cgs"), {"partition": n_parts, "n_chains": n_chains})
     told = get_engine("cvb-cgs").memory(corpus, model, options)
     columns = partition_of(corpus, n_parts, most=1).columns + partition_of(corpus, n_parts, least=2).columns
     assert told.indices == sum(array.nbytes for each in columns for array in each)
@@ -207,8 +207,8 @@ def test_a_fraction_between_two_counts_is_the_lower_count():
 
 
 def test_an_interleaved_pass_needs_one_chain_and_the_sequential_schedule():
-    for wrong in ({}, {"schedule": "sequential", "n_samples": 2}):
-        with pytest.raises(OptionError, match="phases=interleaved needs n_samples=1 and schedule=sequential"):
+    for wrong in ({}, {"schedule": "sequential", "n_chains": 2}):
+        with pytest.raises(OptionError, match="phases=interleaved needs n_chains=1 and schedule=sequential"):
             make_options(ENGINE, {"phases": "interleaved", **wrong})
 
 

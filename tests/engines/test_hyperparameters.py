@@ -230,7 +230,7 @@ JOINTS = {"svb": "bound", "cvb0": "bound", "cgs": "log_joint", "svb-cgs": "objec
 def test_what_is_maximised_is_what_the_engine_records(name, form):
     """Its bound, log joint or objective changes with the priors as the likelihoods do; chains are averaged."""
     engine, corpus = get_engine(name), CORPORA["empty_documents_and_unused_words"] if form == "symmetric" else simulated()
-    given = {"n_samples": 3} if name.endswith("-cgs") else {}
+    given = {"n_chains": 3} if name.endswith("-cgs") else {}
     options = learning(engine, form=form, learn_after=4, **given)
     one, other = LDA(3, 0.4, 0.3), LDA(3, 0.07 if form == "symmetric" else (0.2, 1.3, 0.05), 1.1)
     state = engine.init(corpus, one, options, StepContext(0, 0))
@@ -249,7 +249,7 @@ def test_what_is_maximised_is_what_the_engine_records(name, form):
 @pytest.mark.parametrize("of", ["alpha", "beta"])
 def test_cvb_and_its_hybrid_maximise_the_corrected_expectation(of, r):
     engine, corpus, model = get_engine("cvb-cgs"), simulated(6, 8, 9), LDA(3, 0.3, 0.2)
-    options = learning(engine, r=r, n_samples=2, learn_after=3)
+    options = learning(engine, r=r, n_chains=2, learn_after=3)
     state = engine.init(corpus, model, options, StepContext(2, 0))
     for step in range(1, 3):
         state, _ = engine.step(corpus, model, options, state, StepContext(2, step))
@@ -575,8 +575,8 @@ def test_threads_change_no_bit_and_seeds_change_draws(name, way):
 def test_a_hybrid_learns_as_the_engine_that_it_is_in_the_limit(name, pure, way, form):
     hybrid = get_engine(name)
     for corpus in (simulated(), CORPORA["empty_documents_and_unused_words"]):
-        for r, n_samples, engine in ((0, 1, get_engine(pure)), (0, 3, get_engine(pure)), (np.inf, 1, get_engine("cgs"))):
-            ours = runs(hybrid, corpus, LDA(3), learning(hybrid, way, form, r=r, n_samples=n_samples), 6)
+        for r, n_chains, engine in ((0, 1, get_engine(pure)), (0, 3, get_engine(pure)), (np.inf, 1, get_engine("cgs"))):
+            ours = runs(hybrid, corpus, LDA(3), learning(hybrid, way, form, r=r, n_chains=n_chains), 6)
             theirs = runs(engine, corpus, LDA(3), learning(engine, way, form), 6)
             for (one, _), (other, _) in zip(ours, theirs, strict=True):
                 assert np.array_equal(one.alpha, other.alpha) and one.beta == other.beta
@@ -610,8 +610,8 @@ def test_an_option_without_effect_is_refused_in_a_sentence(name, given, because)
 
 
 def test_an_engines_own_checks_still_hold():
-    with pytest.raises(OptionError, match="phases=interleaved needs n_samples=1"):
-        make_options(get_engine("cvb0-cgs"), {"phases": "interleaved", "n_samples": 2, "learn_beta": "sampled"})
+    with pytest.raises(OptionError, match="phases=interleaved needs n_chains=1"):
+        make_options(get_engine("cvb0-cgs"), {"phases": "interleaved", "n_chains": 2, "learn_beta": "sampled"})
 
 
 # ---------------------------------------------------------------------- in a run

@@ -21,7 +21,7 @@ COUNTS = 1e-9  # rounding of running sums over two sweeps of at most 180 tokens
 NEAR = 0.025  # of a cell of the predictive; see the test
 ENGINES = [
     ("cgs", {}), ("cvb", {}), ("cvb0", {}), ("svb-cgs", {}), ("svb-cgs", {"schedule": "sequential"}), ("cvb-cgs", {}),
-    ("cvb-cgs", {"cg_second_order": True, "n_samples": 3}), ("cvb0-cgs", {"n_samples": 2}),
+    ("cvb-cgs", {"cg_second_order": True, "n_chains": 3}), ("cvb0-cgs", {"n_chains": 2}),
 ]
 every_corpus = pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 every_number = pytest.mark.parametrize("n_parts", [2, 3, 12])  # more than there are documents or words, too
@@ -192,7 +192,7 @@ def test_updates_of_blocks_meet_their_twin(n_parts, name):
 @pytest.mark.parametrize("n_parts", [2, 3])
 def test_a_hybrid_draws_by_blocks_given_its_expected_counts(n_parts):
     corpus, model = simulated(8, 10, 12), LDA(3, (0.1, 0.5, 0.9), 0.2)
-    options = make_options(get_engine("cvb0-cgs"), {"partition": n_parts, "n_samples": 2})
+    options = make_options(get_engine("cvb0-cgs"), {"partition": n_parts, "n_chains": 2})
     engine, before, _ = steps("cvb0-cgs", options, corpus, model, 0)
     given = before.gamma[:, :3].copy()
     gamma = np.zeros((corpus.n_pairs, 3))
@@ -319,7 +319,7 @@ def test_the_chain_of_a_partition_stays_near_the_exact_posterior(toy):
 def test_a_run_that_is_resumed_in_the_middle_has_the_bits_of_an_uninterrupted_one(tmp_path):
     train, test = wb.hold_out_tokens(simulated(30, 20, 12), 0.1, 0)
     fit = partial(
-        wb.fit, train, "cvb0-cgs", 5, test=test, options={"partition": 3, "n_samples": 2}, progress=False, snapshot_every=4
+        wb.fit, train, "cvb0-cgs", 5, test=test, options={"partition": 3, "n_chains": 2}, progress=False, snapshot_every=4
     )
     fit(n_iterations=4, store=tmp_path, n_threads=2, name="one")
     resumed = wb.resume("one", n_iterations=8, store=tmp_path, progress=False)

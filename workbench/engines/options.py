@@ -19,18 +19,24 @@ class NoOptions:
 
 def option(
     default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
-    late: bool = False, high: float | None = None,
+    late: bool = False, high: float | None = None, former: str | None = None,
 ):
     """A dataclass field that knows what it means and which values it takes.
 
     With ``choices`` it takes one of these; with a default of True or False it takes both; otherwise a
     number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
     came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
-    that those runs keep their names.
+    that those runs keep their names. One that was renamed is still read, and hashed, by its ``former`` name.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "whole": whole, "infinite": infinite}
-    return field(default=default, metadata=about | {"late": late})
+    return field(default=default, metadata=about | {"late": late, "former": former})
+
+
+def named_options(engine) -> dict:
+    """The fields of an engine's options by name, and by the names that some had before."""
+    known = fields(engine.options)
+    return {f.name: f for f in known} | {f.metadata["former"]: f for f in known if f.metadata["former"]}
 
 
 def make_options(engine, given: dict):
@@ -41,20 +47,23 @@ def make_options(engine, given: dict):
     OptionError
         For a name that the engine does not have (the nearest is named) or a value out of range.
     """
-    known = {f.name: f for f in fields(engine.options)}
-    values = {}
+    known, values = named_options(engine), {}
     for name, value in given.items():
         if name not in known:
             near = get_close_matches(name, known, 1, 0.4)
-            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known) or 'none'}"
+            names = ", ".join(f.name for f in fields(engine.options)) or "none"
+            hint = f"did you mean '{known[near[0]].name}'?" if near else f"it has {names}"
             raise OptionError(f"{engine.name} has no option '{name}'; {hint}")
-        values[name] = _checked(engine.name, known[name], value)
+        about = known[name]
+        if about.name in values:
+            raise OptionError(f"option '{about.name}' of {engine.name} was '{name}' before; give one of them, not both")
+        values[about.name] = _checked(engine.name, about, value)
     return engine.options(**values)
 
 
 def takes(engine, name: str, value) -> bool:
     """Does the engine have the option, and may it have this value?"""
-    about = {f.name: f for f in fields(engine.options)}.get(name)
+    about = named_options(engine).get(name)
     try:
         return about is not None and _checked(engine.name, about, value) is not None
     except OptionError:

@@ -92,8 +92,8 @@ def r_option():
     return option(1.0, "pairs that count more than r are variational, the others are sampled", low=0, infinite=True)
 
 
-def n_samples_option():
-    return option(1, "chains that share the responsibilities", low=1, whole=True)
+def n_chains_option():
+    return option(1, "chains that share the responsibilities", low=1, whole=True, former="n_samples")
 
 
 def phases_option():
@@ -112,7 +112,7 @@ def whole_in_one_pass(options) -> None:
 @dataclass(frozen=True)
 class SvbOwnOptions:
     r: float = r_option()
-    n_samples: int = n_samples_option()
+    n_chains: int = n_chains_option()
     phases: str = phases_option()
     schedule: str = option(
         "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
@@ -123,8 +123,8 @@ class SvbOwnOptions:
 
     def __post_init__(self):
         whole_in_one_pass(self)
-        if self.phases == "interleaved" and (self.n_samples != 1 or self.schedule != "sequential"):
-            raise OptionError("phases=interleaved needs n_samples=1 and schedule=sequential; set both, or use two_phase")
+        if self.phases == "interleaved" and (self.n_chains != 1 or self.schedule != "sequential"):
+            raise OptionError("phases=interleaved needs n_chains=1 and schedule=sequential; set both, or use two_phase")
 
 
 @dataclass(frozen=True)
@@ -135,14 +135,14 @@ class SvbOptions(Learning, SvbOwnOptions):
 def one_chain_in_one_pass(options) -> None:
     """Refuses an interleaved pass with several chains or a partition."""
     whole_in_one_pass(options)
-    if options.phases == "interleaved" and options.n_samples != 1:
-        raise OptionError("phases=interleaved needs n_samples=1; set it, or use two_phase")
+    if options.phases == "interleaved" and options.n_chains != 1:
+        raise OptionError("phases=interleaved needs n_chains=1; set it, or use two_phase")
 
 
 @dataclass(frozen=True)
 class Cvb0OwnOptions:
     r: float = r_option()
-    n_samples: int = n_samples_option()
+    n_chains: int = n_chains_option()
     phases: str = phases_option()
     init: str = init_option()
     partition: int = partition_option()
@@ -159,7 +159,7 @@ class Cvb0Options(Learning, Cvb0OwnOptions):
 @dataclass(frozen=True)
 class CvbOwnOptions:
     r: float = r_option()
-    n_samples: int = n_samples_option()
+    n_chains: int = n_chains_option()
     phases: str = phases_option()
     cg_second_order: bool = option(False, "draw tokens with the variance terms of the variational counts too")
     init: str = init_option()
@@ -204,15 +204,15 @@ def samples(corpus, options) -> bool:
     return sampled_of(corpus, threshold_of(options)).n_pairs > 0
 
 
-def n_chains(corpus, options) -> int:
+def chains_of(corpus, options) -> int:
     """S, or 1 where no token is sampled and all chains would be the same."""
-    return options.n_samples if samples(corpus, options) else 1
+    return options.n_chains if samples(corpus, options) else 1
 
 
 def init(corpus, model, options, context, warm_start=None, *, part=svb):
     """Responsibilities as the variational engine starts them, topics as `cgs` does."""
     threshold = threshold_of(options)
-    chains = [cgs.initial_chain(corpus, model, threshold, context, s, warm_start) for s in range(n_chains(corpus, options))]
+    chains = [cgs.initial_chain(corpus, model, threshold, context, s, warm_start) for s in range(chains_of(corpus, options))]
     mean = part.initial_mean(corpus, model, options, threshold, context, warm_start)
     state = SvbState if part is svb else CvbState
     drawn = (np.stack(arrays) for arrays in list(zip(*chains, strict=True))[:4])
@@ -336,7 +336,7 @@ def memory(corpus, model, options, *, part=svb) -> Memory:
 
     Hybrids have no collapsed bound, which takes words in order.
     """
-    threshold, look, chains = threshold_of(options), row_bytes(corpus, model.n_topics), n_chains(corpus, options)
+    threshold, look, chains = threshold_of(options), row_bytes(corpus, model.n_topics), chains_of(corpus, options)
     mean, sampled = part.memory(corpus, model, options, threshold), cgs.memory(corpus, model, options)
     state, n_sampled = mean.state + chains * sampled.state, sampled_of(corpus, threshold).n_pairs
     if n_sampled == corpus.n_pairs:
@@ -351,7 +351,7 @@ def idle(options) -> str | None:
     """Why more than one thread has little or nothing to do."""
     if options.phases == "interleaved":
         return "pairs are visited one after another; phases=two_phase does not need that"
-    return idle_alone("tokens are drawn") if options.partition == options.n_samples == 1 else None
+    return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
 
 
 class Kind(NamedTuple):
@@ -375,9 +375,11 @@ KINDS = {
 def engine(name: str = "svb-cgs") -> Engine:
     kind = KINDS[name]
     return Engine(
-        name, f"Hybrid of {kind.title} and Gibbs sampling", f"Welling, Teh & Kappen (2008), {kind.source}",
-        LDA, kind.options, kind.state, ("objective", "moved", "scan", *kind.watches), samples,
-        partial(init, part=kind.part), partial(step, part=kind.part), watch, counts, predict, by_gibbs,
+        name=name, title=f"Hybrid of {kind.title} and Gibbs sampling", source=f"Welling, Teh & Kappen (2008), {kind.source}",
+        model=LDA, options=kind.options, state=kind.state, samples=samples,
+        watches=("objective", "moved", "scan", *kind.watches),
+        init=partial(init, part=kind.part), step=partial(step, part=kind.part), watch=watch, counts=counts, predict=predict,
+        fold_in=by_gibbs,
         memory=partial(memory, part=kind.part), idle=idle,
     )
 

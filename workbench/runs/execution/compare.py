@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import fields
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
@@ -14,7 +13,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.options import OptionError, make_options, takes
+from workbench.engines.options import OptionError, make_options, named_options, takes
 from workbench.models import LDA
 from workbench.models.networks.network import Network
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
@@ -61,11 +60,11 @@ def plan(
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
-    known = {name: {field.name for field in fields(get_engine(name).options)} for name, _ in chosen}
+    known = {name: named_options(get_engine(name)) for name, _ in chosen}
     for option, value in (options or {}).items():
         having = [name for name, names in known.items() if option in names]
         if not having:
-            there_are = ", ".join(sorted(set().union(*known.values())))
+            there_are = ", ".join(sorted({field.name for names in known.values() for field in names.values()}))
             raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
         if not any(takes(get_engine(name), option, value) for name in having):
             make_options(get_engine(having[0]), {option: value})  # says what is wrong with it
