@@ -168,7 +168,7 @@ def test_the_urn_draws_counts_with_the_moments_of_its_law():
     corpus = corpus_of([(d, w, n) for d in range(4000) for w, n in [(0, 1), (1, 4), *((w, 1) for w in range(2, 7))]])
     model, gamma = LDA(3, (0.9, 0.5, 0.2), 0.4), np.tile([0.1, 0.3, 0.6], (corpus.n_pairs, 1))
     state = hybrid_state(corpus, model, gamma, [random_topics(corpus, 3)], "parallel", 1)
-    _, n_dk, n_wk, n_k = drawn = hybrid_bound._nothing_sampled(corpus, 16)
+    _, n_dk, n_wk, n_k = drawn = hybrid_bound._nothing_sampled(corpus, 3)
     annealing.draw_from_urn(
         0, 4000, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.int64(1), *drawn, state.mean_dk,
         pad_topics(model.alphas), 3, StepContext(2, 0).key(GIBBS),

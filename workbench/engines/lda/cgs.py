@@ -21,12 +21,12 @@ from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, polya, watched
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
-from workbench.engines.memory import Memory, partition_bytes, row_bytes
+from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
 from workbench.engines.options import OptionError
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_joint, predictive
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, TOPICS
 from workbench.models import LDA
 
@@ -58,6 +58,12 @@ class Options(Learning, OwnOptions):
     """Those of the engine, and what it learns of its priors."""
 
 
+def arrays(corpus, n_topics: int) -> dict[str, Array]:
+    """The arrays of a state but for the priors."""
+    topics = {"topics": Array((corpus.n_tokens,), np.uint16)}
+    return topics | topic_counts("n", corpus, n_topics, np.int32, np.int64)
+
+
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Every token in a topic drawn uniformly, or given the counts of another run."""
     return initial_chain(corpus, model, EVERY_COUNT, context, 0, warm_start)
@@ -65,15 +71,8 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -> State:
     """A start of the tokens whose pairs count at most the threshold."""
-    lanes = padded(model.n_topics)
-    state = State(
-        initial_topics(corpus, model, context.key(TOPICS, chain), warm_start),
-        aligned_zeros((corpus.n_documents, lanes), np.int32),
-        aligned_zeros((corpus.n_words, lanes), np.int32),
-        aligned_zeros((lanes,), np.int64),
-        model.alphas,
-        model.beta,
-    )
+    state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
+    state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
     count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *state[:4])
     return state
 
@@ -165,7 +164,7 @@ def samples(corpus, options) -> bool:
 
 def memory(corpus, model, options) -> Memory:
     """The topics and the counts of one chain; what a sweep takes besides is a row, or lists where it goes word after word."""
-    state = corpus.n_tokens * np.dtype(np.uint16).itemsize + row_bytes(corpus, model.n_topics, np.int32)
+    state = size(arrays(corpus, model.n_topics))
     if options.partition > 1:
         return Memory(state, partition_bytes(corpus, options.partition, corpus.n_pairs))
     return Memory(state, *word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto")))

@@ -28,14 +28,14 @@ from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientSt
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.svb import samples
-from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
+from workbench.engines.memory import DOUBLE, Array, Memory, partition_bytes, size, topic_counts, word_major_bytes, zeros
 from workbench.engines.options import option
 from workbench.kernels.hdp.count_moments import expected_log_joint
 from workbench.kernels.lda.collapsed_vb import add_moments, update_in_order
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.models import LDA
 
 RECOUNT_EVERY = 50
@@ -91,19 +91,21 @@ def step(corpus, model, options, state, context):
     return learn(corpus, options, state, context, False, likelihood), info
 
 
+def arrays(corpus, model, options, threshold=0, second_order=True) -> dict[str, Array]:
+    """The arrays of a state but for the priors."""
+    mean, variance = (topic_counts(name, corpus, model.n_topics) for name in ("mean", "var"))
+    if not second_order:
+        variance = {name: Array((0,) * len(array.shape)) for name, array in variance.items()}
+    n_variational = int(np.sum(corpus.counts > threshold))
+    return mean | variance | {"gamma": Array((n_variational, padded(model.n_topics)), STORED[options.precision])}
+
+
 def initial_mean(corpus, model, options, threshold, context, warm_start=None, second_order=True) -> State:
     """Moments of the first responsibilities of the pairs that count more than the threshold."""
-    lanes, n_variational = padded(model.n_topics), int(np.sum(corpus.counts > threshold))
-    gamma = aligned_zeros((n_variational, lanes), STORED[options.precision])
-    mean = no_counts(corpus, lanes)
-    initialise(corpus, model, options, threshold, context, warm_start, gamma, *mean)
-    variance = no_counts(corpus, lanes) if second_order else [aligned_zeros((0,) * array.ndim, np.float64) for array in mean]
-    return recounted(corpus, threshold, State(*mean, *variance, gamma, model.alphas, model.beta))
-
-
-def no_counts(corpus, lanes) -> list[np.ndarray]:
-    """Zeros for documents, words and topics."""
-    return [aligned_zeros(shape, np.float64) for shape in ((corpus.n_documents, lanes), (corpus.n_words, lanes), (lanes,))]
+    made = zeros(arrays(corpus, model, options, threshold, second_order))
+    state = State(**made, alpha=model.alphas, beta=model.beta)
+    initialise(corpus, model, options, threshold, context, warm_start, state.gamma, *state[:3])
+    return recounted(corpus, threshold, state)
 
 
 def recounted(corpus, threshold, state) -> State:
@@ -188,11 +190,10 @@ def likelihood(corpus, options, state, prior):
 
 def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
     """Responsibilities of the variational pairs, means and variances; to learn priors, occupancies besides."""
-    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
-    gamma = responsibility_bytes(n_variational, model.n_topics, STORED[options.precision])
-    learning = 3 * rows if second_order and learnt(options) else 0
-    indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition, n_variational)
-    return Memory(gamma + rows * (2 if second_order else 1), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
+    declared = arrays(corpus, model, options, threshold, second_order)
+    learning = 3 * size(topic_counts("mean", corpus, model.n_topics)) if second_order and learnt(options) else 0
+    indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition, declared["gamma"].shape[0])
+    return Memory(size(declared), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
 
 
 def idle(options) -> str | None:

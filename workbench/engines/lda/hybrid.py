@@ -31,7 +31,7 @@ from workbench.engines.lda.hyperparameters import Learning, SufficientStatistics
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
-from workbench.engines.memory import DOUBLE, Memory, partition_bytes, row_bytes
+from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, topic_counts
 from workbench.engines.options import OptionError, option
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
@@ -336,7 +336,8 @@ def memory(corpus, model, options, *, part=svb) -> Memory:
 
     Hybrids have no collapsed bound, which takes words in order.
     """
-    threshold, look, chains = threshold_of(options), row_bytes(corpus, model.n_topics), chains_of(corpus, options)
+    threshold, chains = threshold_of(options), chains_of(corpus, options)
+    look = size(topic_counts("mean", corpus, model.n_topics))
     mean, sampled = part.memory(corpus, model, options, threshold), cgs.memory(corpus, model, options)
     state, n_sampled = mean.state + chains * sampled.state, sampled_of(corpus, threshold).n_pairs
     if n_sampled == corpus.n_pairs:

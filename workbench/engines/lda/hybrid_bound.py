@@ -21,7 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import StepContext, never_interrupted
+from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import chain_of
+from workbench.engines.memory import zeros
 from workbench.engines.options import OptionError
 from workbench.kernels.lda.annealing import (
     draw_and_weigh,
@@ -34,7 +36,7 @@ from workbench.kernels.lda.annealing import (
     power_words,
 )
 from workbench.kernels.lda.log_joint import log_joint
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics
+from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import ANNEALING
 
@@ -124,7 +126,7 @@ def _anneal(corpus, threshold, state, context, powers, run):
     mean_dk, mean_wk, mean_k = mean = state[:3]
     alpha, beta, n_topics, lanes = pad_topics(state.alpha), state.beta, len(state.alpha), mean_dk.shape[1]
     tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold
-    _, _, n_wk, n_k = sampled = _nothing_sampled(corpus, lanes)
+    _, _, n_wk, n_k = sampled = _nothing_sampled(corpus, n_topics)
     word_powers = np.zeros(mean_wk.shape)
     interrupt = context.interrupt if context.n_threads == 1 else never_interrupted  # a pulse is the main thread's to give
 
@@ -197,14 +199,9 @@ def bracket_bytes(corpus, threshold, state) -> int:
     return 4 * n_sampled_tokens(corpus, threshold) * len(state.alpha)
 
 
-def _nothing_sampled(corpus, lanes) -> tuple:
+def _nothing_sampled(corpus, n_topics) -> tuple:
     """topics, n_dk, n_wk and n_k of a chain in which no token has a topic yet."""
-    return (
-        np.zeros(corpus.n_tokens, np.uint16),
-        aligned_zeros((corpus.n_documents, lanes), np.int32),
-        aligned_zeros((corpus.n_words, lanes), np.int32),
-        aligned_zeros((lanes,), np.int64),
-    )
+    return tuple(zeros(cgs.arrays(corpus, n_topics)).values())
 
 
 def _log_joint_of_means(state) -> float:

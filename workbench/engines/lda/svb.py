@@ -26,12 +26,12 @@ from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_bl
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
-from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes
+from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
 from workbench.engines.options import option
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, update_in_order, weigh_rows, weighted_entropy
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
 
@@ -71,20 +71,16 @@ def step(corpus, model, options, state, context):
     return learn(corpus, options, state, context, False, likelihood), info
 
 
+def arrays(corpus, model, options, threshold=0) -> dict[str, Array]:
+    """The arrays of a state but for the priors; responsibilities only in the sequential schedule."""
+    n_kept = int(np.sum(corpus.counts > threshold)) if options.schedule == "sequential" else 0
+    return topic_counts("mean", corpus, model.n_topics) | {"gamma": Array((n_kept, padded(model.n_topics)))}
+
+
 def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
     """Expected counts of the first responsibilities of the pairs that count more than the threshold."""
-    lanes = padded(model.n_topics)
-    n_variational = int(np.sum(corpus.counts > threshold))
-    n_kept = n_variational if options.schedule == "sequential" else 0
-    state = State(
-        aligned_zeros((corpus.n_documents, lanes), np.float64),
-        aligned_zeros((corpus.n_words, lanes), np.float64),
-        aligned_zeros((lanes,), np.float64),
-        aligned_zeros((n_kept, lanes), np.float64),
-        np.nan if n_variational else 0.0,
-        model.alphas,
-        model.beta,
-    )
+    entropy = np.nan if np.any(corpus.counts > threshold) else 0.0
+    state = State(**zeros(arrays(corpus, model, options, threshold)), entropy=entropy, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, threshold, context, warm_start, state.gamma, *state[:3])
     return state
 
@@ -206,19 +202,19 @@ def samples(corpus, options) -> bool:
 
 
 def memory(corpus, model, options, threshold=0) -> Memory:
-    """Counts and their weights; responsibilities only of the sequential schedule."""
-    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
+    """The state; of the parallel schedule its workspace, and of the sequential one what numbers its pairs."""
+    state, n_variational = size(arrays(corpus, model, options, threshold)), int(np.sum(corpus.counts > threshold))
     if not n_variational:
-        return Memory(rows)
+        return Memory(state)
     if options.schedule == "parallel":
-        return in_parallel(corpus, rows, n_variational)
-    return Memory(rows + responsibility_bytes(n_variational, model.n_topics), step=2 * corpus.n_pairs * DOUBLE)
+        return in_parallel(corpus, state, n_variational)
+    return Memory(state, step=2 * corpus.n_pairs * DOUBLE)
 
 
-def in_parallel(corpus, rows: int, n_pairs: int) -> Memory:
-    """What `update_in_parallel` takes: its room, at the most logs of weights, and the pairs, copied unless all, in blocks."""
+def in_parallel(corpus, state: int, n_pairs: int) -> Memory:
+    """Of `update_in_parallel`: weights as large as the state, at most logs of them, and pairs in blocks, copied unless all."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
-    return Memory(rows, copied + block_bytes(n_pairs) + rows + n_pairs * DOUBLE, step=rows)
+    return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 
 
 def idle(options) -> str | None:

@@ -29,13 +29,13 @@ from workbench.engines.lda.hyperparameters import Learning, dirichlet, learn, wa
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.svb import in_parallel, samples, sufficient_statistics, update_in_parallel
-from workbench.engines.memory import DOUBLE, Memory, row_bytes, word_major_bytes
+from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.engines.options import option
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint, predictive
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.lda.word_counts import count_words
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice
 from workbench.models import LDA
 
@@ -63,18 +63,15 @@ class Options(Learning, OwnOptions):
     """Those of the engine, and what it learns of its priors."""
 
 
+def arrays(corpus, model) -> dict[str, Array]:
+    """The arrays of a state but for the priors."""
+    return topic_counts("mean", corpus, model.n_topics)
+
+
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics from responsibilities at random or from another run; documents even, or as in that run."""
-    lanes = padded(model.n_topics)
-    state = State(
-        aligned_zeros((corpus.n_documents, lanes), np.float64),
-        aligned_zeros((corpus.n_words, lanes), np.float64),
-        aligned_zeros((lanes,), np.float64),
-        math.nan,
-        model.alphas,
-        model.beta,
-    )
-    initialise(corpus, model, options, 0, context, warm_start, aligned_zeros((0, lanes), np.float64), *state[:3])
+    state = State(**zeros(arrays(corpus, model)), entropy=math.nan, alpha=model.alphas, beta=model.beta)
+    initialise(corpus, model, options, 0, context, warm_start, np.zeros((0, len(state.mean_k))), *state[:3])
     if warm_start is None:
         spread_evenly(corpus, state)
     return state
@@ -163,11 +160,10 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 def memory(corpus, model, options) -> Memory:
     """Counts and their weights, and ratios of pairs; the bound at a point takes three further arrays by word."""
-    rows = row_bytes(corpus, model.n_topics)
-    of_words = rows * corpus.n_words // (corpus.n_documents + corpus.n_words)
-    found = in_parallel(corpus, rows, corpus.n_pairs)
+    state, of_words = size(arrays(corpus, model)), size({"mean_wk": arrays(corpus, model)["mean_wk"]})
+    found = in_parallel(corpus, state, corpus.n_pairs)
     if options.n_inner > 1:
-        found = Memory(rows, word_major_bytes(corpus) + rows + corpus.n_pairs * DOUBLE, step=rows)
+        found = Memory(state, word_major_bytes(corpus) + state + corpus.n_pairs * DOUBLE, step=state)
     return found._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
