@@ -11,11 +11,12 @@ from workbench.dashboard.shared import reading_cache as kept
 from workbench.dashboard.shared import run_monitor as readings
 from workbench.dashboard.shared.reading_cache import FILE
 from workbench.dashboard.shared.run_monitor import Readings
-from workbench.runs.execution.control import read_json, replace_json
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import Run
+from workbench.runs.store.ending import set_end
 from workbench.runs.store.notes import annotate
-from workbench.runs.store.store import RunReader, set_end
+from workbench.runs.store.reader import RunReader
+from workbench.runs.store.status import read_json, replace_json
 
 
 @pytest.fixture

@@ -60,8 +60,7 @@ def engine(name):
     return Engine(
         name=name, title="Growing", source="nobody",
         model=HDP, options=NoOptions, state=State, samples=lambda corpus, options: True,
-        watches=("alpha_total", "beta_total", "steps"), vectors=("alpha",),
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        watches=("alpha_total", "beta_total", "steps"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
         grows=True,
     )

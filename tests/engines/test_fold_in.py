@@ -9,13 +9,13 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import fold_in
 from workbench.kernels import threads as slices
-from workbench.models import LDA
+from workbench.models import LDA, Priors
 
 WAYS = (fold_in.by_variational_bayes, fold_in.by_cvb0, fold_in.by_gibbs)
 
 
 def learnt(model, n_kw):
-    return fold_in.LearntTopics(model.priors, n_kw)
+    return fold_in.LearntTopics(Priors(model.alphas, model.beta), n_kw)
 
 
 def two_topics():

@@ -14,8 +14,9 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import SvbOptions as Options
 from workbench.engines.lda.hybrid import chain_of, threshold_of
 from workbench.engines.lda.partition import partition_of
-from workbench.engines.options import OptionError, make_options
+from workbench.engines.options import make_options
 from workbench.models import LDA
+from workbench.models.options import OptionError
 
 ENGINE = get_engine("svb-cgs")
 SCHEDULES = ("parallel", "sequential")

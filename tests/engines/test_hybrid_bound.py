@@ -11,12 +11,13 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, hybrid, hybrid_bound
 from workbench.engines.lda.cgs import EVERY_COUNT
-from workbench.engines.options import OptionError, make_options
+from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.kernels.lda import annealing
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
+from workbench.models.options import OptionError
 
 EXACT = 1e-9  # printed values, spec E.5
 ROUNDING = 1e-10  # two orders of summation of logs of a toy

@@ -13,9 +13,10 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, hybrid
 from workbench.engines.lda.partition import add_changes, each_block, partition_of, shared_out
-from workbench.engines.options import OptionError, make_options
+from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA
+from workbench.models.options import OptionError
 
 COUNTS = 1e-9  # rounding of running sums over two sweeps of at most 180 tokens
 NEAR = 0.025  # of a cell of the predictive; see the test

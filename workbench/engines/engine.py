@@ -61,13 +61,13 @@ class Engine(NamedTuple):
     samples: Callable                        # (corpus, options) -> bool: is any token sampled?
     init: Callable                           # (corpus, model, options, context, warm_start: WarmStart | None = None) -> state
     step: Callable                           # (corpus, model, options, state, context) -> (state, {"updates": int, …})
-    watch: Callable                          # (corpus, model, options, state) -> {"n_k": (topic,), scalar …}
-    counts: Callable                         # (corpus, model, options, state) -> {"n_kw": …, "n_dk": …}
+    watch: Callable                          # (corpus, model, options, state) -> the scalars, and what the model records
+    counts: Callable                         # (corpus, model, options, state) -> what a snapshot keeps, by name
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
     fold_in: Callable                        # (learnt, options, documents: Corpus, context) -> theta (document, topic), given
                                              # `lda.fold_in.LearntTopics` or, of networks, `network_learnt.Learnt`
-    vectors: tuple[str, ...] = ()            # what `watch` gives of each topic beside n_k, whatever the options
-    keeps: Callable = lambda options: ("n_kw", "n_dk")  # names of what `counts` gives
+    keeps: tuple[str, ...] = ()              # what `counts` gives beside the variables of the model
+    fixed: tuple[str, ...] = ()              # options of the model that it leaves at their defaults
     grows: bool = False                      # may it come to have more topics than it began with?
     idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that
     suits: Callable = lambda model: model    # a model as it is inferred here (rows made estimates), or a ModelError

@@ -1,4 +1,4 @@
-"""What is in the topics of a run: their words and their sizes."""
+"""Top words and sizes of the topics of a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures.selection import MeasureError, spec_of, whole_number
-from workbench.models import HDP, topic_numbers
+from workbench.models import topic_numbers
 
 
 def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
@@ -104,7 +104,7 @@ def topics_by_size(run: xr.Dataset) -> list[int]:
     sizes = topic_sizes(run)
     numbers, n_k = sizes["topic"].values, sizes["n_k"].values
     order = np.argsort(-n_k, kind="stable")
-    if isinstance(spec_of(run).parts()[1], HDP):
+    if spec_of(run).parts()[1].nonparametric:
         order = order[: max(int(topic_numbers(n_k)["n_active_topics"]), 1)]
     return numbers[order].tolist()
 
@@ -127,7 +127,7 @@ def word_tokens(run: xr.Dataset) -> np.ndarray:
 
 
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
-    """(topic, word) what words are ranked by; phi itself where the weight is 1, so that ties are those of phi."""
+    """(topic, word) the numbers to rank words by; phi itself where the weight is 1, so that ties are those of phi."""
     if weight == 1:
         return phi
     tokens = word_tokens(run)

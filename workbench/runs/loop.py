@@ -14,7 +14,6 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
-from workbench.models.networks.network import Network
 from workbench.runs.recorded import CLOCKS, in_columns
 from workbench.runs.scoring import Average, initial_average, perplexity, score
 from workbench.runs.spec import RunSpec
@@ -41,7 +40,12 @@ class Row(NamedTuple):
 
     iteration: int
     numbers: dict        # scalar by name; see models.variables
-    vectors: dict        # (topic,) by name, n_k the first; there may be more topics than in the rows before
+    vectors: dict        # (topic,) by name, none where there are no topics; there may be more than in the rows before
+
+    @property
+    def n_topics(self) -> int:
+        """The topics by then; 0 where the model has none."""
+        return max(map(len, self.vectors.values()), default=0)
 
 
 class Sink(Protocol):
@@ -147,16 +151,9 @@ class _Trail:
 def load_kernels(engine, model, options) -> None:
     """Compiles the kernels of a step that learns priors, or takes them from the cache, so that no clock counts it."""
     due = getattr(options, "learn_after", 1) or options.learn_every or 10
-    for most in (9, 4 * model.n_topics):  # a document with few topics, and one with most: samplers go by words or by documents
-        tiny = tiny_corpus(model, most)
+    for most in (9, 4 * model.dims().get("topic", 0)):  # a document with few topics, and one with most: by documents or words
+        tiny = model.tiny(most)
         engine.step(tiny, model, options, engine.init(tiny, model, options, StepContext(0, 0)), StepContext(0, due))
-
-
-def tiny_corpus(model, most: int) -> Corpus:
-    """Two documents with counts on both sides of most thresholds, by authors of the model where it knows some."""
-    author = model.author if isinstance(model, Network) else None
-    about = {"authors": (author.values[:2], author.values[:1])} if author else {}
-    return Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most, 2], **about)
 
 
 def advance(spec, engine, model, options, train, position: Position, control: Control) -> tuple[Position, dict]:
@@ -175,7 +172,10 @@ def advance(spec, engine, model, options, train, position: Position, control: Co
 def measure(engine, train, model, options, position: Position, numbers: dict, info: dict) -> Row:
     """The row of an iteration: clocks, perplexities, and what the engine watches."""
     watched = engine.watch(train, model, options, position.state)
-    of_topics = {name: np.array(watched.pop(name), float) for name in ("n_k", "alpha") if name in watched}
+    of_topics = {
+        each.name: np.array(watched.pop(each.name), float)
+        for each in model.recorded(options) if each.dims == ("iteration", "topic")
+    }
     clocks = {name: getattr(position, name) for name in CLOCKS}
     train_perplexity = perplexity(train, engine.predict(train, model, options, position.state, train))
     scalars = clocks | numbers | {"train_perplexity": train_perplexity} | info | in_columns(watched)

@@ -20,8 +20,8 @@ import xarray as xr
 
 import workbench
 from workbench.dashboard.shared.numbers import COLUMNS, last_alphas, numbers_of
+from workbench.data.saving import partial_of
 from workbench.measures import Move, learnt_by, moves
-from workbench.runs.execution.control import partial_of
 from workbench.runs.store.places import DATA
 
 FILE = "reading.bin"

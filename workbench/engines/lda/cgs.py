@@ -22,13 +22,13 @@ from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientSt
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
-from workbench.engines.options import OptionError
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.simd.lanes import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, TOPICS
 from workbench.models import LDA
+from workbench.models.options import OptionError
 
 NO_MEAN = (None,) * 6
 """No expected counts beside the sampled ones, and no variances of them."""
@@ -180,7 +180,7 @@ def engine(name: str = "cgs") -> Engine:
         name=name, title="Collapsed Gibbs sampling",
         source="Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
         model=LDA, options=Options, state=State, samples=samples,
-        watches=("log_joint", "moved", "scan"), keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        watches=("log_joint", "moved", "scan"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
         memory=memory, idle=idle,
     )

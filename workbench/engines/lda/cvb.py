@@ -29,14 +29,14 @@ from workbench.engines.lda.initial_responsibilities import init_option, initiali
 from workbench.engines.lda.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, partition_bytes, size, topic_counts, word_major_bytes, zeros
-from workbench.engines.options import option
-from workbench.kernels.hdp.count_moments import expected_log_joint
+from workbench.kernels.count_moments import expected_log_joint
 from workbench.kernels.lda.collapsed_vb import add_moments, update_in_order
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.models import LDA
+from workbench.models.options import option
 
 RECOUNT_EVERY = 50
 """Iterations after which means and variances are summed afresh, since updating them in place drifts."""

@@ -32,7 +32,6 @@ from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, topic_counts
-from workbench.engines.options import OptionError, option
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
 from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
@@ -41,6 +40,7 @@ from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
+from workbench.models.options import OptionError, option
 
 
 class SvbState(NamedTuple):
@@ -272,7 +272,7 @@ def interleaved_pass(corpus, threshold, state, context, part) -> tuple[int, dict
         cvb.recount_in_time(corpus, threshold, mean_part(state), context)
     moments = mean_part(state).moments if collapsed else (*state[:3], None, None, None)
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
-    room = collapsed_vb.room_for(alpha, n_topics, len(alpha))
+    room = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
 
     def work(first, last):
         return visit_in_order(

@@ -24,7 +24,6 @@ from workbench.engines.engine import StepContext, never_interrupted
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import chain_of
 from workbench.engines.memory import zeros
-from workbench.engines.options import OptionError
 from workbench.kernels.lda.annealing import (
     draw_and_weigh,
     draw_annealed,
@@ -39,6 +38,7 @@ from workbench.kernels.lda.log_joint import log_joint
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import ANNEALING
+from workbench.models.options import OptionError
 
 MOST_STATES = 2**16
 """Assignments that `exact` is willing to visit."""

@@ -22,9 +22,9 @@ import numpy as np
 from scipy.special import psi
 
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
-from workbench.engines.options import OptionError, option
 from workbench.kernels.lda.polya import histogram_counts, real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
+from workbench.models.options import OptionError, option
 
 WAYS = ("fixed", "maximised", "sampled")
 TINY = 1e-8

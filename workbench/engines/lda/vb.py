@@ -30,7 +30,6 @@ from workbench.engines.lda.initial_responsibilities import init_option, initiali
 from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.svb import in_parallel, samples, sufficient_statistics, update_in_parallel
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
-from workbench.engines.options import option
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint, predictive
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
@@ -38,6 +37,7 @@ from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice
 from workbench.models import LDA
+from workbench.models.options import option
 
 
 class State(NamedTuple):

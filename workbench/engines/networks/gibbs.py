@@ -216,7 +216,7 @@ def engine(name: str = "network-gibbs") -> Engine:
     return Engine(
         name=name, title="Collapsed Gibbs sampling of networks", source="Heinrich & Goesele (2009), sec. 4",
         model=Network, options=Options, state=State, samples=samples,
-        watches=("log_joint", "moved"), keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        watches=("log_joint", "moved"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
         memory=memory, idle=lambda options: "tokens are drawn one after another",
         suits=lambda network: check_words(check(network)),

@@ -37,7 +37,6 @@ from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
 from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
 from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
-from workbench.engines.options import option
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.networks.vb import fit_documents, random_cells, share_start, signed_rises, sum_rows
@@ -45,6 +44,7 @@ from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task
 from workbench.kernels.uniforms import PATHS
 from workbench.models.networks.network import Network
+from workbench.models.options import option
 
 
 class State(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.options import make_options, named_options, takes
+from workbench.engines.options import named_options, split_options, takes
 from workbench.runs.execution.compare import plan
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.spec import RunSpec, SpecError, whole
@@ -66,7 +66,7 @@ def lay_out(
             shared, own = (
                 {key: value for key, value in given.items() if takes(of, key, value)} for given in (options or {}, at)
             )
-            run = name, repr(make_options(of, shared | own))  # two spellings of a value are one run
+            run = name, repr(split_options(of, shared | own))  # two spellings of a value are one run
             pairs[run] = name, own
             runs_of.append((chosen | at, run))
         specs, train, test = plan(corpus, list(pairs.values()), options=options, **settings | chosen)
@@ -104,7 +104,7 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         having = [each for each in engines if key in named_options(each)]
         for value in axes[key] if having else ():
             if not any(takes(engine, key, value) for engine in having):
-                make_options(having[0], {key: value})  # says what is wrong with it
+                split_options(having[0], {key: value})  # raises what is wrong with it
     for unknown in (key for key in axes if key not in known):
         near = get_close_matches(unknown, [*known, *SHORT], 1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"

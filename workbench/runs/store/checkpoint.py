@@ -1,4 +1,4 @@
-"""A position on disk: the state and the scorer's average in one npz, replaced whole, no pickle."""
+"""Checkpoints: the position of a run (state, running average) in one npz, replaced whole, no pickle."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ def write_checkpoint(path: Path, position: Position) -> None:
 
 
 def read_checkpoint(path: Path, engine, model) -> Position | None:
-    """The position in the file; None where there is no whole one. ``model`` is what the run began with."""
+    """The position in the file; None where there is no whole one. ``model``: that of the spec."""
 
     def position(file) -> Position:
         names = engine.state._fields
         found = {name: _restored(file[f"state_{name}"]) for name in names if f"state_{name}" in file}
-        found = _priors_before(file, found, model) | found
+        if "alpha" in names and "alpha" not in found:
+            found |= _priors_before(file, model)
         clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
         return Position(int(file["iteration"]), engine.state(*(found[name] for name in names)), _average(file), *clocks)
 
@@ -44,7 +45,7 @@ def read_average(path: Path) -> tuple[int, Average] | None:
 
 
 def _read(path: Path, take):
-    """What is taken out of the open file; None where it is missing or damaged."""
+    """What ``take`` makes of the open file; None where it is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return take(file)
@@ -56,12 +57,9 @@ def _read(path: Path, take):
         raise
 
 
-def _priors_before(file, state: dict, model) -> dict:
+def _priors_before(file, model) -> dict:
     """alpha and beta of LDA from checkpoints of versions that wrote them beside the state or, still older, not at all."""
-    if "alpha" in state or not hasattr(model, "alpha"):
-        return {}
-    written = {name: file[f"model_{name}"].tolist() for name in ("alpha", "beta") if f"model_{name}" in file}
-    model = replace(model, **written)
+    model = replace(model, **{name: file[f"model_{name}"].tolist() for name in ("alpha", "beta") if f"model_{name}" in file})
     return {"alpha": model.alphas, "beta": model.beta}
 
 
