@@ -17,7 +17,7 @@ from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.run_monitor import Listing
 from workbench.dashboard.shared.ui_events import when_drawn
 from workbench.measures import Move
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_many_runs_that_go_on_stand_in_line(desk, reading_of, monkeypatch):
     page, holds = desk
     lined, resumed = [], []
     monkeypatch.setattr("workbench.dashboard.compare.steering.SLOTS", 2)
-    monkeypatch.setattr("workbench.dashboard.compare.steering.line_up", lambda paths, jobs: lined.append((len(paths), jobs)))
+    monkeypatch.setattr("workbench.dashboard.compare.steering.enqueue", lambda paths, jobs: lined.append((len(paths), jobs)))
     monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(
         resume=lambda: resumed.append(path.name), reader=SimpleNamespace(by_other_kernels=lambda: False)
     ))
@@ -308,7 +308,7 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
 def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(desk, tmp_path, monkeypatch):
     page, _ = desk
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: pytest.fail("started"))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started"))
     page.settings.start.clicks += 1
     assert "runs at a time need about" in page.settings.said.object or "nothing smaller of it fits" in page.settings.said.object
     assert "WORKBENCH_MEMORY allows 1 MB" in page.settings.said.object and page.settings.said.visible

@@ -14,7 +14,7 @@ from workbench.dashboard.shared.shell import text
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 UNTOLD = {"n_iterations": 12, "time_left": None, "message": ""}
 

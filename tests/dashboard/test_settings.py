@@ -251,7 +251,7 @@ def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_diffe
 
 
 def test_a_file_as_nobody_would_read_it_comes_in_by_its_fields(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     (tmp_path / "mine.csv").write_text("id,body\n" + "1,the apples and the pears\n2,an apple of the pears\n" * 20)
     form = Settings()
     form.corpus.value, form.path.value, form.engines.value = FILE, str(tmp_path / "mine.csv"), ["cgs"]
@@ -371,7 +371,7 @@ def test_a_sentence_is_text_whatever_is_in_it():
 
 def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     launched = []
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: launched.extend(paths))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: launched.extend(paths))
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
     form = Settings()
@@ -392,13 +392,13 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
 
 
 def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\n" * 20)
     values = Settings().values() | {"corpus": str(text), "engines": ["cgs"], "n_iterations": 3, "n_topics": 2}
     (run,), *_ = start_runs(tmp_path / "runs", values)
     resume(run, progress=False)
-    monkeypatch.setattr("workbench.runs.store.store.KERNELS", "others")
+    monkeypatch.setattr("workbench.runs.store.reader.KERNELS", "others")
     sentence = told(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
     assert sentence.startswith("1 run started, about ") and f"; run '{run.name}' was made by other kernels than" in sentence
 
@@ -407,7 +407,7 @@ def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
     ({"top_words": 3}, 3, {"top_words": 3}), ({"singletons": "both-own"}, 6, {"singletons": "both-own"}),
 ])
 def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_words, split, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples apples\nred green blue red red\n" * 20)
     values = Settings().values() | changes | {"corpus": str(text), "engines": ["cgs"], "n_topics": 2}
@@ -419,7 +419,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_wor
 
 
 def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     monkeypatch.setattr("workbench.dashboard.compare.starting.corpus_of", lambda name, read: halves[0])
     new_run("first")
     values = Settings().values() | {"corpus": "docstrings", "engines": ["cgs"], "n_topics": 4, "start": "first", "holdout": 0.0}
@@ -428,7 +428,7 @@ def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves
 
 
 def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: pytest.fail("started"))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started"))
     text = tmp_path / "texts.csv"
     text.write_text("text\napples pears\n")
     with pytest.raises(ValueError, match=r"\w"):

@@ -50,7 +50,7 @@ def test_one_run_is_told_as_one(form):
 
 def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_path, monkeypatch):
     lined = []
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: lined.append((paths, jobs)))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: lined.append((paths, jobs)))
     text = tmp_path / "texts.csv"
     text.write_text(TEXT)
     values = form.values() | {"corpus": str(text)}

@@ -38,8 +38,8 @@ from workbench.runs.afterwards.infer import infer
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run, open_run
 from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.layout import open_group
 from workbench.runs.store.places import DATA
-from workbench.runs.store.store import open_group
 
 
 @pytest.fixture

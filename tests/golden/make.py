@@ -6,7 +6,7 @@ from pathlib import Path
 
 import workbench as wb
 from workbench.models import LDA
-from workbench.runs.store.store import SCHEMA
+from workbench.runs.store.layout import SCHEMA
 
 home = Path(__file__).parent / f"schema-{SCHEMA}"
 if home.exists():

@@ -20,7 +20,7 @@ def words_of(corpus, beta):
 
 
 def room_of(alpha):
-    return collapsed_vb.room_for(alpha, len(alpha), padded(len(alpha)))
+    return collapsed_vb.make_workspace(alpha, len(alpha), padded(len(alpha)))
 
 
 def sampled_of(corpus, n_topics, n_chains, r):

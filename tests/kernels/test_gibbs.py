@@ -307,9 +307,9 @@ BEYOND_A_BLOCK = {
 def kernels_with(replacements):
     """The sampling kernels from a copy of their source with texts replaced, compiled."""
     source = Path(gibbs.__file__).read_text()
-    cached = "from workbench.kernels.jit import kernel, lean"
+    cached = "from workbench.kernels.jit import inlined, kernel, lean"
     plain = "kernel = lean = numba.njit(nogil=True, error_model='numpy')"
-    for old, new in [*replacements, (cached, f"import numba\n{plain}")]:
+    for old, new in [*replacements, (cached, f"import numba\nfrom workbench.kernels.jit import inlined\n{plain}")]:
         assert source.count(old) == 1, f"the text to be replaced stands there {source.count(old)} times: {old!r}"
         source = source.replace(old, new)
     names = {"__name__": "a_copy_of_gibbs"}

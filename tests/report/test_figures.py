@@ -20,7 +20,7 @@ from workbench.measures import MeasureError, top_words
 from workbench.report.drawing import draw
 from workbench.report.files import ReportError
 from workbench.report.gathering import gather
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 from workbench.views import perplexity_layout
 
 CURVES = ["perplexity-by-iterations", "perplexity-by-seconds", "perplexity-by-updates", "state-and-average"]

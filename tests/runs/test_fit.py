@@ -36,7 +36,7 @@ def test_a_run_does_not_go_on_with_other_documents(thirty_documents, store):
     train, test = thirty_documents
     run = wb.fit(train, "cgs", test=test, n_iterations=3, store=store, name="mine", progress=False)
     other = wb.load_corpus("bars")
-    with pytest.raises(wb.runs.store.store.StoreError, match=r"^mine was made for other documents than those given"):
+    with pytest.raises(wb.runs.store.layout.StoreError, match=r"^mine was made for other documents than those given"):
         wb.resume("mine", n_iterations=5, store=store, progress=False, corpora=(other, None))
     assert wb.resume("mine", n_iterations=5, store=store, progress=False).sizes["iteration"] == run.sizes["iteration"] + 2
 

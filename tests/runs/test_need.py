@@ -16,7 +16,7 @@ from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
 from workbench.models.options import OptionError
 from workbench.runs.execution import memory_check as need
-from workbench.runs.execution.available_memory import Room
+from workbench.runs.execution.available_memory import AvailableMemory
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.memory_check import (
     PROCESS,
@@ -30,7 +30,8 @@ from workbench.runs.execution.memory_check import (
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
-from workbench.runs.store.store import FAILED, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.status import FAILED
 
 VARIANTS = {
     "svb": [{"schedule": "sequential"}], "vb": [{"topics": "point"}], "cv-hdp": [{"learn_tau": True}],
@@ -209,8 +210,8 @@ def test_several_at_a_time_count_together(large, one_gigabyte):
 
 def test_what_this_process_holds_already_is_not_wanted_again(large, monkeypatch):
     run = planned(large, "cgs")
-    free = Room(predict_memory(run).total - PROCESS, "")
-    monkeypatch.setattr(need, "room", lambda: free)
+    free = AvailableMemory(predict_memory(run).total - PROCESS, "")
+    monkeypatch.setattr(need, "available_memory", lambda: free)
     check_room([run], here=True)
     with pytest.raises(SpecError, match="MB are free; nothing smaller of it fits"):
         check_room([run])

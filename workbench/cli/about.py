@@ -157,9 +157,9 @@ def _store(store: Path) -> str:
 
 
 def _memory() -> str:
-    from workbench.runs.execution.available_memory import room
+    from workbench.runs.execution.available_memory import available_memory
 
-    return room().told()
+    return available_memory().describe()
 
 
 def _bundled() -> str:

@@ -24,8 +24,8 @@ def convert(
 ) -> None:
     """Write a corpus in another format: uci, lda-c, mtx, mallet, csv, jsonl, npz."""
     from workbench.corpus import CorpusError
-    from workbench.corpus.saving import put_files
     from workbench.corpus.writers import files_of, losses
+    from workbench.data.saving import put_files
 
     documents = fitting.load_documents(corpus, vocabulary, read)
     out = out.expanduser()

@@ -83,12 +83,12 @@ def fit(
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.execution.compare import plan
-    from workbench.runs.execution.fit import best_of, check_restarts, resume, tell_of_idle_threads
+    from workbench.runs.execution.fit import best_of, check_restarts, resume, warn_of_idle_threads
     from workbench.runs.execution.memory_check import Planned, check_room, unfinished
     from workbench.runs.execution.run import Run
     from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import whole
-    from workbench.runs.store.store import create_run
+    from workbench.runs.store.create import create_run
 
     documents = load_documents(corpus, vocabulary, read)
     specs, train, test = plan(
@@ -102,7 +102,7 @@ def fit(
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if detach else 1
     if not quiet:
         say(describe(planned, documents, jobs))
-        tell_of_idle_threads(specs)
+        warn_of_idle_threads(specs)
     check_room(unfinished(store_path(store), planned), jobs, here=not detach)
     runs = [Run(create_run(store_path(store), *each)) for each in planned]
     if detach:
@@ -134,12 +134,12 @@ def compare(
 ) -> int:
     """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
     from workbench.runs.execution.compare import plan, run_all
-    from workbench.runs.execution.fit import tell_of_idle_threads
+    from workbench.runs.execution.fit import warn_of_idle_threads
     from workbench.runs.execution.memory_check import Planned, check_room, unfinished
     from workbench.runs.execution.run import Run
     from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import whole
-    from workbench.runs.store.store import create_run
+    from workbench.runs.store.create import create_run
 
     whole("jobs", jobs, 1)
     documents = load_documents(corpus, vocabulary, read)
@@ -152,7 +152,7 @@ def compare(
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if detach else jobs
     if not quiet:
         say(describe(planned, documents, jobs))
-        tell_of_idle_threads(specs)
+        warn_of_idle_threads(specs)
     check_room(unfinished(store_path(store), planned), jobs)
     runs = [Run(create_run(store_path(store), *each)) for each in planned]
     if detach:
@@ -176,7 +176,7 @@ def resume(
     """Let a paused run go on, or take a stopped one from where it is to its end."""
     from workbench.runs.execution.fit import resume as go_on
     from workbench.runs.execution.run import Run, extend, find_run
-    from workbench.runs.store.store import FINISHED, PAUSED, RUNNING
+    from workbench.runs.store.status import FINISHED, PAUSED, RUNNING
 
     found = Run(find_run(run, store))
     extend(found.path, iterations)

@@ -23,8 +23,8 @@ def wrong_input() -> tuple[type[Exception], ...]:
     from workbench.models.options import OptionError
     from workbench.report.files import ReportError
     from workbench.runs.spec import SpecError
+    from workbench.runs.store.layout import StoreError
     from workbench.runs.store.notes import NoteError
-    from workbench.runs.store.store import StoreError
 
     return CorpusError, ModelError, OptionError, SpecError, StoreError, MeasureError, NoteError, ReportError
 

@@ -37,7 +37,8 @@ def runs(
 ) -> None:
     """List the runs of a store."""
     from workbench.runs.execution.run import Run
-    from workbench.runs.store.store import StoreError, run_paths
+    from workbench.runs.store.layout import StoreError
+    from workbench.runs.store.places import run_paths
 
     home = _home(store)
     found, paths = [], run_paths(home)
@@ -68,7 +69,7 @@ def _notes(run):
 
 def _home(store: Path | None) -> Path:
     """The store, which must be there if it was named; the default one appears with its first run."""
-    from workbench.runs.store.store import StoreError
+    from workbench.runs.store.layout import StoreError
 
     home = store_path(store)
     if home.exists() and not home.is_dir():
@@ -93,14 +94,14 @@ def labels_now(run, notes) -> dict[int, str]:
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings of a run and where it is."""
     from workbench.corpus import split_in_words
-    from workbench.runs.store.provenance import taken_on
+    from workbench.runs.store.provenance import describe_provenance
 
     found = _find(run, store)
     status, spec, notes = found.status(), found.spec, _notes(found)
     labels = labels_now(found, notes)
     if json:
         written = {"note": notes.note, "tags": notes.tags, "labels": labels}
-        place = {"status": status, "spec": spec.settings(), "made_by": found.reader.makers()}
+        place = {"status": status, "spec": spec.settings(), "made_by": found.reader.provenance()}
         print_json(summary(found) | written | place)
         return
     left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
@@ -111,7 +112,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
         *_model_rows(spec),
         ("seed", str(spec.seed)), ("hash", spec.hash), ("path", str(found.path)),
     ]
-    if others := taken_on(found.reader.makers()):
+    if others := describe_provenance(found.reader.provenance()):
         rows.append(("kernels", others))
     written = ("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", told_of_topics(labels))
     rows += [row for row in written if row[1]]

@@ -70,7 +70,7 @@ def sweep(
     read: Read = None, detach: Detach = False, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
-    from workbench.runs.execution.forecast import outlook
+    from workbench.runs.execution.forecast import forecast
     from workbench.runs.execution.grid import lay_out
     from workbench.runs.execution.memory_check import predict_memory
     from workbench.runs.execution.sweep import failures, open_cells, run_cells, rungs
@@ -100,7 +100,7 @@ def sweep(
             opened = open_cells(rung, home, jobs)
             cells, runs = [*cells, *rung], [*runs, *opened]
             if not quiet:
-                say(f"{documents!r}: {outlook(rung, opened, jobs)}")
+                say(f"{documents!r}: {forecast(rung, opened, jobs)}")
             run_cells(opened, jobs, progress=not quiet)
     except KeyboardInterrupt:
         say("interrupted; what was committed is kept, and the same command goes on from there")

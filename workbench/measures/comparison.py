@@ -166,7 +166,7 @@ def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tup
 
 
 def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity") -> xr.DataArray:
-    """What each run had spent when its perplexity was first recorded at or below the given one.
+    """Time, updates and iterations that each run took until its perplexity was first at or below a given one.
 
     Parameters
     ----------
@@ -195,12 +195,12 @@ def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "tes
 
 
 def reached_by_all(runs, measure: str = "test_perplexity") -> float:
-    """The lowest perplexity that every run came down to, rounded up to three digits; NaN where a run has none."""
+    """The lowest perplexity that every run reached, rounded up to three digits; NaN where a run has none."""
     return reached_by_each([float(run[measure].min()) if measure in run else np.nan for run in each_run(runs)])
 
 
 def reached_by_each(best: list[float]) -> float:
-    """The lowest perplexity that is reached where each came down to ``best``; see `reached_by_all`."""
+    """`reached_by_all`, from the lowest perplexity ``best`` of each run."""
     worst = max(best) if np.isfinite(best).all() else np.nan
     if not np.isfinite(worst):
         return float("nan")
@@ -209,7 +209,7 @@ def reached_by_each(best: list[float]) -> float:
 
 
 def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
-    """The places of the runs of each label."""
+    """The indices of the runs of each label."""
     rows: dict[str, list[int]] = {}
     for row, label in enumerate(last["label"].values):
         rows.setdefault(str(label), []).append(row)
@@ -217,7 +217,7 @@ def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
 
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
-    """By label, the label that it is set against: named in full, by its engine, or the best where nothing is named."""
+    """The reference label of each label: named in full, by its engine, or the best where none is named."""
     by_label = rows_by_label(last)
     labels, engines, peers = list(by_label), {}, {}
     for label, run, own in zip(last["label"].values, runs, counterparts(runs), strict=True):

@@ -1,4 +1,4 @@
-"""Which run began from which."""
+"""Lineage of runs: which run began from the counts of which."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Edge(NamedTuple):
     known: bool        # is the parent among the runs?
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """As ``from kos-cgs-k8-1a2b3c4d, iteration 50``."""
         lost = f", {100 * self.dropped:.2g} % of its tokens left behind" if self.dropped else ""
         return f"from {self.parent}, iteration {self.iteration}{lost}"

@@ -1,4 +1,4 @@
-"""What a run recorded at each iteration, and what follows from that: steps, numbers for each token, numbers of topics."""
+"""Quantities of each iteration, as recorded or derived: steps, bound and log likelihood per token, numbers of topics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DERIVED = {
 """Quantities that no engine gives; every other one is in `workbench.models.VARIABLES`."""
 TOPIC_NUMBERS = ("n_active_topics", "n_large_topics", "effective_topics")
 BOUNDS = ("collapsed_bound", "bound")
-"""What a run's bound is called, the one that is comparable with those of other engines first."""
+"""Names of a run's bounds, the one that is comparable with those of other engines first."""
 
 
 def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:

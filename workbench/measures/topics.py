@@ -1,4 +1,4 @@
-"""What is in the topics of a run: their words and their sizes."""
+"""Top words and sizes of the topics of a run."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def word_tokens(run: xr.Dataset) -> np.ndarray:
 
 
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
-    """(topic, word) what words are ranked by; phi itself where the weight is 1, so that ties are those of phi."""
+    """(topic, word) the numbers to rank words by; phi itself where the weight is 1, so that ties are those of phi."""
     if weight == 1:
         return phi
     tokens = word_tokens(run)

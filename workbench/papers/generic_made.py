@@ -24,7 +24,7 @@ from workbench.papers.generic_numbers import (
 from workbench.papers.reproduction import Reproduction, verdict_lines
 from workbench.papers.verdicts import SETTLED
 from workbench.report.picture import Picture
-from workbench.runs.execution.forecast import duration, outlook
+from workbench.runs.execution.forecast import duration, forecast
 from workbench.runs.execution.grid import Cell
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.sweep import open_cells, run_cells
@@ -47,7 +47,7 @@ def run_figure(
     runs = open_cells(cells, store, jobs)
     if progress:
         cost = duration(figure.cost(extent))
-        print(f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores; {outlook(cells, runs, jobs)}",
+        print(f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores; {forecast(cells, runs, jobs)}",
               file=sys.stderr)
     run_cells(runs, jobs, progress)
     return cells, runs

@@ -21,12 +21,12 @@ from workbench.papers.hdp_numbers import (
 )
 from workbench.papers.reproduction import Reproduction, verdict_lines
 from workbench.report.pictures import Picture
-from workbench.runs.execution.forecast import duration, outlook
+from workbench.runs.execution.forecast import duration, forecast
 from workbench.runs.execution.grid import Cell
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.sweep import open_cells, run_cells, warmed
 from workbench.runs.spec import make_spec
-from workbench.runs.store.store import FINISHED
+from workbench.runs.store.status import FINISHED
 from workbench.views.curves import overlay
 from workbench.views.style import Look
 
@@ -49,7 +49,7 @@ def run_figure(
         opened = open_cells(stage, store, jobs)
         cells, runs = [*cells, *stage], [*runs, *opened]
         if progress:
-            print(f"{figure.name}: {outlook(stage, opened, jobs)}", file=sys.stderr)
+            print(f"{figure.name}: {forecast(stage, opened, jobs)}", file=sys.stderr)
         run_cells(opened, jobs, progress)
     return cells, runs
 

@@ -23,7 +23,7 @@ from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered
 from workbench.report.pictures import Picture, pictures
 from workbench.runs.execution.compare import RunFailed
-from workbench.runs.execution.forecast import outlook
+from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import Cell, lay_out
 from workbench.runs.execution.sweep import failures, open_cells, run_cells, tabulate
 from workbench.runs.spec import SpecError, whole
@@ -88,7 +88,7 @@ def reproduce(
         cells = lay_out_figure(figure, documents, extent)
         runs = open_cells(cells, home, jobs)
         if progress:
-            print(f"{name}, {documents!r}: {outlook(cells, runs, jobs)}", file=sys.stderr)
+            print(f"{name}, {documents!r}: {forecast(cells, runs, jobs)}", file=sys.stderr)
         run_cells(runs, jobs, progress)
         left_out = _reduced(figure, extent, documents.n_documents, corpus.n_documents)
     made = Reproduction(figure, quick, extent, cells, runs, left_out, failures(runs), [], [])

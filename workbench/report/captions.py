@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from workbench.corpus.experiments import IN_WORDS
+from workbench.corpus.experiments import IN_WORDS, rows_in_words
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
 from workbench.models import HDP, VARIABLES
 from workbench.models.networks.network import Network
@@ -252,6 +252,8 @@ def _split(each: Gathered) -> str:
     split = each.spec.split
     if not split:
         return "a test set handed over ready-made"
+    if "rows" in split:
+        return rows_in_words(split["rows"])
     per = split.get("per", "corpus")
     whose = "the corpus" if per == "corpus" else f"each {per}"
     share = f"{100 * split['fraction']:g} % of the tokens of {whose}" if "fraction" in split else f"some tokens of {whose}"

@@ -59,7 +59,7 @@ def command_of(spec: RunSpec) -> str:
 def unsaid(specs: list[RunSpec]) -> list[str]:
     """What the commands cannot say about these runs, one sentence each."""
     notes = []
-    if any(spec.test is not None and not spec.split for spec in specs):
+    if any(spec.test is not None and (not spec.split or "rows" in spec.split) for spec in specs):
         notes.append("A test set was handed over ready-made; the command draws one of its own.")
     files = sorted({spec.corpus for spec in specs if not is_named(spec.corpus)})
     if files:
@@ -124,7 +124,7 @@ def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: in
     split = spec.split or {}
     if spec.test is None:
         words += ["--holdout", "0"]
-    elif split:
+    elif split and "rows" not in split:
         words += ["--holdout", _value(split.get("fraction", 0.1))]
         words += ["--holdout-per", split["per"]] if split.get("per", "corpus") != "corpus" else []
         if split.get("seed"):

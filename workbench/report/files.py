@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from workbench.runs.execution.control import partial_of
+from workbench.data.saving import partial_of
 
 
 class ReportError(ValueError):

@@ -15,7 +15,7 @@ from workbench.runs.afterwards.heldout_by_document import Scored, score_document
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 
 class Gathered(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xarray as xr
 
-from workbench.measures import DERIVED, TOPIC_NUMBERS, lineage, lines_of_topics, moves, quantity, spec_of
+from workbench.measures import DERIVED, TOPIC_NUMBERS, lineage, moves, quantity, runs_by_curve, spec_of
 from workbench.measures import against_topics as curves_against_topics
 from workbench.models import VARIABLES
 from workbench.report.picture import Picture, band_told, by_label, records, shown_of
@@ -47,7 +47,7 @@ def _against_topics(runs: list[xr.Dataset]) -> list[Picture]:
     rows = [
         [label, run.attrs["name"], spec_of(run).seed, spec_of(run).model["n_topics"],
          float(quantity(run, "n_active_topics").values[-1]), *(_last(run, name) for name in WORTH)]
-        for label, own in lines_of_topics(runs).items() for run in own
+        for label, own in runs_by_curve(runs).items() for run in own
     ]
     return [Picture(
         "against-topics", "Against the number of topics",

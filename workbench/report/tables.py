@@ -10,12 +10,12 @@ import numpy as np
 from workbench.measures import (
     MeasureError,
     data_of,
+    describe_moves,
     final,
     hyperparameters,
     labels_of,
     learnt_by,
     moves,
-    moves_told,
     perplexity_errors,
     reached_by_all,
     summary,
@@ -194,10 +194,10 @@ def move_tables(found: list[Gathered]) -> list[dict]:
     for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True):
         if tried := moves(each.dataset):
             tables.append({
-                "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "told": moves_told(tried),
+                "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "told": describe_moves(tried),
                 "more": max(len(tried) - MOST_MOVES, 0),
                 "moves": [
-                    {"iteration": move.iteration, "told": move.told, "kept": move.accepted} for move in tried[:MOST_MOVES]
+                    {"iteration": move.iteration, "told": move.text, "kept": move.accepted} for move in tried[:MOST_MOVES]
                 ],
             })
     return tables

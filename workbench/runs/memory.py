@@ -1,4 +1,4 @@
-"""A run that is kept in memory: the sink behind ``fit(store=None)``."""
+"""Keeps the rows and snapshots of a run in memory: the sink of ``fit(store=None)``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.runs.recorded import recorded
 
 
 class MemorySink:
-    """Takes in rows and snapshots of one run and gives its Dataset."""
+    """Collects the rows and snapshots of one run; `dataset` labels them."""
 
     def __init__(self, spec, train):
         self._spec, self._train = spec, train
@@ -42,7 +42,7 @@ class MemorySink:
         self.settled = iteration
 
     def dataset(self, state: str) -> xr.Dataset:
-        """What came in, labelled."""
+        """The Dataset of the rows and snapshots so far."""
         rows = [row_of(row, self._names, self._vectors, self._n_topics) for row in self._rows]
         rows = np.stack(rows) if rows else np.empty((0, width(self._names, self._vectors, self._n_topics)))
         labelled = label_rows(self._recorded, rows, attributes(self._spec, versions(), state, self.settled))

@@ -139,20 +139,23 @@ def make_spec(
     SpecError, ModelError, OptionError
         One sentence each: what was wanted, what came, what to do.
     """
-    if not isinstance(train, Corpus):
-        raise SpecError(f"the corpus must be a Corpus (workbench.load_corpus makes one); got {type(train).__name__}")
+    chosen = get_engine(engine)
+    kind = chosen.model.data
+    if not isinstance(train, kind):
+        wanted = f"the corpus must be a Corpus (workbench.load_corpus makes one); got {type(train).__name__}"
+        raise SpecError(wanted if kind is Corpus else f"{engine} infers from {kind.__name__}; got {type(train).__name__}")
     if test is not None:
-        if not isinstance(test, Corpus) or (test.n_documents, test.vocabulary) != (train.n_documents, train.vocabulary):
+        if not train.same_rows(test):
             raise SpecError(
                 "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
+                if kind is Corpus else f"the test {kind.__name__} must have the rows and fields of the training data"
             )
-        if test.n_tokens == 0:
+        if test.n_items == 0:
             test = None
-    if train.n_tokens == 0:
-        raise SpecError("the corpus has no token to learn from; hold out fewer or choose another corpus")
+    if train.n_items == 0:
+        raise SpecError(f"the data have no {kind.item} to learn from; hold out fewer or choose other data")
     if not isinstance(options or {}, dict):
         raise SpecError(f"options must be a dict, as {{'r': 1}}; got {options!r}")
-    chosen = get_engine(engine)
     beliefs, of_engine = split_options(chosen, dict(options or {}))
     model = replace(make_model(chosen, n_topics, alpha, beta, model, sizes), **beliefs)
     if start is not None and not model.warm_starts:

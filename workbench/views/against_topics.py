@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.measures import against_topics as curves_against_topics
-from workbench.measures import each_run, lines_of_topics
+from workbench.measures import each_run, runs_by_curve
 from workbench.views.curves import dimension
 from workbench.views.style import RC, looks
 
@@ -34,7 +34,7 @@ def against_topics(runs, measure: str = "log_likelihood", title: str = ""):
     import holoviews.plotting.mpl
 
     runs = each_run(runs)
-    curves, style = curves_against_topics(runs, measure), looks(lines_of_topics(runs))
+    curves, style = curves_against_topics(runs, measure), looks(runs_by_curve(runs))
     x, y = hv.Dimension("topics", label="number of topics"), dimension(measure)
     errors, lines = [], []
     for curve in curves:

@@ -44,7 +44,7 @@ def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
             left = x - INDENT
             paths.append([(left, -row_of[edge.parent]), (left, -at), (x, -at)])
         told = f"{name} ({of_run[name]})" if name in of_run else f"{name} (not among these runs)"
-        texts.append((x + 0.4 * INDENT, -at, f"{told}, {edge.told.replace(f'{edge.parent}, ', '', 1)}" if edge else told))
+        texts.append((x + 0.4 * INDENT, -at, f"{told}, {edge.text.replace(f'{edge.parent}, ', '', 1)}" if edge else told))
     if hidden > 0:
         texts.append((0.0, -len(drawn), f"and {hidden} more"))
     points = [(depth * INDENT, -at) for at, (name, depth, _) in enumerate(drawn) if name in of_run]

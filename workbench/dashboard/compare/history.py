@@ -10,7 +10,7 @@ from workbench.dashboard.compare.files import lineage_file, moves_file
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import STYLE, column, message, text
-from workbench.measures import Move, moves_told
+from workbench.measures import Move, describe_moves
 from workbench.measures.lineage import descent, edges_of
 from workbench.report.drawing import FORMATS
 
@@ -39,7 +39,7 @@ class Moves:
         if shown == self._shown:
             return
         self._shown, self.card.visible, self._path = shown, bool(tried), reading.path if tried else None
-        self.said.object = message(f"{reading.name}: {moves_told(tried)}. The latest is on top.") if tried else ""
+        self.said.object = message(f"{reading.name}: {describe_moves(tried)}. The latest is on top.") if tried else ""
         self.table.object = moves_table(tried, reading.name) if tried else ""
 
 
@@ -47,7 +47,7 @@ def moves_table(tried: tuple[Move, ...], name: str) -> str:
     """The moves as an HTML table, the latest first."""
     rows = "".join(
         f'<tr class="{"kept" if move.accepted else "back"}"><th scope="row">{move.iteration:,}</th><td>{move.kind}</td>'
-        f'<td>{move.giver} → {move.taker}</td><td class="gain">{move.gain_told}</td><td>{move.became}</td></tr>'
+        f'<td>{move.giver} → {move.taker}</td><td class="gain">{move.gain_text}</td><td>{move.outcome}</td></tr>'
         for move in reversed(tried)
     )
     return (

@@ -10,12 +10,12 @@ from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, message, text
-from workbench.runs.execution.control import PAUSED, RUNNING, STOPPED
-from workbench.runs.execution.queue import line_up
+from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import SLOTS
-from workbench.runs.store.provenance import taken_on_now
-from workbench.runs.store.store import FAILED, FINISHED, LOST, WAITING, StoreError
+from workbench.runs.store.layout import StoreError
+from workbench.runs.store.provenance import other_kernels_warning
+from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, WAITING
 
 APPLIES = {
     "pause": (RUNNING, WAITING),
@@ -69,10 +69,10 @@ class Steering:
 
         def work() -> str:
             began = [path for state, path in targets if action == "resume" and state != PAUSED]
-            others = taken_on_now([path.name for path in began if Run(path).reader.by_other_kernels()])
+            others = other_kernels_warning([path.name for path in began if Run(path).reader.by_other_kernels()])
             in_line = began if len(began) > SLOTS else []
             each_of([path for _, path in targets if path not in in_line], action)
-            line_up(in_line, SLOTS)
+            enqueue(in_line, SLOTS)
             return others
 
         def then(others, error) -> None:

@@ -16,7 +16,7 @@ from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.link import LONGEST, Part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
-from workbench.runs.store.store import FAILED, LOST
+from workbench.runs.store.status import FAILED, LOST
 
 HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
 ACTIVE = COLUMNS.index("n_active_topics")

@@ -16,17 +16,17 @@ from tornado.ioloop import PeriodicCallback
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
+from workbench.dashboard.compare.steering import Steering
+from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.notebooks.setup import Cell, in_notebook, send_changes
 from workbench.dashboard.shared.private_api import connections_of, is_shown
 from workbench.dashboard.shared.run_monitor import ALIVE, UNREADABLE, Follower, Reading, unreadable
 from workbench.dashboard.shared.shell import TICK, Choice, column, dressed, labelled, message, text
-from workbench.dashboard.compare.steering import Steering
-from workbench.dashboard.compare.table import RunTable
-from workbench.runs.execution.control import PAUSED, RUNNING
-from workbench.runs.progress import bars
 from workbench.runs.execution.run import ENDED, Run, default_store, find_run
+from workbench.runs.progress import bars
 from workbench.runs.spec import SpecError
-from workbench.runs.store.store import WAITING, run_paths
+from workbench.runs.store.places import run_paths
+from workbench.runs.store.status import PAUSED, RUNNING, WAITING
 
 STEERS = ("pause", "resume", "stop")
 AWAITED = {

@@ -15,8 +15,8 @@ import xarray as xr
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
 from workbench.runs.execution.run import Run
 from workbench.runs.store.counts import SnapshotGone
+from workbench.runs.store.layout import StoreError
 from workbench.runs.store.notes import FILE, NoteError, labels_of_topics, read_notes
-from workbench.runs.store.store import StoreError
 from workbench.views.style import COLOURS
 
 N_NAMED = 6

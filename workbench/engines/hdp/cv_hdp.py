@@ -41,14 +41,14 @@ from workbench.engines.hdp.posteriors import (
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes, word_major_bytes
-from workbench.kernels.hdp import conditional_vb
-from workbench.kernels.hdp.count_moments import (
+from workbench.kernels.count_moments import (
     add_tables_of_documents,
     count_documents,
     expected_log_beta,
     expected_log_joint,
     tables_of_words,
 )
+from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.lda import collapsed_vb
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.lanes import aligned_zeros, padded

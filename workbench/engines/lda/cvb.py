@@ -29,7 +29,7 @@ from workbench.engines.lda.initial_responsibilities import init_option, initiali
 from workbench.engines.lda.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
-from workbench.kernels.hdp.count_moments import expected_log_joint
+from workbench.kernels.count_moments import expected_log_joint
 from workbench.kernels.lda.collapsed_vb import add_moments, update_in_order
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.lda.polya import add_occupied

@@ -266,7 +266,7 @@ def interleaved_pass(corpus, model, threshold, state, context, part) -> tuple[in
         cvb.recount_in_time(corpus, model, threshold, mean_part(state), context)
     moments = mean_part(state).moments if collapsed else (*state[:3], None, None, None)
     alpha = pad_topics(model.alphas)
-    room = collapsed_vb.room_for(alpha, model.n_topics, len(alpha))
+    room = collapsed_vb.make_workspace(alpha, model.n_topics, len(alpha))
 
     def work(first, last):
         return visit_in_order(

@@ -164,10 +164,10 @@ def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
     place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
     words = np.array([place.get(word, -1) for word in corpus.vocabulary], np.int64)[corpus.words]
     kept = words >= 0
-    about = {"vocabulary": vocabulary, "titles": corpus.titles, "authors": corpus.authors, "name": corpus.name}
     if not kept.any():
-        return Corpus(np.zeros(corpus.n_documents + 1, np.int64), [], [], **about)
-    return Corpus.from_pairs(corpus.documents[kept], words[kept], corpus.counts[kept], n_documents=corpus.n_documents, **about)
+        return corpus.with_pairs(np.zeros(corpus.n_documents + 1, np.int64), [], [], vocabulary=vocabulary)
+    known = Corpus.from_pairs(corpus.documents[kept], words[kept], corpus.counts[kept], vocabulary, corpus.n_documents)
+    return corpus.with_pairs(known.indptr, known.words, known.counts, vocabulary=vocabulary)
 
 
 def _topics_of(run, store) -> Topics:

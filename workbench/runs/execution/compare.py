@@ -16,13 +16,15 @@ from workbench.engines import get_engine
 from workbench.engines.engine import options_of, split_options, takes
 from workbench.models import LDA
 from workbench.models.options import OptionError
+from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import ENDED, Run
 from workbench.runs.progress import bars
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, model_fields, whole
-from workbench.runs.store.store import FAILED, FINISHED, LOST, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.runs.warm_start import warm_start_from
 
 
@@ -55,7 +57,8 @@ def plan(
     SpecError, OptionError, ModelError, CorpusError
     """
     _refuse_unknown(settings)
-    train, test, split = prepare(corpus, holdout, split_seed, top_words, singletons, holdout_per)
+    prepared = prepare_records if isinstance(corpus, Records) else prepare
+    train, test, split = prepared(corpus, holdout, split_seed, top_words, singletons, holdout_per)
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
@@ -67,7 +70,7 @@ def plan(
             there_are = ", ".join(sorted(set().union(*known.values())))
             raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
         if not any(takes(get_engine(name), option, value) for name in having):
-            split_options(get_engine(having[0]), {option: value})  # says what is wrong with it
+            split_options(get_engine(having[0]), {option: value})  # raises what is wrong with it
     _refuse_idle_priors(list(known), settings)
     n_seeds = whole("seeds", seeds, 1)
     if settings.get("name") and len(chosen) * n_seeds > 1:
@@ -126,7 +129,7 @@ def compare(
         The per-iteration variables of `fit` with a dim ``run``; coordinates ``run`` (name), ``engine``,
         ``label`` and ``seed`` along it. What only some engines record is NaN for the others.
 
-    With a ``store`` the runs are kept and reopened when the same comparison is asked for again, up to
+    With a ``store`` the runs are kept and reopened when the same comparison is requested again, up to
     ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, top words and singletons.
     """
     whole("jobs", jobs, 1)
@@ -190,11 +193,11 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
             raise RunFailed(why)
 
 
-def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) -> None:
-    """Lets up to ``jobs`` workers at a time take the runs to their ends; one that fails does not hold up the others.
+def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None]) -> None:
+    """Runs up to ``jobs`` workers at a time until all runs have ended; one that fails does not stop the others.
 
-    ``look`` is called ten times a second with the runs at work, and with all of them at the end. The first Ctrl-C (or SIGTERM)
-    stops the runs cleanly and is raised when they have stopped; a second one at once.
+    ``on_progress`` is called ten times a second with the runs at work, and with all of them at the end. The first Ctrl-C (or
+    SIGTERM) stops the runs cleanly and is raised when they have stopped; a second one at once.
     """
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
     with ending_cleanly(control := MemoryControl()):  # an exception could come in the middle of a destructor, which swallows it
@@ -203,7 +206,7 @@ def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) 
                 at_work.append(waiting.pop(0))
                 at_work[-1].resume()
             time.sleep(0.1)
-            look(at_work)
+            on_progress(at_work)
             at_work = [run for run in at_work if run.state not in ENDED]
         if control.interrupted:
             for run in at_work:
@@ -211,7 +214,7 @@ def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) 
             for run in at_work:
                 run.wait(timeout=30)
             raise KeyboardInterrupt
-    look(runs)
+    on_progress(runs)
 
 
 def failure(run: Run) -> str:

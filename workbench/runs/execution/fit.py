@@ -12,16 +12,17 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.models import LDA
-from workbench.runs.execution.control import STOPPED, MemoryControl, ending_cleanly
+from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, outlook_on_memory, unfinished
-from workbench.runs.execution.run import Run, default_store, extend, find_run, tell_of_other_kernels
+from workbench.runs.execution.run import Run, default_store, extend, find_run, warn_of_other_kernels
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.progress import progress_bar
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
-from workbench.runs.store.store import FINISHED, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.status import FINISHED, STOPPED
 from workbench.runs.warm_start import warm_start_from
 
 
@@ -108,14 +109,14 @@ def fit(
     planned, stored = [Planned(spec, corpus, test) for spec in specs], store is not None
     check_room(unfinished(store, planned) if stored else planned, here=True, stored=stored)
     if progress:
-        tell_of_idle_threads(specs)
+        warn_of_idle_threads(specs)
         if at_a_time(planned, 1, stored) >= LARGE:
             print(f"takes {outlook_on_memory(planned, stored=stored)}", file=sys.stderr)
     return best_of(_run(spec, corpus, test, store, progress) for spec in specs)
 
 
-def tell_of_idle_threads(specs: list[RunSpec]) -> None:
-    """Says on stderr, once an engine, that threads will be idle and what would give them work."""
+def warn_of_idle_threads(specs: list[RunSpec]) -> None:
+    """Prints on stderr, once an engine, why threads will be idle and which option would use them."""
     for sentence in idle_threads(specs):
         print(sentence, file=sys.stderr)
 
@@ -137,13 +138,13 @@ def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bo
     give_back_freed()
     test = test if spec.test else None
     control, sink = MemoryControl(), MemorySink(spec, corpus)
-    with progress_bar(spec, shown=progress) as watch, ending_cleanly(control):
-        reached = iterate(spec, corpus, test, initial_position(spec, corpus, test), sink, control, watch).iteration
+    with progress_bar(spec, shown=progress) as on_iteration, ending_cleanly(control):
+        reached = iterate(spec, corpus, test, initial_position(spec, corpus, test), sink, control, on_iteration).iteration
     return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 
 def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
-    """The first run with the highest final bound, with the seed and the bound of each in its attributes.
+    """The first run with the highest final bound; seed and bound of each run are in its attributes.
 
     Runs come one by one; after one that was stopped no other is begun. One run alone comes back as it is.
     """
@@ -171,7 +172,7 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     spec = make_spec(corpus, engine, test=test, **settings)
     store = default_store() if store is None else Path(store)
     check_room(unfinished(store, [Planned(spec, corpus, test)]))
-    tell_of_idle_threads([spec])
+    warn_of_idle_threads([spec])
     run = Run(create_run(store, spec, corpus, test))
     run.resume()
     return run
@@ -189,12 +190,12 @@ def resume(
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
-        tell_of_other_kernels([run])
-        with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as watch:
-            finished = carry_on(run.path, watch, corpora=corpora)
+        warn_of_other_kernels([run])
+        with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
+            finished = carry_on(run.path, on_iteration, corpora=corpora)
         if not finished:
             status = run.status()
-            told = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
-            print(f"{told}; go on with: workbench resume {run.path}", file=sys.stderr)
+            stopped = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
+            print(f"{stopped}; go on with: workbench resume {run.path}", file=sys.stderr)
     return run.reader.dataset(corpora[0] if corpora else None)
 

@@ -102,7 +102,7 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         having = [get_engine(name) for name in engines if key in _options(name)]
         for value in axes[key] if having else ():
             if not any(takes(engine, key, value) for engine in having):
-                split_options(having[0], {key: value})  # says what is wrong with it
+                split_options(having[0], {key: value})  # raises what is wrong with it
     for unknown in (key for key in axes if key not in known):
         near = get_close_matches(unknown, [*known, *SHORT], 1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"

@@ -1,4 +1,4 @@
-"""A position on disk: the state, the model and the scorer's average in one npz, replaced whole, no pickle."""
+"""Checkpoints: the position of a run (state, model, running average) in one npz, replaced whole, no pickle."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write_checkpoint(path: Path, position: Position) -> None:
 
 
 def read_checkpoint(path: Path, engine, model) -> Position | None:
-    """The position in the file; None where there is no whole one. ``model`` is what the run began with."""
+    """The position in the file; None where there is no whole one. ``model``: that of the spec."""
 
     def position(file) -> Position:
         state = engine.state(*(_restored(file[f"state_{name}"]) for name in engine.state._fields))
@@ -44,7 +44,7 @@ def read_average(path: Path) -> tuple[int, Average] | None:
 
 
 def _read(path: Path, take):
-    """What is taken out of the open file; None where it is missing or damaged."""
+    """What ``take`` makes of the open file; None where it is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return take(file)

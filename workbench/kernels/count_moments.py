@@ -1,4 +1,4 @@
-"""Expectations of functions of a count whose tokens are independent: the improved second order (HDP).
+"""Expectations of functions of a sum of independent Bernoulli counts: the improved second order of the HDP.
 
 A count n is a sum over rows of Bernoulli draws, c_m of them with probability q_m (eq. 13)::
 
@@ -19,13 +19,14 @@ import math
 
 import numpy as np
 
-from workbench.kernels.jit import kernel, lean
+from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.simd.lanes import LANES, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.special import digamma_tetragamma, log_gamma_trigamma
-from workbench.kernels.simd.vectors import choose, doubles, fetch, inlined, load, spread, store, total
+from workbench.kernels.simd.vectors import choose, doubles, fetch, load, spread, store
 
 AHEAD, LINE = 12, 8
-"""How many pairs before it is due a row of gamma is asked for, where pairs come word by word; numbers to a cache line."""
+"""Pairs ahead whose row of gamma is loaded into the cache, where pairs come word by word; numbers to a cache line."""
 NEARLY_NONE = 1e-7
 """Expected tokens below which a count is 0 or 1."""
 NEARLY_CERTAIN = 1.0 - 1e-16
@@ -34,7 +35,7 @@ NEARLY_CERTAIN = 1.0 - 1e-16
 
 @inlined
 def given_positive(mean, variance, zero):
-    """P+, E+ and V+ of a count, eq. 14; numbers or vectors, as all that is made of them."""
+    """P+ = p(n > 0), and mean E+ and variance V+ given n > 0, of a count, eq. 14; numbers or vectors."""
     positive = 1.0 - zero
     mean_positive = max(mean / positive, 1.0)
     variance_positive = max(variance / positive - zero * mean_positive * mean_positive, 0.0)

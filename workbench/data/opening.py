@@ -1,16 +1,28 @@
-"""Bytes and lines of a data file, plain or gzipped, with one sentence for whatever is wrong with it."""
+"""Reading bytes, text and lines of a data file, plain or gzipped; each error is one sentence."""
 
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from pathlib import Path
 
-from workbench.corpus.corpus import CorpusError
+from workbench.data.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLOCK = 1 << 20
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def data_folders() -> list[Path]:
+    """The folders that the environment variable WORKBENCH_DATA names."""
+    return [Path(folder) for folder in os.environ.get("WORKBENCH_DATA", "").split(os.pathsep) if folder]
+
+
+def bundled_folders(name: str) -> list[Path]:
+    """Where the files of bundled data may be: in an installed package, in a clone."""
+    return [PACKAGE / "_data" / name, PACKAGE.parent / "data" / name]
 
 
 def read_bytes(path: Path) -> bytes:
@@ -18,26 +30,26 @@ def read_bytes(path: Path) -> bytes:
 
     Raises
     ------
-    CorpusError
+    DataError
         The file is missing, unreadable or empty, or its gzip stream is damaged or ends early.
     """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise CorpusError(f"there is no file {path}; check the path") from None
+        raise DataError(f"there is no file {path}; check the path") from None
     except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror}") from None
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
     if data.startswith(GZIP_MAGIC):
         try:
             data = gzip.decompress(data)
         except EOFError:
-            raise CorpusError(
+            raise DataError(
                 f"{path}, line {_last_line(path)}: the compressed file ends early here; it is truncated, fetch it again"
             ) from None
         except (OSError, zlib.error) as error:
-            raise CorpusError(f"{path} is a damaged gzip file ({error}); fetch it again") from None
+            raise DataError(f"{path} is a damaged gzip file ({error}); fetch it again") from None
     if not data.removeprefix(BYTE_ORDER_MARK).strip():
-        raise CorpusError(f"{path} is empty; a file with data was wanted")
+        raise DataError(f"{path} is empty; a file with data was wanted")
     return data
 
 
@@ -57,7 +69,7 @@ def read_text(path: Path) -> str:
 
     Raises
     ------
-    CorpusError
+    DataError
         As `read_bytes`; or a byte that is not UTF-8, with its line.
     """
     return decoded(read_bytes(path), path)
@@ -70,7 +82,7 @@ def decoded(data: bytes, path: Path) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise CorpusError(
+        raise DataError(
             f"{path}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8; save the file with the encoding UTF-8"
         ) from None
 
@@ -82,9 +94,9 @@ def read_lines(path: Path, wanted: int | None, what: str, mend: str) -> list[str
     """
     lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
     if wanted is not None and len(lines) != wanted:
-        raise CorpusError(f"{path} has {len(lines)} {what} where {wanted} were wanted; {mend}")
+        raise DataError(f"{path} has {len(lines)} {what} where {wanted} were wanted; {mend}")
     if "" in lines:
-        raise CorpusError(f"{path}, line {lines.index('') + 1}: the line is empty; one of {len(lines)} {what} was wanted")
+        raise DataError(f"{path}, line {lines.index('') + 1}: the line is empty; one of {len(lines)} {what} was wanted")
     return lines
 
 

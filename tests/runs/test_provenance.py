@@ -11,8 +11,9 @@ from workbench.kernels.jit import sources_hash
 from workbench.runs.dataset import versions
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
-from workbench.runs.store.provenance import KERNELS, makers, take_on, taken_on, taken_on_now
-from workbench.runs.store.store import DATA, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.places import DATA
+from workbench.runs.store.provenance import KERNELS, describe_provenance, other_kernels_warning, provenance, record_provenance
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SENTENCE = (
@@ -41,7 +42,7 @@ def test_a_run_records_the_kernels_that_it_begins_with(run, thirty_documents):
     for dataset in (run.dataset(), in_memory):
         assert json.loads(dataset.attrs["versions"])["kernels"] == KERNELS == versions()["kernels"] == sources_hash()
         assert "taken_on" not in dataset.attrs
-    assert run.reader.makers() == [[0, KERNELS]] and not run.reader.by_other_kernels()
+    assert run.reader.provenance() == [[0, KERNELS]] and not run.reader.by_other_kernels()
 
 
 def test_the_same_kernels_go_on_without_a_word(run, capsys):
@@ -80,14 +81,14 @@ def test_a_run_from_before_this_was_recorded_goes_on_without_a_word(run, capsys)
     made_by_others(run, None)
     went_on = wb.resume(run, n_iterations=8, progress=False)
     assert capsys.readouterr().err == "" and "taken_on" not in went_on.attrs
-    assert Run(run.path).reader.makers() == [] and not (run.path / "kernels.json").exists()
+    assert Run(run.path).reader.provenance() == [] and not (run.path / "kernels.json").exists()
 
 
 def test_golden_runs_are_of_unknown_kernels():
     golden = [run for schema in sorted(GOLDEN.glob("schema-*")) for run in wb.open_runs(schema)]
     assert len(golden) > 6
     for run in golden:
-        assert run.reader.makers() == [] and not run.reader.by_other_kernels()
+        assert run.reader.provenance() == [] and not run.reader.by_other_kernels()
 
 
 def test_rows_that_are_repeated_after_a_kill_belong_to_those_who_made_them_first(run):
@@ -95,34 +96,35 @@ def test_rows_that_are_repeated_after_a_kill_belong_to_those_who_made_them_first
     made_by_others(run)
     (run.path / "checkpoint.npz").unlink()
     wb.resume(run, n_iterations=8, progress=False)
-    assert Run(run.path).reader.makers() == [[0, "0123456789ab"], [6, KERNELS]]
+    assert Run(run.path).reader.provenance() == [[0, "0123456789ab"], [6, KERNELS]]
 
 
 def test_a_run_without_a_row_belongs_to_those_who_make_its_first(tmp_path):
     began = {"kernels": "older"}
-    take_on(tmp_path, began, 0)
-    assert makers(tmp_path, began) == [[0, KERNELS]] and taken_on(makers(tmp_path, began)) == ""
+    record_provenance(tmp_path, began, 0)
+    assert provenance(tmp_path, began) == [[0, KERNELS]] and describe_provenance(provenance(tmp_path, began)) == ""
 
 
 def test_a_run_that_has_no_row_yet_begins_without_a_word(thirty_documents, store, capsys):
     train, _ = thirty_documents
     run = made_by_others(Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None)))
     assert "taken_on" not in wb.resume(run, progress=False).attrs and capsys.readouterr().err == ""
-    assert Run(run.path).reader.makers() == [[0, KERNELS]]
+    assert Run(run.path).reader.provenance() == [[0, KERNELS]]
 
 
 def test_makers_that_left_nothing_are_forgotten(tmp_path, monkeypatch):
     began = {"kernels": "a"}
     for kernels, iteration in (("b", 20), ("c", 20), ("d", 30), ("d", 40)):
         monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", kernels)
-        take_on(tmp_path, began, iteration)
-    assert makers(tmp_path, began) == [[0, "a"], [20, "c"], [30, "d"]]
-    assert taken_on(makers(tmp_path, began)) == "made by kernels a, c after iteration 20, d after iteration 30"
+        record_provenance(tmp_path, began, iteration)
+    assert provenance(tmp_path, began) == [[0, "a"], [20, "c"], [30, "d"]]
+    assert describe_provenance(provenance(tmp_path, began)) == "made by kernels a, c after iteration 20, d after iteration 30"
     monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", "a")
-    take_on(tmp_path, began, 20)
-    assert makers(tmp_path, began) == [[0, "a"]]
+    record_provenance(tmp_path, began, 20)
+    assert provenance(tmp_path, began) == [[0, "a"]]
 
 
 def test_several_runs_share_a_sentence():
-    assert taken_on_now([]) == ""
-    assert taken_on_now(["one", "two"]).startswith("runs 'one', 'two' were made by other kernels than those that go on now: ")
+    assert other_kernels_warning([]) == ""
+    both = "runs 'one', 'two' were made by other kernels than those that go on now: "
+    assert other_kernels_warning(["one", "two"]).startswith(both)
