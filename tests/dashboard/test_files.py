@@ -29,8 +29,8 @@ from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report.drawing import WIDTHS
 from workbench.report.export import FORMATS
-from workbench.report.picture import BANDS
 from workbench.runs.execution.run import open_run
+from workbench.views.picture import BANDS
 
 
 @pytest.fixture

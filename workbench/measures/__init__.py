@@ -26,12 +26,12 @@ from workbench.measures.selection import (
     spec_of,
 )
 from workbench.measures.topic_map import topic_map
-from workbench.measures.topics import top_words, topic_sizes, topic_words, topics_by_size, used_topics
+from workbench.measures.topics import largest_first, top_words, topic_sizes, topic_words, topics_by_size, used_topics
 
 __all__ = [
     "CLOCKS", "DERIVED", "NO_TOPIC", "PAPERS_ORDER", "TOPIC_NUMBERS", "Curve", "Edge", "Hyperparameter", "MeasureError",
     "Move", "against_topics", "bound_of", "coherence", "data_of", "describe_moves", "diversity", "each_run", "final",
-    "finds_topics", "hyperparameters", "in_papers_order", "labels_of", "learnt_by", "lineage", "match_topics",
+    "finds_topics", "hyperparameters", "in_papers_order", "labels_of", "largest_first", "learnt_by", "lineage", "match_topics",
     "mean_curves", "mixture_table", "mixtures", "moves", "n_tokens", "one_run", "paired_differences", "perplexity_errors",
     "quantity", "reached_by_all", "replicate_of", "representative_documents", "runs_by_curve", "saliency", "salient_words",
     "spec_of", "summary", "time_to", "token_topics", "top_words", "topic_counts", "topic_distances", "topic_flow",

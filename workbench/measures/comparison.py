@@ -30,10 +30,6 @@ def final(runs) -> xr.Dataset:
         nothing is held out), ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
         ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy
         machine does not stretch); ``n_active_topics``.
-
-    Raises
-    ------
-    MeasureError
     """
     runs = each_run(runs)
     specs = [spec_of(run) for run in runs]
@@ -44,7 +40,8 @@ def final(runs) -> xr.Dataset:
     updates = data["updates"][1]
     each = np.divide(1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0)
     data["time_per_update"] = ("run", each, PER_UPDATE)
-    active = [float(quantity(run.isel(iteration=[-1]), "n_active_topics").values[0]) for run in runs]
+    ends = [quantity(run.isel(iteration=[-1]), "n_active_topics") for run in runs]
+    active = [np.nan if end is None else float(end.values[0]) for end in ends]
     data["n_active_topics"] = ("run", active, VARIABLES["n_active_topics"].attrs)
     reached = np.array([int(run["iteration"].values[-1]) for run in runs])
     data["iteration"] = ("run", reached, {"long_name": "last committed iteration", "units": ""})
@@ -77,10 +74,6 @@ def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | N
         Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as
         ``…_se`` (NaN for a single run); ``difference``, its standard error and interval, and ``n_pairs`` as in
         `paired_differences`. ``attrs["reference"]`` is the reference's label, several of them joined by "; ".
-
-    Raises
-    ------
-    MeasureError
     """
     runs = each_run(runs)
     last = final(runs)

@@ -43,10 +43,6 @@ def perplexity_errors(runs, scored: Mapping[str, Scored] | None = None, seed: in
           documents are drawn with replacement, the topics stay as they are. NaN where ``scored`` has nothing.
         - ``n_runs``.
 
-    Raises
-    ------
-    MeasureError
-
     Flegal & Jones (2010); Efron (1979).
     """
     runs = each_run(runs)

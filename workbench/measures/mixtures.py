@@ -57,10 +57,6 @@ def mixture_table(run) -> pd.DataFrame:
     """The same as one table: level, row, value, topic (-1: none), node (its name in networks of several kinds) and tokens.
 
     Pairs of row and value without a token are left out.
-
-    Raises
-    ------
-    MeasureError
     """
     tables = []
     for name, found in mixtures(run).items():

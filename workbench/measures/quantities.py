@@ -45,13 +45,13 @@ def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
     """
     if name in run:
         return run[name]
-    if name == "steps":
+    if name == "steps" and "n_topics" in spec_of(run).model:
         return _named(run, name, run["iteration"].values * float(spec_of(run).model["n_topics"]))
     if name == "log_likelihood" and "test_perplexity" in run:
         return _named(run, name, -np.log(run["test_perplexity"].values))
-    if name == "bound_per_token" and (own := bound_of(run)):
+    if name == "bound_per_token" and "n_k" in run and (own := bound_of(run)):
         return _named(run, name, run[own].values / n_tokens(run))
-    if name in TOPIC_NUMBERS:
+    if name in TOPIC_NUMBERS and "n_k" in run:
         return _named(run, name, topic_numbers(run["n_k"].values)[name])
     return None
 

@@ -60,10 +60,6 @@ def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Data
     """The top words of each topic as one line of text, largest topic first: dim ``topic``, coordinate ``share``.
 
     Of an HDP only topics with a token.
-
-    Raises
-    ------
-    MeasureError
     """
     words, share = top_words(run, n, relevance)["word"], topic_sizes(run)["share"]
     shown = topics_by_size(run)
@@ -103,10 +99,15 @@ def topics_by_size(run: xr.Dataset) -> list[int]:
     """
     sizes = topic_sizes(run)
     numbers, n_k = sizes["topic"].values, sizes["n_k"].values
+    return numbers[largest_first(run, n_k)].tolist()
+
+
+def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
+    """(topic,) the places of the topics by their sizes, largest first; of an HDP only those with a token."""
     order = np.argsort(-n_k, kind="stable")
     if spec_of(run).parts()[1].nonparametric:
         order = order[: max(int(topic_numbers(n_k)["n_active_topics"]), 1)]
-    return numbers[order].tolist()
+    return order
 
 
 def used_topics(run: xr.Dataset) -> xr.Dataset:

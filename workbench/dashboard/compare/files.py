@@ -22,15 +22,15 @@ from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report import export_run, write_report
 from workbench.report.captions import caption
-from workbench.report.drawing import option
 from workbench.report.export import FORMATS
 from workbench.report.figures import draw_picture, table_of
 from workbench.report.gathering import Gathered, gather_begun
-from workbench.report.inference_pictures import lineage_pictures, move_pictures
-from workbench.report.picture import BANDS, Picture
 from workbench.runs.execution.run import Run
+from workbench.views import Picture, draw_view
 from workbench.views.curves import dimension, faint_curve, line_across, overlay, point_at
 from workbench.views.differences import forest
+from workbench.views.elements import option
+from workbench.views.picture import BANDS
 from workbench.views.style import GREY, MARKERS, Look
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
@@ -163,7 +163,7 @@ def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str, columns:
 def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
     """Which run began from which: the picture, or as csv a row for each run that began from another."""
     found, left_out = gather_begun(paths)
-    if not (pictures := lineage_pictures([each.dataset for each in found])):
+    if not (pictures := draw_view("lineage", [each.dataset for each in found])):
         raise FileError("no run that has an iteration began from another one; wait for its first")
     return picture_file(pictures[0], (found, left_out), form, columns)
 
@@ -171,7 +171,7 @@ def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
 def moves_file(path: Path, form: str, columns: int = 1) -> File:
     """The splits and merges that a run tried: on the curve of its bound, or as csv a row for each."""
     found, left_out = gather_begun(path)
-    (picture,) = move_pictures([each.dataset for each in found])
+    (picture,) = draw_view("moves", [each.dataset for each in found])
     return picture_file(replace(picture, name=f"{path.name}-moves", height=HEIGHTS[columns]), (found, left_out), form, columns)
 
 
