@@ -25,7 +25,7 @@ from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
 from workbench.dashboard.shared.notes import NotesCard
 from workbench.dashboard.shared.run_monitor import UNREADABLE, Listing, Reading, monitor_of
-from workbench.dashboard.shared.shell import begin_session, button, column, dressed, lay_out, message, text
+from workbench.dashboard.shared.shell import begin_session, button, column, lay_out, message, styled, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.runs.execution.run import default_store
 
@@ -48,7 +48,7 @@ class ComparePage:
         self.steering = Steering(self.table, self._monitor.look_soon)
         self.notes = NotesCard(self._monitor.look_soon)
         self.newest, self.ticked = button("Newest eight", disabled=True), button("Draw chosen", disabled=True)
-        self.form = dressed(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
+        self.form = styled(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover, self._document)
         self.moves, self.lineage = Moves(self.handover), Lineage(self.handover)
