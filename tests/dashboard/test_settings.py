@@ -12,7 +12,7 @@ from workbench.dashboard.compare.choices import choice_of, choices
 from workbench.dashboard.compare.fields import FILE
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import cells_of, start_runs, told
+from workbench.dashboard.compare.starting import cells_of, start_runs, summary_of_start
 from workbench.dashboard.compare.values import Values
 from workbench.dashboard.shared.link import from_query, take, to_query, widget_part, written
 from workbench.engines import ENGINES, get_engine
@@ -387,7 +387,7 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     assert specs["g-hdp"].model == {"n_topics": 2} and specs["g-hdp"].options["learn_gamma"] is False
     names = {run.name for run in started}
     assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
-    assert told(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
+    assert summary_of_start(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
     assert memory.startswith(f"{SLOTS} at a time, about ") and "of memory" in memory and others == ""
 
 
@@ -399,7 +399,7 @@ def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
     (run,), *_ = start_runs(tmp_path / "runs", values)
     resume(run, progress=False)
     monkeypatch.setattr("workbench.runs.store.reader.KERNELS", "others")
-    sentence = told(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
+    sentence = summary_of_start(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
     assert sentence.startswith("1 run started, about ") and f"; run '{run.name}' was made by other kernels than" in sentence
 
 
@@ -437,7 +437,8 @@ def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
 
 
 def test_a_finished_run_is_said_to_be_there():
-    assert told([], [object()], "") == "1 run was there already, finished; change the seed or raise the iterations for more."
+    there = "1 run was there already, finished; change the seed or raise the iterations for more."
+    assert summary_of_start([], [object()], "") == there
 
 
 def test_a_link_goes_round_for_every_field():

@@ -102,7 +102,7 @@ def split_options(engine: Engine, given: dict) -> tuple[dict, object]:
         if name not in known:
             near = get_close_matches(name, known, 1, 0.4)
             hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known) or 'none'}"
-            raise OptionError(f"{engine.name} has no option '{name}'; {hint}")
+            raise OptionError(f"{engine.name} has no option '{name}'; {hint}", field=name, value=value)
         values[name] = checked_option(engine.name, known[name], value)
     own = {f.name for f in fields(engine.options)}
     beliefs = {name: values.get(name, f.default) for name, f in known.items() if name not in own}

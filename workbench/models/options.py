@@ -6,9 +6,11 @@ import math
 import numbers
 from dataclasses import field, fields
 
+from workbench.errors import Got, InputError, Named
 
-class OptionError(ValueError):
-    """What an option wanted, what came, and what to do, in one sentence."""
+
+class OptionError(InputError):
+    """An option that an engine does not have, or a value that it cannot take."""
 
 
 def option(
@@ -42,12 +44,12 @@ def checked_option(owner: str, about, value):
     OptionError
     """
     choices, low, high = (about.metadata[name] for name in ("choices", "low", "high"))
-    where = f"option '{about.name}' of {owner}"
+    named = Named(about.name, text=f"option '{about.name}'")
     if choices:
         for choice in choices:
             if value is choice or (isinstance(value, str) and value.lower() == str(choice).lower()):
                 return choice
-        raise OptionError(f"{where} must be one of {', '.join(map(str, choices))}; got {value!r}")
+        raise OptionError(named, f" of {owner} must be one of {', '.join(map(str, choices))}", Got(value), value=value)
     wanted = "a whole number" if about.metadata["whole"] else "a number"
     wanted += f" from {low:g} to {high:g}" if high is not None else f" of at least {low:g}" if low is not None else ""
     wanted += " or inf" if about.metadata["infinite"] else ""
@@ -62,5 +64,5 @@ def checked_option(owner: str, about, value):
         or (math.isinf(number) and not about.metadata["infinite"])
         or (about.metadata["whole"] and math.isfinite(number) and number != int(number))
     ):
-        raise OptionError(f"{where} must be {wanted}; got {value!r}")
+        raise OptionError(named, f" of {owner} must be {wanted}", Got(value), value=value)
     return int(number) if about.metadata["whole"] and math.isfinite(number) else number

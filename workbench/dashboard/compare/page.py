@@ -17,7 +17,7 @@ from workbench.dashboard.compare.files import FORMS, runs_file
 from workbench.dashboard.compare.grouping import MOST_RUNS
 from workbench.dashboard.compare.history import Lineage, Moves
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import start_runs, told
+from workbench.dashboard.compare.starting import start_runs, summary_of_start
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import in_background
@@ -143,7 +143,7 @@ class ComparePage:
                 self.settings.refuse(error)
                 return
             started = result[0]
-            self.settings.ready(told(*result), "good" if started else "muted")
+            self.settings.ready(summary_of_start(*result), "good" if started else "muted")
             if self.figure.picked is not None:
                 self._pick([*(run.name for run in started), *self.figure.picked][:N_SLOTS])
             self._monitor.look_soon()

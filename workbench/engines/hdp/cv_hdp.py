@@ -41,6 +41,7 @@ from workbench.engines.hdp.posteriors import (
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes, word_major_bytes
+from workbench.errors import Named
 from workbench.kernels.count_moments import (
     add_tables_of_documents,
     count_documents,
@@ -106,7 +107,10 @@ class Options:
 
     def __post_init__(self):
         if self.moves_after != MOVES_AFTER and not self.moves_every:
-            raise OptionError("moves_after would be without effect: no move is tried; set moves_every, or leave it out")
+            raise OptionError(
+                Named("moves_after"), " would be without effect: no move is tried; set ", Named("moves_every"),
+                ", or leave it out",
+            )
 
 
 # ---------------------------------------------------------------------- what the updates take

@@ -22,6 +22,7 @@ from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientSt
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.engines.memory import Memory, partition_bytes, row_bytes
+from workbench.errors import Named
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_joint, predictive
@@ -48,7 +49,10 @@ class OwnOptions:
 
     def __post_init__(self):
         if self.scan == "words" and self.partition != 1:
-            raise OptionError("scan=words goes through the whole corpus and needs partition=1; set it, or leave out scan")
+            raise OptionError(
+                Named("scan", "words"), " goes through the whole corpus and needs ", Named("partition", 1),
+                "; set it, or leave out ", Named("scan"),
+            )
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, row_bytes
+from workbench.errors import Named
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
 from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
@@ -99,10 +100,13 @@ def phases_option():
     )
 
 
+INTERLEAVED = Named("phases", "interleaved")
+
+
 def whole_in_one_pass(options) -> None:
     """Refuses an interleaved pass over a partition."""
     if options.phases == "interleaved" and options.partition != 1:
-        raise OptionError("phases=interleaved goes pair by pair and needs partition=1; set it, or use two_phase")
+        raise OptionError(INTERLEAVED, " goes pair by pair and needs ", Named("partition", 1), "; set it, or use two_phase")
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,10 @@ class SvbOwnOptions:
     def __post_init__(self):
         whole_in_one_pass(self)
         if self.phases == "interleaved" and (self.n_samples != 1 or self.schedule != "sequential"):
-            raise OptionError("phases=interleaved needs n_samples=1 and schedule=sequential; set both, or use two_phase")
+            raise OptionError(
+                INTERLEAVED, " needs ", Named("n_samples", 1), " and ", Named("schedule", "sequential"),
+                "; set both, or use two_phase",
+            )
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,7 @@ def one_chain_in_one_pass(options) -> None:
     """Refuses an interleaved pass with several chains or a partition."""
     whole_in_one_pass(options)
     if options.phases == "interleaved" and options.n_samples != 1:
-        raise OptionError("phases=interleaved needs n_samples=1; set it, or use two_phase")
+        raise OptionError(INTERLEAVED, " needs ", Named("n_samples", 1), "; set it, or use two_phase")
 
 
 @dataclass(frozen=True)
@@ -165,7 +172,7 @@ class CvbOwnOptions:
     def __post_init__(self):
         one_chain_in_one_pass(self)
         if self.cg_second_order and self.phases == "interleaved":
-            raise OptionError("cg_second_order needs phases=two_phase; leave one of them out")
+            raise OptionError(Named("cg_second_order"), " needs ", Named("phases", "two_phase"), "; leave one of them out")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import psi
 
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
+from workbench.errors import Named
 from workbench.kernels.lda.polya import histogram_counts, real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
 from workbench.models.options import OptionError, option
@@ -64,19 +65,23 @@ class Learning:
             own()
         changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
         if not learnt(self):
-            _refuse(changed, ("learn_after", "learn_every"), "nothing is learnt; set learn_alpha or learn_beta")
+            _refuse(
+                changed, ("learn_after", "learn_every"), "nothing is learnt; set ", Named("learn_alpha"), " or ",
+                Named("learn_beta"),
+            )
         if self.learn_alpha == "fixed":
-            _refuse(changed, ("alpha_form",), "alpha is fixed; set learn_alpha")
+            _refuse(changed, ("alpha_form",), "alpha is fixed; set ", Named("learn_alpha"))
         for name in ("alpha", "beta"):
             if getattr(self, f"learn_{name}") != "sampled":
-                _refuse(changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set learn_{name}=sampled")
+                needed = Named(f"learn_{name}", "sampled")
+                _refuse(changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set ", needed)
 
 
-def _refuse(changed: set, names: tuple, because: str) -> None:
+def _refuse(changed: set, names: tuple, *because) -> None:
     """Refuses the first of the named options that is set and would be without effect."""
     for name in names:
         if name in changed:
-            raise OptionError(f"{name} would be without effect: {because}, or leave it out")
+            raise OptionError(Named(name), " would be without effect: ", *because, ", or leave it out")
 
 
 def learnt(options) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from workbench.engines.lda import hybrid
 from workbench.engines.lda import hybrid_bound as bounds
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.progress import bar
-from workbench.runs.spec import LARGEST_SEED, SpecError, whole
+from workbench.runs.settings import LARGEST_SEED
+from workbench.runs.spec import SpecError, whole
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.checkpoint import read_checkpoint
 

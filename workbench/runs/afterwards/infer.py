@@ -22,7 +22,8 @@ from workbench.runs.afterwards.network_learnt import Learnt, learnt_of
 from workbench.runs.dataset import priors_of
 from workbench.runs.execution.run import open_run
 from workbench.runs.scoring import perplexity
-from workbench.runs.spec import LARGEST_SEED, RunSpec, SpecError, whole
+from workbench.runs.settings import LARGEST_SEED
+from workbench.runs.spec import RunSpec, SpecError, whole
 
 PROTOCOLS = {
     "document_completion": "theta is fitted to a random half of each document's known tokens, the other half is scored",

@@ -14,11 +14,11 @@ from workbench.engines import get_engine
 from workbench.engines.engine import options_of, split_options, takes
 from workbench.runs.execution.compare import plan
 from workbench.runs.execution.memory_check import Planned
+from workbench.runs.settings import SplitSettings, names
 from workbench.runs.spec import RunSpec, SpecError, whole
 
 SETTINGS = (
-    "engine", "n_topics", "alpha", "beta", "n_iterations", "seed", "burn_in",
-    "holdout", "holdout_per", "split_seed", "top_words", "singletons",
+    "engine", "n_topics", "alpha", "beta", "n_iterations", "seed", "burn_in", *names(SplitSettings)
 )
 """Keys of a grid that every engine has; the others are options of an engine."""
 SHORT = {"topics": "n_topics", "iterations": "n_iterations"}
