@@ -53,7 +53,7 @@ WRONG = [
     (f"fit {SIX} -e svb-cgs -o q=1", "none of svb-cgs has an option 'q'; they have a_alpha, a_beta, alpha_form,"),
     (f"fit {SIX} -e svb-cgs -o r=-1", "option 'r' of svb-cgs must be a number of at least 0 or inf; got '-1'"),
     (f"fit {SIX} -e svb-cgs -o r", "an option is written name=value, as in --option r=1; got 'r'"),
-    (f"fit {SIX} -e cvb-cgs -o phases=interleaved -o n_samples=2", "phases=interleaved needs n_samples=1"),
+    (f"fit {SIX} -e cvb-cgs -o phases=interleaved -o n_chains=2", "phases=interleaved needs n_chains=1"),
     (f"fit {SIX} -e vb -o restart_documents=maybe", "option 'restart_documents' of vb must be one of False, True; got 'maybe'"),
     (f"fit {SIX} -e vb -o n_inner=1.5", "option 'n_inner' of vb must be a whole number of at least 1; got '1.5'"),
     (f"fit {SIX} -e svb -o init=warm", "option 'init' of svb must be one of dirichlet, noise, hard; got 'warm'"),

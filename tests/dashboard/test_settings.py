@@ -179,7 +179,7 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     seen = shown(form)
     assert seen[seen.index("Options: as usual") + 1 :] == [
         "Start from", "Runs at a time", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
-        "cvb0", "Precision", "svb-cgs", "Samples", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
+        "cvb0", "Precision", "svb-cgs", "Chains", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
         "Priors: as usual",
     ]
 
@@ -315,7 +315,7 @@ def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
     ("seeds", 0, "number of seeds must be"), ("holdout", 1.0, "test share must be"), ("holdout", None, "test share must be"),
     ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
     ("engines", [], "choose at least one engine"), ("r", "often", "“r” of svb-cgs must be a number"),
-    ("n_samples", 0, "“samples” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “samples” 1"),
+    ("n_chains", 0, "“chains” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “chains” 1"),
     ("jobs", None, f"runs at a time must be a whole number from 1 to {SLOTS}; the field is empty"),
     ("path", "/no/such/file.csv", "no file and no folder"), ("path", "", "needs a path"),
 ])
@@ -448,7 +448,7 @@ def test_a_link_goes_round_for_every_field():
     parts, others = ({name: widget_part(w) for name, w in f.fields().items()} for f in (form, other))
     assert to_query(parts) == ""
     unusual = {"corpus": FILE, "path": "a & b=c.csv", "engines": ["cgs"],
-               "r": [1, 2.5, math.inf], "n_samples": 3, "phases": "interleaved",
+               "r": [1, 2.5, math.inf], "n_chains": 3, "phases": "interleaved",
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
                "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
                "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "start": "a-run",

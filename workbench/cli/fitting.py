@@ -142,6 +142,6 @@ def summaries_of(runs, planned) -> list[dict]:
 
 
 def _engines(text: str) -> list[tuple[str, dict]]:
-    """``svb,svb-cgs:r=2:n_samples=3`` as (name, options) pairs."""
+    """``svb,svb-cgs:r=2:n_chains=3`` as (name, options) pairs."""
     entries = [entry.strip().split(":") for entry in text.split(",") if entry.strip()]
     return [(name.strip(), parse_options(pairs)) for name, *pairs in entries]

@@ -55,7 +55,7 @@ def any_with(scalar: str) -> str:
 
 def describe() -> dict[str, dict]:
     """Every engine by name: its title, its source, and its options with default and meaning."""
-    from workbench.engines.engine import options_of
+    from workbench.engines.options import options_of
 
     found = {name: get_engine(name) for name in ENGINES}
     return {

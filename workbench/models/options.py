@@ -15,18 +15,18 @@ class OptionError(InputError):
 
 def option(
     default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
-    late: bool = False, high: float | None = None,
+    late: bool = False, high: float | None = None, former: str | None = None,
 ):
     """A dataclass field that knows what it means and which values it takes.
 
     With ``choices`` it takes one of these; with a default of True or False it takes both; otherwise a
     number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
     came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
-    that those runs keep their names.
+    that those runs keep their names. One that was renamed is still read, and hashed, by its ``former`` name.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "whole": whole, "infinite": infinite}
-    return field(default=default, metadata=about | {"late": late})
+    return field(default=default, metadata=about | {"late": late, "former": former})
 
 
 def option_fields(kind: type) -> dict:

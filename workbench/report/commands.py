@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.corpus import is_named
 from workbench.engines import get_engine
-from workbench.engines.engine import options_of
+from workbench.engines.options import options_of
 from workbench.models.networks.files import spelled
 from workbench.runs.spec import RunSpec
 

@@ -17,7 +17,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, any_with, get_engine
-from workbench.engines.engine import WarmStart, options_of, split_options
+from workbench.engines.engine import WarmStart
+from workbench.engines.options import named_options, options_of, split_options
 from workbench.errors import Got, InputError, Named
 from workbench.runs.settings import SETTINGS, RunSettings, names
 from workbench.runs.stopping import WATCHED, StopRule
@@ -65,12 +66,13 @@ class RunSpec(RunSettings):
         return hashlib.sha256(_json(identity).encode()).hexdigest()
 
     def _hashed_options(self) -> dict:
-        """The options without those that came late and have their default."""
-        about = options_of(get_engine(self.engine))
-        return {
-            name: value for name, value in self.options.items()
-            if not (name in about and about[name].metadata["late"] and value == about[name].default)
-        }
+        """The options by their first names, without those that came late and have their default."""
+        about, found = named_options(get_engine(self.engine)), {}
+        for name, value in self.options.items():
+            known = about[name].metadata if name in about else {}
+            if not (known.get("late") and value == about[name].default):
+                found[known.get("former") or name] = value
+        return found
 
     def parts(self, data=None):
         """(engine, model, options) as objects; with ``data`` the model has what only data tell, as the names of authors."""
@@ -96,7 +98,10 @@ class RunSpec(RunSettings):
     def from_json(cls, text: str) -> RunSpec:
         """The spec that `to_json` wrote; fields that this version does not know are left out."""
         known = {f.name for f in fields(cls)}
-        return cls(**{name: value for name, value in json.loads(text).items() if name in known})
+        spec = cls(**{name: value for name, value in json.loads(text).items() if name in known})
+        about = named_options(get_engine(spec.engine))
+        options = {about[name].name if name in about else name: value for name, value in spec.options.items()}
+        return replace(spec, options=options)
 
     def lasting(self, n_iterations: int, rule: StopRule | None = None) -> RunSpec:
         """The same run with another end, and this rule for an early one."""

@@ -13,7 +13,7 @@ from workbench.dashboard.compare.sweeps import MOST, combinations, grid_of, n_ru
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import worded
 from workbench.engines import get_engine
-from workbench.engines.engine import split_options
+from workbench.engines.options import split_options
 from workbench.errors import InputError
 from workbench.models import LDA
 from workbench.models.networks.network import Network

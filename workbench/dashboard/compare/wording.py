@@ -10,7 +10,7 @@ LABELS = {
     "seeds": "Number of seeds", "jobs": "Runs at a time", "holdout": "Test share",
     "format": "Read as", "text": "Text column", "title": "Title column", "label": "Label column", "stop_words": "Stop words",
     "min_documents": "Min. documents", "max_share": "Max. share", "token_pattern": "Pattern of words",
-    "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
+    "n_chains": "Chains", "phases": "Phases", "schedule": "Schedule",
     "partition": "Partition", "precision": "Precision", "scan": "Order of tokens",
     "init": "First responsibilities", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
     "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",

@@ -13,7 +13,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.engine import options_of, split_options, takes
+from workbench.engines.options import named_options, split_options, takes
 from workbench.models import LDA
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
@@ -67,11 +67,11 @@ def plan(
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
-    known = {name: {*options_of(get_engine(name))} for name, _ in chosen}
+    known = {name: named_options(get_engine(name)) for name, _ in chosen}
     for option, value in (options or {}).items():
         having = [name for name, names in known.items() if option in names]
         if not having:
-            there_are = ", ".join(sorted(set().union(*known.values())))
+            there_are = ", ".join(sorted({field.name for names in known.values() for field in names.values()}))
             raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
         if not any(takes(get_engine(name), option, value) for name in having):
             split_options(get_engine(having[0]), {option: value})  # raises what is wrong with it
