@@ -62,5 +62,7 @@ def score_documents(run, store=None) -> Scored:
     if found is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
     iteration, average = found
-    logs = np.bincount(test.documents, test.counts * np.log(average.probability), test.n_documents)
-    return Scored(logs, test.document_tokens, iteration, average.n_averaged)
+    n_groups = max(int(test.groups.max(initial=-1)) + 1, getattr(test, "n_documents", 0))
+    logs = np.bincount(test.groups, test.weights * np.log(average.probability), n_groups)
+    items = np.bincount(test.groups, test.weights, n_groups).astype(np.int64)
+    return Scored(logs, items, iteration, average.n_averaged)
