@@ -80,12 +80,14 @@ def found_run(name: str | None, store: Path | None) -> Path | None:
     return None if name is None else find_run(name, store)
 
 
-def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None):
-    """The corpus of a name or path, read as the flags want it."""
+def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None, kind: type | None = None):
+    """The data of a name or path, read as the flags want it: a corpus, or records where ``kind`` is their type."""
     from workbench.corpus import load_corpus
+    from workbench.records import Records, load_records
 
     options = {name: _scalar(value) for name, value in parse_options(read or [], "read").items()}
-    return load_corpus(corpus, **options | ({"vocabulary": vocabulary} if vocabulary else {}))
+    load = load_records if kind is Records else load_corpus
+    return load(corpus, **options | ({"vocabulary": vocabulary} if vocabulary else {}))
 
 
 def _scalar(text: str):
