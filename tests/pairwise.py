@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import fields
 
-from workbench.engines.engine import make_options
+from workbench.engines.options import make_options
 from workbench.models.options import OptionError
 
 

@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 WIDTHS, SCHEMES = (1440, 800), ("light", "dark")
 ENGINES = ("svb", "cvb", "cgs", "svb-cgs")
 SETTINGS = {"n_topics": 10, "n_iterations": 150, "progress": False, "jobs": 2}
-SLOW = ("svb-cgs", {"r": 1, "n_samples": 8})
+SLOW = ("svb-cgs", {"r": 1, "n_chains": 8})
 LONG, BEGUN = 600, 60
 """Iterations of the live run, which is stopped in the end, and at how many the first picture is taken."""
 PATIENCE = 120_000

@@ -223,7 +223,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     press(page, "Options: as usual")
     page.get_by_label("Schedule").select_option("sequential")
     typed = {
-        "r": "inf", "Samples": 2, "Topics K": 3, "alpha": 0.2, "beta": 0.3, "Iterations": 40, "Seed": 5, "Number of seeds": 2,
+        "r": "inf", "Chains": 2, "Topics K": 3, "alpha": 0.2, "beta": 0.3, "Iterations": 40, "Seed": 5, "Number of seeds": 2,
         "Test share": 0.2,
     }
     for label, value in typed.items():
@@ -236,15 +236,15 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     assert sorted(spec.seed for spec in made.values()) == [5, 6]
     for name, spec in made.items():
         assert (spec.engine, spec.model) == ("svb-cgs", {"n_topics": 3, "alpha": 0.2, "beta": 0.3})
-        assert spec.options == usual | {"r": "inf", "n_samples": 2}
+        assert spec.options == usual | {"r": "inf", "n_chains": 2}
         assert (spec.n_iterations, spec.split["fraction"]) == (40, 0.2)
         until(lambda name=name: state(page, name) == "finished", f"{name} is finished")
         assert "40 / 40" in row(page, name).inner_text()
     press(page, "Start")
     page.get_by_text("2 runs were there already").wait_for()
     page.get_by_label("Phases").select_option("interleaved")
-    typed |= {"Samples": 1, "Number of seeds": 1}
-    for label in ("Samples", "Number of seeds"):
+    typed |= {"Chains": 1, "Number of seeds": 1}
+    for label in ("Chains", "Number of seeds"):
         fill(page, label, typed[label])
     press(page, "Start")
     page.get_by_text("1 run started,").wait_for()

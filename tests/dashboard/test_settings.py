@@ -12,7 +12,7 @@ from workbench.dashboard.compare.choices import choice_of, choices
 from workbench.dashboard.compare.fields import FILE
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import cells_of, start_runs, told
+from workbench.dashboard.compare.starting import cells_of, start_runs, summary_of_start
 from workbench.dashboard.compare.values import Values
 from workbench.dashboard.shared.link import from_query, take, to_query, widget_part, written
 from workbench.engines import ENGINES, get_engine
@@ -179,7 +179,7 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     seen = shown(form)
     assert seen[seen.index("Options: as usual") + 1 :] == [
         "Start from", "Runs at a time", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
-        "cvb0", "Precision", "svb-cgs", "Samples", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
+        "cvb0", "Precision", "svb-cgs", "Chains", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
         "Priors: as usual",
     ]
 
@@ -315,7 +315,7 @@ def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
     ("seeds", 0, "number of seeds must be"), ("holdout", 1.0, "test share must be"), ("holdout", None, "test share must be"),
     ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
     ("engines", [], "choose at least one engine"), ("r", "often", "“r” of svb-cgs must be a number"),
-    ("n_samples", 0, "“samples” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “samples” 1"),
+    ("n_chains", 0, "“chains” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “chains” 1"),
     ("jobs", None, f"runs at a time must be a whole number from 1 to {SLOTS}; the field is empty"),
     ("path", "/no/such/file.csv", "no file and no folder"), ("path", "", "needs a path"),
 ])
@@ -387,7 +387,7 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     assert specs["g-hdp"].model == {"n_topics": 2} and specs["g-hdp"].options["learn_gamma"] is False
     names = {run.name for run in started}
     assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
-    assert told(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
+    assert summary_of_start(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
     assert memory.startswith(f"{SLOTS} at a time, about ") and "of memory" in memory and others == ""
 
 
@@ -399,7 +399,7 @@ def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
     (run,), *_ = start_runs(tmp_path / "runs", values)
     resume(run, progress=False)
     monkeypatch.setattr("workbench.runs.store.reader.KERNELS", "others")
-    sentence = told(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
+    sentence = summary_of_start(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
     assert sentence.startswith("1 run started, about ") and f"; run '{run.name}' was made by other kernels than" in sentence
 
 
@@ -437,7 +437,8 @@ def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
 
 
 def test_a_finished_run_is_said_to_be_there():
-    assert told([], [object()], "") == "1 run was there already, finished; change the seed or raise the iterations for more."
+    there = "1 run was there already, finished; change the seed or raise the iterations for more."
+    assert summary_of_start([], [object()], "") == there
 
 
 def test_a_link_goes_round_for_every_field():
@@ -447,7 +448,7 @@ def test_a_link_goes_round_for_every_field():
     parts, others = ({name: widget_part(w) for name, w in f.fields().items()} for f in (form, other))
     assert to_query(parts) == ""
     unusual = {"corpus": FILE, "path": "a & b=c.csv", "engines": ["cgs"],
-               "r": [1, 2.5, math.inf], "n_samples": 3, "phases": "interleaved",
+               "r": [1, 2.5, math.inf], "n_chains": 3, "phases": "interleaved",
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
                "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
                "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "start": "a-run",

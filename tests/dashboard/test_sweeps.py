@@ -6,7 +6,7 @@ import pytest
 
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import start_runs, told
+from workbench.dashboard.compare.starting import start_runs, summary_of_start
 from workbench.dashboard.compare.sweeps import MOST, describe_sweep, n_runs, paces
 from workbench.dashboard.compare.values import Values
 
@@ -65,7 +65,7 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
     assert [spec.model["n_topics"] for spec in specs if spec.engine == "cv-hdp"] == [2, 3]
     assert (len(started), finished, len({spec.train for spec in specs})) == (18, [], 1)
     assert lined == [([run.path for run in started], 2)]
-    assert told(started, finished, memory).startswith("18 runs started, 2 at a time, about ")
+    assert summary_of_start(started, finished, memory).startswith("18 runs started, 2 at a time, about ")
 
 
 @pytest.mark.parametrize("field, wrong, said", [

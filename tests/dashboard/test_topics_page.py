@@ -185,7 +185,7 @@ def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, stor
     new_run("here")
     page = TopicsPage(store)
     page._parts["run"].take("gone")
-    page.explorer._tops.forget()
+    page.explorer._tops.reset()
     page.tick()
     assert "There is no run gone here; the newest is shown. 4 topics of here" in page.said.object
 
@@ -209,7 +209,7 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
         page.tick()
         assert "has no snapshot of its topics yet" in page.said.object
         assert [card.visible for card in cards] == [True] + [False] * 5, "sizes are known before the first snapshot"
-    page.explorer._tops.forget()
+    page.explorer._tops.reset()
     overview._told.cache_clear()
     page.tick()
     assert all(card.visible for card in cards)

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from families.latent_class import LatentClass
 
-from workbench.engines.engine import Engine, NoOptions
+from workbench.engines.engine import Engine
+from workbench.engines.options import NoOptions
 
 SMOOTHING = 0.1
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from families.trend import Trend
 
-from workbench.engines.engine import Engine, NoOptions
+from workbench.engines.engine import Engine
+from workbench.engines.options import NoOptions
 
 
 class State(NamedTuple):

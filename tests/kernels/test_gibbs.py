@@ -41,7 +41,7 @@ def sweep(draw_topics, corpus, model, arrays, key):
 
 def sweep_beside(corpus, model, arrays, context, mean, threshold=EVERY_COUNT):
     """A sweep of the tokens up to the threshold beside a mean part, as `cgs` does one."""
-    return cgs.sweep(corpus, model, threshold, cgs.State(*arrays), mean, context)
+    return cgs.sweep(corpus, threshold, cgs.State(*arrays, model.alphas, model.beta), mean, context)
 
 
 def uniforms_of(key):

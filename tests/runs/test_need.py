@@ -11,7 +11,8 @@ import pytest
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
+from workbench.engines.options import make_options
 from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
 from workbench.models.options import OptionError
@@ -35,10 +36,10 @@ from workbench.runs.store.status import FAILED
 
 VARIANTS = {
     "svb": [{"schedule": "sequential"}], "vb": [{"topics": "point"}], "cv-hdp": [{"learn_tau": True}],
-    "svb-cgs": [{"schedule": "sequential"}, {"r": 0}, {"r": "inf"}, {"n_samples": 3}],
+    "svb-cgs": [{"schedule": "sequential"}, {"r": 0}, {"r": "inf"}, {"n_chains": 3}],
     "cvb": [{"precision": "single"}],
-    "cvb-cgs": [{"r": 2}, {"n_samples": 2}, {"precision": "single"}],
-    "cvb0-cgs": [{"r": 0}, {"r": "inf", "n_samples": 2}],
+    "cvb-cgs": [{"r": 2}, {"n_chains": 2}, {"precision": "single"}],
+    "cvb0-cgs": [{"r": 0}, {"r": "inf", "n_chains": 2}],
 }
 CHOICES = [(name, options) for name in ENGINES for options in ({}, *VARIANTS.get(name, []))]
 
@@ -120,7 +121,7 @@ def test_more_of_anything_takes_more(large):
 
     assert total("cvb") > total("cvb0") > total("svb") > total("cgs") > PROCESS
     assert total("cgs", n_topics=500) > total("cgs")
-    assert total("svb-cgs", {"r": 2, "n_samples": 9}) > total("svb-cgs", {"r": 2})
+    assert total("svb-cgs", {"r": 2, "n_chains": 9}) > total("svb-cgs", {"r": 2})
     assert total("cv-hdp", {"moves_every": 5}) > total("cv-hdp")
     assert total("cgs", stored=False) > total("cgs")
     assert total("cgs", stored=False, n_iterations=900) > total("cgs", stored=False)  # snapshots that stay in memory

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from workbench.cli.completing import figure_formats
-from workbench.cli.fitting import Json, Quiet, Store
+from workbench.cli.flags import Json, Quiet, Store
 from workbench.cli.printing import print_json, print_table, say, store_path, summary
 
 
@@ -41,7 +41,7 @@ def reproduce(
     from workbench.papers.figures import FIGURES
 
     if figure is None:
-        _list(list(FIGURES.values()), json)
+        _print_figures(list(FIGURES.values()), json)
         return 0
     from workbench.papers.reproduce import reproduce as make
     from workbench.papers.verdicts import verdict_lines
@@ -68,7 +68,7 @@ def reproduce(
 
 
 def parse_topics(text: str | None) -> list[int] | None:
-    """``40,80`` as numbers; None where nothing was said.
+    """``40,80`` as numbers; None where there is none.
 
     Raises
     ------
@@ -92,8 +92,8 @@ def _describe(made) -> dict:
     return {"name": made.figure.name, "files": [str(path) for path in made.files], "claims": claims, "runs": runs}
 
 
-def _list(figures: list, json: bool) -> None:
-    """The figures with their cost, full and quick."""
+def _print_figures(figures: list, json: bool) -> None:
+    """Prints the figures with their cost, full and quick."""
     from workbench.runs.execution.forecast import duration
 
     listed = [
@@ -116,7 +116,3 @@ def _list(figures: list, json: bool) -> None:
     print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))
     for paper in dict.fromkeys(each["paper"] for each in listed):
         say(f"{paper}. Times are rough, for two cores; figures of the same runs share them.")
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command()(reproduce)

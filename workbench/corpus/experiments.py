@@ -18,7 +18,9 @@ import numpy as np
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.splits import hold_out_ends, hold_out_rows, hold_out_tokens, with_counts
 from workbench.corpus.text import stop_list
+from workbench.errors import Got, Named
 
+TOP_WORDS = Named("top_words", text="top words")
 SINGLETONS = ("keep", "train", "both-own", "both-full")
 IN_WORDS = {
     "train": "no singletons in training",
@@ -105,10 +107,10 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 
     Source: specification of LDA, B.5 (top_V).
     """
-    if _whole("top words", n_words) > corpus.n_words:
+    if _whole(TOP_WORDS, n_words) > corpus.n_words:
         raise CorpusError(
-            f"top words must be at most the {corpus.n_words} words of {corpus.name!r}; got {n_words}; "
-            "leave it out to keep the whole vocabulary"
+            TOP_WORDS, f" must be at most the {corpus.n_words} words of {corpus.name!r}", Got(n_words),
+            "; leave it out to keep the whole vocabulary", value=n_words,
         )
     kept = np.zeros(corpus.n_words, bool)
     kept[np.argsort(-_tokens_of_words(corpus), kind="stable")[:n_words]] = True
@@ -200,7 +202,7 @@ def prepare(
     CorpusError
     """
     if singletons not in SINGLETONS:
-        raise CorpusError(f"singletons must be one of {', '.join(SINGLETONS)}; got {singletons!r}")
+        raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)
     changes = {}
     if top_words is not None:
         corpus = keep_top_words(corpus, top_words)
@@ -256,9 +258,9 @@ def _tokens_of_words(corpus: Corpus) -> np.ndarray:
     return np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
 
 
-def _whole(what: str, value) -> int:
+def _whole(what: Named | str, value) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise CorpusError(f"{what} must be a whole number of at least 1; got {value!r}")
+        raise CorpusError.must_be(what, "a whole number of at least 1", value)
     return int(value)
 
 

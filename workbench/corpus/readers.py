@@ -15,6 +15,7 @@ from workbench.corpus import folder, json_lines, ldac, mallet, matrix_market, np
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Texts, stem_of, suffix_of
 from workbench.data.opening import first_bytes, read_bytes
+from workbench.errors import Named
 
 FORMATS = {
     "uci": uci, "lda-c": ldac, "mtx": matrix_market, "mallet": mallet, "folder": folder, "csv": tables, "jsonl": json_lines,
@@ -92,7 +93,7 @@ def read_corpus(
     try:
         return Corpus.from_texts(**read._asdict(), name=name or stem, **text_options)
     except CorpusError as error:
-        raise CorpusError(f"{path}: {error}") from None
+        raise error.within(f"{path}: ") from None
 
 
 def named_format(path: Path) -> str | None:
@@ -105,7 +106,7 @@ def named_format(path: Path) -> str | None:
 def known_format(format: str) -> str:
     """The name of a format, or a sentence with all of them."""
     if format not in FORMATS:
-        raise CorpusError(f"no format {format!r}; there are {', '.join(FORMATS)}")
+        raise CorpusError(f"no format {format!r}; there are {', '.join(FORMATS)}", field="format", value=format)
     return format
 
 
@@ -118,7 +119,7 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
     if format is not None:
         if (format == "folder") != path.is_dir():
             kind = "a folder" if path.is_dir() else "a file"
-            raise CorpusError(f"{path} is {kind}; format={format!r} wants {FORMATS[format].MEANING}")
+            raise CorpusError(f"{path} is {kind}; ", Named("format", repr(format)), f" wants {FORMATS[format].MEANING}")
         return format
     if path.is_dir():
         return "folder"
@@ -131,5 +132,6 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
     if found is None:
         read_bytes(path)  # what cannot be read has its own sentence
         wanted = ", ".join(format.MEANING for format in FORMATS.values())
-        raise CorpusError(f"{path} has a format that is not recognised; wanted is one of {wanted}; say which with format=…")
+        said = f"{path} has a format that is not recognised; wanted is one of {wanted}; say which "
+        raise CorpusError(said, Named("format", ...))
     return found

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.data.drawing import check_fraction, check_seed, draw_subsets
+from workbench.data.drawing import SHARE, check_fraction, check_seed, draw_subsets
+from workbench.errors import Named
 
 TOKENS, DOCUMENTS, HALVES = range(3)  # streams of one seed, so that no split is a function of another
 
@@ -52,7 +53,7 @@ def hold_out_tokens(
         lengths = corpus.document_tokens
         wanted = np.floor(fraction * lengths + 1e-9).astype(np.int64)  # 0.29 * 100 is 28.999999999999996
     else:
-        raise CorpusError(f"per must be 'corpus' or 'document'; got {per!r}")
+        raise CorpusError.must_be(Named("holdout_per", text="per"), "'corpus' or 'document'", per)
     _check_sizes(corpus, fraction, per, lengths, int(wanted.sum()))
     test_counts = _counts_of(corpus, draw_subsets(lengths, wanted, int(seed), TOKENS))
     return with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)
@@ -223,16 +224,17 @@ def _check_sizes(corpus, fraction, per, lengths, n_test):
     if n_test == 0 and fraction > 0:
         if per == "corpus":
             raise CorpusError(
-                f"fraction {fraction:g} of {corpus.n_tokens} tokens is no token at all; "
-                "ask for a larger fraction, or for 0 to have no test set"
+                SHARE, f" {fraction:g} of {corpus.n_tokens} tokens is no token at all; ask for a larger ", SHARE,
+                ", or for 0 to have no test set", value=fraction,
             )
         raise CorpusError(
-            f"fraction {fraction:g} per document is no token at all, the longest document has {lengths.max()}; "
-            f"ask for at least {math.ceil(1e4 / lengths.max()) / 1e4:g}, or use per='corpus'"
+            SHARE, f" {fraction:g} per document is no token at all, the longest document has {lengths.max()}; "
+            f"ask for at least {math.ceil(1e4 / lengths.max()) / 1e4:g}, or use per='corpus'", value=fraction,
         )
     if n_test == corpus.n_tokens:
         raise CorpusError(
-            f"fraction {fraction:g} of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller fraction"
+            SHARE, f" {fraction:g} of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller ", SHARE,
+            value=fraction,
         )
 
 

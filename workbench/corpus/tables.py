@@ -24,6 +24,7 @@ from workbench.corpus.formats import Asked, Prepared, Texts, stem_of, suffix_of,
 from workbench.data.opening import BYTE_ORDER_MARK
 from workbench.data.rows import SEPARATORS, read_rows
 from workbench.data.saving import encoded
+from workbench.errors import Named
 
 MEANING = "a CSV file with a header row"
 SUFFIXES = (".csv", ".tsv")
@@ -86,7 +87,8 @@ def check_there(where: str, what: str, wanted: str | None, there: bool, kind: st
     """Refuses a missing text, and a title or label that was asked for by name."""
     if not there and (what == "text" or wanted not in (None, what)):
         listed = ", ".join(repr(column) for column in known)
-        raise CorpusError(f"{where}: no {kind} {wanted!r} for the {what}; there are {listed}; say which with {what}=…")
+        said = f"{where}: no {kind} {wanted!r} for the {what}; there are {listed}; say which "
+        raise CorpusError(said, Named(what, ...), value=wanted)
 
 
 def _covariates(path: Path, asked: Asked, header: list[str], rows: list[tuple[str, ...]], lines: list[int]) -> dict:

@@ -13,6 +13,7 @@ from numbers import Real
 import numpy as np
 
 from workbench.data.errors import DataError
+from workbench.errors import Named
 
 WORD_PATTERN = r"[^\W\d_]{2,}"  # two letters or more of any alphabet; no digits, no underscores
 
@@ -110,11 +111,11 @@ def _as_many(values, n_documents: int, what: str) -> tuple[str, ...]:
 def _check_options(min_documents, max_share, max_words):
     """Refuses pruning options out of range."""
     if not isinstance(min_documents, (int, np.integer)) or min_documents < 1:
-        raise DataError(f"min_documents must be a whole number of at least 1; got {min_documents!r}")
+        raise DataError.must_be("min_documents", "a whole number of at least 1", min_documents)
     if not isinstance(max_share, Real) or not 0 < max_share <= 1:
-        raise DataError(f"max_share must be a share of the documents, above 0 and at most 1; got {max_share!r}")
+        raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
     if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
-        raise DataError(f"max_words must be a whole number of at least 1, or None for all; got {max_words!r}")
+        raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
 
 
 def _compiled(token_pattern: str) -> re.Pattern:
@@ -122,10 +123,12 @@ def _compiled(token_pattern: str) -> re.Pattern:
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError) as error:
-        raise DataError(f"token_pattern must be a regular expression; {token_pattern!r} is not ({error})") from None
+        wrong = f" must be a regular expression; {token_pattern!r} is not ({error})"
+        raise DataError(Named("token_pattern"), wrong, value=token_pattern) from None
     if pattern.groups > 1:
         raise DataError(
-            f"token_pattern may have one group, the word; {token_pattern!r} has {pattern.groups}; write (?:…) for the others"
+            Named("token_pattern"), f" may have one group, the word; {token_pattern!r} has {pattern.groups}; ",
+            "write (?:…) for the others", value=token_pattern,
         )
     return pattern
 
@@ -142,8 +145,8 @@ def _count(texts: list[str], stop_words, pattern: re.Pattern):
         if "empty vocabulary" not in str(error):
             raise
         raise DataError(
-            f"no word left in {len(texts)} text(s) after stop words and token_pattern={pattern.pattern!r}; "
-            "give longer texts, stop_words=None or another pattern"
+            f"no word left in {len(texts)} text(s) after stop words and ", Named("token_pattern", repr(pattern.pattern)),
+            "; give longer texts, ", Named("stop_words", None), " or another pattern", field="texts",
         ) from None
     table.sort_indices()
     return counter.get_feature_names_out(), table
@@ -155,13 +158,13 @@ def stop_list(stop_words) -> Iterable[str]:
         return ()
     if isinstance(stop_words, str):
         if stop_words != "english":
-            raise DataError(f"stop_words must be 'english', a list of words or None; got {stop_words!r}")
+            raise DataError.must_be("stop_words", "'english', a list of words or None", stop_words)
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return ENGLISH_STOP_WORDS | CONTRACTIONS
     listed = list(stop_words) if isinstance(stop_words, Iterable) else [stop_words]
     if not all(isinstance(word, str) for word in listed):
-        raise DataError(f"stop_words must be 'english', a list of words or None; got {stop_words!r}")
+        raise DataError.must_be("stop_words", "'english', a list of words or None", stop_words)
     return listed
 
 
@@ -173,7 +176,7 @@ def _kept_words(table, min_documents: int, max_share: float, max_words: int | No
     if not len(keep):
         raise DataError(
             f"none of {n_words} words is in at least {min_documents} and at most {max_share:.0%} "
-            f"of {n_documents} documents; lower min_documents or raise max_share"
+            f"of {n_documents} documents; lower ", Named("min_documents"), " or raise ", Named("max_share"),
         )
     if max_words is not None and len(keep) > max_words:
         totals = np.bincount(table.indices, weights=table.data, minlength=n_words)

@@ -11,18 +11,22 @@ from numbers import Real
 import numpy as np
 
 from workbench.data.errors import DataError
+from workbench.errors import Named
+
+SHARE = Named("holdout", text="fraction")
+"""The share of the data that is held out, in sentences."""
 
 
 def check_fraction(fraction) -> None:
     """Refuses a share that is not at least 0 and below 1."""
     if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
-        raise DataError(f"fraction must be a number of at least 0 and below 1; got {fraction!r}")
+        raise DataError.must_be(SHARE, "a number of at least 0 and below 1", fraction)
 
 
 def check_seed(seed) -> None:
     """Refuses a seed that is no whole number of at least 0."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise DataError(f"seed must be a whole number of at least 0; got {seed!r}")
+        raise DataError.must_be(Named("split_seed", text="seed"), "a whole number of at least 0", seed)
 
 
 def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> np.ndarray:

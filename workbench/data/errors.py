@@ -1,5 +1,7 @@
 """The error that readers, writers and checks of data raise."""
 
+from workbench.errors import InputError
 
-class DataError(ValueError):
-    """What was wanted of the data, what came, and what to do about it, in one sentence."""
+
+class DataError(InputError):
+    """Data that cannot be used as they are, or a split that cannot be made."""

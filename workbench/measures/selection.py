@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS
+from workbench.errors import InputError
 from workbench.models.networks.levels import AUTHORS
 from workbench.runs.spec import PRIORS, RunSpec
 
@@ -16,8 +17,8 @@ PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "c
 """Variational, hybrid, Gibbs, as Welling, Teh & Kappen (2008) list them, then those of the HDP; other engines come after."""
 
 
-class MeasureError(ValueError):
-    """One sentence about input that a measure refuses: what was wanted, what came, what to do."""
+class MeasureError(InputError):
+    """An input that a measure refuses."""
 
 
 def each_run(runs) -> list[xr.Dataset]:

@@ -136,7 +136,7 @@ def lineage(each: Gathered) -> str:
 
 
 def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
-    """(what, value) of the corpora, as far as the runs and their stores know them."""
+    """(what, value) of the sizes of the data, as far as the runs and their stores have them."""
     rows: dict[str, dict[str, None]] = {}
 
     def say(what, value):
@@ -145,9 +145,9 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
     for each in found:
         train, test = each.corpora
         if train is not None:
-            for name in ("documents", "words", "pairs", "tokens"):
-                what = {"words": "word types", "pairs": "pairs (training)", "tokens": "tokens (training)"}.get(name, name)
-                say(what, getattr(train, f"n_{name}"))
+            for name, size in train.describe().items():
+                of_training = f"{name} (training)" if name in ("pairs", f"{train.item}s") else name
+                say("word types" if name == "words" else of_training, size)
         else:
             for what, dim in (("documents", "document"), ("word types", "word")):
                 if dim in each.dataset.sizes:
@@ -155,7 +155,7 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
             if "n_k" in each.dataset:
                 say("tokens (training)", round(float(each.dataset["n_k"].values[-1].sum())))
         if test is not None:
-            say("tokens (held out)", test.n_tokens)
+            say(f"{test.item}s (held out)", test.n_items)
     return [(what, "; ".join(values)) for what, values in rows.items()]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.corpus import is_named
 from workbench.engines import get_engine
-from workbench.engines.engine import options_of
+from workbench.engines.options import options_of
 from workbench.models.networks.files import spelled
 from workbench.runs.spec import RunSpec
 
@@ -150,7 +150,8 @@ def _model_words(spec: RunSpec, model: dict) -> list[str]:
         model, words = given, ["--model", given["model"]]
     else:
         words = []
-    words += ["--topics", _value(model.get("n_topics"))]
+    if "n_topics" in model:
+        words += ["--topics", _value(model["n_topics"])]
     for name, size in model.get("sizes", {}).items():
         words += ["--size", f"{name}={size}"]
     for name in ("alpha", "beta"):

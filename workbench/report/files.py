@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 from workbench.data.saving import partial_of
+from workbench.errors import InputError
 
 
-class ReportError(ValueError):
+class ReportError(InputError):
     """What a report wanted, what came, and what to do, in one sentence."""
 
 

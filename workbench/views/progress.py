@@ -150,15 +150,18 @@ def _meanings(names) -> str:
 
 
 def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Bounds for each token against iterations and seconds."""
+    """Bounds, for each token where runs have topics, against iterations and seconds."""
     names = [name for name in ("bound", "collapsed_bound") if any(name in run for run in shown.runs)]
     collapsed = " Of engines that have both, the collapsed bound is drawn, which is the one to compare with other collapsed " \
         "engines, and the legend says so." if any(bound_of(run) == "collapsed_bound" for run in shown.runs) else ""
+    of_tokens = any("n_k" in run for run in shown.runs)
+    divided, curves = (" divided by the number of training tokens", bound_curves) if of_tokens else ("", objective_curves)
     yield Picture(
         view.name, view.title,
-        "Bounds divided by the number of training tokens, against iterations and against seconds of inference; engines without "
-        f"a bound are not drawn.{collapsed} {_meanings(names)}{shown.bands}",
-        [bound_curves(shown.runs, clock) for clock in ("iteration", "elapsed")], *shown.records(*names, "bound_per_token"),
+        f"Bounds{divided}, against iterations and against seconds of inference; engines without a bound are not drawn."
+        f"{collapsed} {_meanings(names)}{shown.bands}",
+        [curves(shown.runs, against=clock) for clock in ("iteration", "elapsed")],
+        *shown.records(*names, *(["bound_per_token"] if of_tokens else [])),
     )
 
 

@@ -17,7 +17,7 @@ from workbench.dashboard.shared.background import LOOKS, in_background, sentence
 from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.highlight import data_runs
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
-from workbench.dashboard.shared.shell import STYLE, column, dressed, labelled, message, text
+from workbench.dashboard.shared.shell import STYLE, column, labelled, message, styled, text
 from workbench.measures import MeasureError
 
 LIVE_EVERY = 10
@@ -35,7 +35,7 @@ class Comparison:
         self._document, self._busy, self._asked = document, False, None
         self._drawn: Drawn | None = None
         self.found: pd.DataFrame | None = None
-        self.reference = dressed(pn.widgets.Select(
+        self.reference = styled(pn.widgets.Select(
             label="Set against", options={BEST: ""}, value="", width=230, css_classes=["wb-unlabelled"]))
         self.table = text(sizing_mode="stretch_width")
         self.table.stylesheets = [*self.table.stylesheets, (STYLE / "comparison.css").read_text(encoding="utf-8")]

@@ -16,7 +16,7 @@ from workbench.dashboard.shared.highlight import Highlight
 from workbench.dashboard.shared.light_components import BokehModel
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.shell import Choice, column, dressed, labelled, message, text
+from workbench.dashboard.shared.shell import Choice, column, labelled, message, styled, text
 from workbench.measures import DERIVED
 from workbench.models import VARIABLES
 
@@ -30,15 +30,15 @@ class FigureCard:
     def __init__(self, handover: Handover):
         self.curve, self.highlight = Curve(), Highlight()
         self.axis = _choice("Axis", AXES, self.curve.axis)
-        self.chart = dressed(pn.widgets.Select(label="Show", options=list(CHARTS), value="Perplexity", width=170,
+        self.chart = styled(pn.widgets.Select(label="Show", options=list(CHARTS), value="Perplexity", width=170,
                                                css_classes=["wb-unlabelled"]))
         self.measure = _choice("Measure", CHARTS[self.chart.value], self.curve.measure)
         self.span = _choice("Range", SPANS, self.curve.span)
         self.lines = _choice("Lines", GROUPINGS, GROUPINGS[0])
-        self.smoothing = dressed(pn.widgets.FloatSlider(
+        self.smoothing = styled(pn.widgets.FloatSlider(
             label="Smoothing", start=0.0, end=0.99, step=0.01, value=0.0, width=190, format="0.00"
         ))
-        self.until = dressed(pn.widgets.FloatInput(
+        self.until = styled(pn.widgets.FloatInput(
             label="Until perplexity", value=None, start=0.0, width=150, css_classes=["wb-unlabelled"],
             placeholder="what all reach",
         ))
@@ -159,4 +159,4 @@ class FigureCard:
 
 
 def _choice(name: str, options, value: str):
-    return dressed(Choice(label=name, options=list(options), value=value))
+    return styled(Choice(label=name, options=list(options), value=value))

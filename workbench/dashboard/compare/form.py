@@ -9,6 +9,7 @@ import param
 
 from workbench.dashboard.compare.values import Field, Menu
 from workbench.dashboard.shared.drawn import Drawn, code, style
+from workbench.dashboard.shared.private_api import is_shown
 
 HEADING, FOLD = "heading", "fold"   # kinds of parts that are no fields
 
@@ -59,7 +60,7 @@ class Form(Drawn):
         held = {name: field.shown() for name, field in self._fields.items()}
         changed = {name: value for name, value in held.items() if value != self._known.get(name)}
         self._known = held
-        if changed and self._models:
+        if changed and is_shown(self):
             self.news = {"number": self.news.get("number", 0) + 1, "values": changed}
         elif changed:
             self.values = held

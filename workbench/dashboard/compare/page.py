@@ -17,7 +17,7 @@ from workbench.dashboard.compare.files import FORMS, runs_file
 from workbench.dashboard.compare.grouping import MOST_RUNS
 from workbench.dashboard.compare.history import Lineage, Moves
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import start_runs, told
+from workbench.dashboard.compare.starting import start_runs, summary_of_start
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import in_background
@@ -25,7 +25,7 @@ from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
 from workbench.dashboard.shared.notes import NotesCard
 from workbench.dashboard.shared.run_monitor import UNREADABLE, Listing, Reading, monitor_of
-from workbench.dashboard.shared.shell import begin_session, button, column, dressed, lay_out, message, text
+from workbench.dashboard.shared.shell import begin_session, button, column, lay_out, message, styled, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.runs.execution.run import default_store
 
@@ -48,7 +48,7 @@ class ComparePage:
         self.steering = Steering(self.table, self._monitor.look_soon)
         self.notes = NotesCard(self._monitor.look_soon)
         self.newest, self.ticked = button("Newest eight", disabled=True), button("Draw chosen", disabled=True)
-        self.form = dressed(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
+        self.form = styled(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover, self._document)
         self.moves, self.lineage = Moves(self.handover), Lineage(self.handover)
@@ -143,7 +143,7 @@ class ComparePage:
                 self.settings.refuse(error)
                 return
             started = result[0]
-            self.settings.ready(told(*result), "good" if started else "muted")
+            self.settings.ready(summary_of_start(*result), "good" if started else "muted")
             if self.figure.picked is not None:
                 self._pick([*(run.name for run in started), *self.figure.picked][:N_SLOTS])
             self._monitor.look_soon()

@@ -1,4 +1,4 @@
-"""The runs that the form asks for, made and started."""
+"""Creates and starts the runs that the form describes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED
 
 FIXED = ("n_iterations", "seed", "holdout", "top_words", "singletons")
-"""What has one value for all runs of a start."""
+"""Settings with one value for all runs of a start."""
 
 
 def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, str]:
@@ -84,8 +84,8 @@ def shared(cells: list[Cell]) -> list[Cell]:
     return [cell._replace(train=once(cell.train), test=once(cell.test)) for cell in cells]
 
 
-def told(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
-    """What came of a start, as a sentence."""
+def summary_of_start(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
+    """One sentence about the runs that were started and those that were there."""
     parts = []
     if started:
         parts.append(f"{'1 run' if len(started) == 1 else f'{len(started)} runs'} started, {memory}")

@@ -21,7 +21,7 @@ from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.notebooks.setup import Cell, in_notebook, send_changes
 from workbench.dashboard.shared.private_api import connections_of, is_shown
 from workbench.dashboard.shared.run_monitor import ALIVE, UNREADABLE, Follower, Reading, unreadable
-from workbench.dashboard.shared.shell import TICK, Choice, column, dressed, labelled, message, text
+from workbench.dashboard.shared.shell import TICK, Choice, column, styled, labelled, message, text
 from workbench.runs.execution.run import ENDED, Run, default_store, find_run
 from workbench.runs.progress import bars
 from workbench.runs.spec import SpecError
@@ -100,8 +100,8 @@ class LiveView:
         self._picked = [path.name for path in paths]
         measure = measure or ("headline" if not paths or any(Run(path).spec.test for path in paths) else "training")
         self._ticks = PeriodicCallback(self.tick, TICK)
-        self.axis = dressed(Choice(label="Axis", options=list(AXES), value=axis))
-        self.measure = dressed(pn.widgets.Select(label="Show", options=list(MEASURES), value=measure, width=120,
+        self.axis = styled(Choice(label="Axis", options=list(AXES), value=axis))
+        self.measure = styled(pn.widgets.Select(label="Show", options=list(MEASURES), value=measure, width=120,
                                                 css_classes=["wb-unlabelled"]))
         for widget in (self.axis, self.measure):
             widget.param.watch(self._look, "value")

@@ -17,7 +17,7 @@ from workbench.dashboard.compare.fields import MEANINGS, defaults
 from workbench.dashboard.notebooks.setup import Cell, in_notebook
 from workbench.dashboard.shared.private_api import is_shown
 from workbench.dashboard.shared.shell import button, column, in_form, message, text
-from workbench.dashboard.compare.starting import start_runs, told
+from workbench.dashboard.compare.starting import start_runs, summary_of_start
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.compare.wording import LABELS
 from workbench.engines import ENGINES, get_engine
@@ -104,7 +104,7 @@ class Tune:
                 self._say(sentence_of(error), "bad")
                 return
             started, finished, *_ = result
-            self._say(told(*result), "muted")
+            self._say(summary_of_start(*result), "muted")
             for run in (*started, *finished):
                 self.watch.add(run.path)
             self.watch.card.visible = True

@@ -9,7 +9,7 @@ import param
 
 from workbench.dashboard.compare.files import File
 from workbench.dashboard.shared.background import FILES, in_background, sentence_of
-from workbench.dashboard.shared.shell import SCRIPTS, Choice, button, dressed, in_row, message, text
+from workbench.dashboard.shared.shell import SCRIPTS, Choice, button, in_row, message, styled, text
 
 WIDTHS = {"one column": 1, "two columns": 2}
 
@@ -47,7 +47,7 @@ class Downloads:
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.width = None
         if figures:
-            self.width = dressed(Choice(label="Width of figures", options=WIDTHS, value=1))
+            self.width = styled(Choice(label="Width of figures", options=WIDTHS, value=1))
             makers = {name: lambda make=make: make(self.width.value) for name, make in figures.items()} | makers
         self.buttons = {name: button(name) for name in makers}
         for name, maker in makers.items():

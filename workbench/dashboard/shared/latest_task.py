@@ -9,14 +9,14 @@ import panel as pn
 from workbench.dashboard.shared.background import LOOKS, in_background
 
 
-class Latest:
+class LatestTask:
     """Does what was requested last, in a thread; a request that equals the one before is not done again."""
 
     def __init__(self, workers=LOOKS):
         self._document, self._workers = pn.state.curdoc, workers
         self._wanted, self._request, self._busy = None, None, False
 
-    def ask(
+    def submit(
         self, wanted, work: Callable[[], object], then: Callable[[object, Exception | None], None],
         first: Callable[[], None] = lambda: None,
     ) -> None:
@@ -29,7 +29,7 @@ class Latest:
             first()
             self._go()
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Does the next request whatever it is; the result of one that is under way is dropped."""
         self._wanted = self._request = None
 

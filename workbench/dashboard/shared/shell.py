@@ -89,7 +89,7 @@ class Choice(pn.widgets.RadioButtonGroup):
         return super()._get_properties(doc) | {"html_attributes": _group(self.label)}
 
 
-def dressed(widget, **settings):
+def styled(widget, **settings):
     """The widget in the page's style."""
     widget.param.update(stylesheets=[WIDGET_CSS], margin=0, **settings)
     return widget
@@ -112,12 +112,12 @@ def _label(words: str) -> Sentence:
 
 def in_form(widget):
     """The widget as a field of a form: as wide as its place."""
-    return dressed(widget, sizing_mode="stretch_width", width=None, min_width=0)
+    return styled(widget, sizing_mode="stretch_width", width=None, min_width=0)
 
 
 def button(name: str, **settings) -> pn.widgets.Button:
     """A button in the page's style."""
-    return dressed(pn.widgets.Button(label=name, **settings))
+    return styled(pn.widgets.Button(label=name, **settings))
 
 
 @lru_cache

@@ -11,7 +11,7 @@ import xarray as xr
 
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.latest_task import Latest
+from workbench.dashboard.shared.latest_task import LatestTask
 from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of, labels_now, topic_colour
 from workbench.dashboard.topics.sheet import Sheet, number, sheet_row
 from workbench.measures import match_topics, top_words, topic_flow, topic_sizes, topics_by_size
@@ -66,7 +66,7 @@ class Matching:
     """Picture and table of the topics of two runs."""
 
     def __init__(self):
-        self.flow, self._latest = Flow(), Latest()
+        self.flow, self._latest = Flow(), LatestTask()
         self.sheet = Sheet(columns=[list(column) for column in COLUMNS], texts=[1, 5, 6])
 
     def show(self, moment: Moment, other: Moment | None, labels: dict[int, str]) -> None:
@@ -88,11 +88,11 @@ class Matching:
                 self.flow.said = f"Matching with {other.path.name} …"
 
         asked = moment, other, tuple(labels.items())
-        self._latest.ask(asked, partial(matching_content, moment, other, labels), then, first)
+        self._latest.submit(asked, partial(matching_content, moment, other, labels), then, first)
 
     def clear(self, said: str = "") -> None:
         """Nothing is shown but, perhaps, a sentence."""
-        self._latest.forget()
+        self._latest.reset()
         self._empty(said)
 
     def _empty(self, said: str) -> None:

@@ -12,7 +12,7 @@ import xarray as xr
 
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.latest_task import Latest
+from workbench.dashboard.shared.latest_task import LatestTask
 from workbench.dashboard.shared.snapshots import Moment, counts_of, labels_now, topic_colour
 from workbench.measures import salient_words, top_words, topic_map, topic_sizes, topics_by_size, used_topics
 from workbench.runs.execution.run import Run
@@ -135,7 +135,7 @@ class Explorer:
 
     def __init__(self, on_news: Callable[[list[dict], str], None], on_gone: Callable[[int], None]):
         self.view = Overview(self._label)
-        self._tops, self._words, self._labels = Latest(), Latest(), Latest()
+        self._tops, self._words, self._labels = LatestTask(), LatestTask(), LatestTask()
         self._on_news, self._on_gone = on_news, on_gone
         self._moment: Moment | None = None
 
@@ -160,13 +160,13 @@ class Explorer:
             if result and result["of"] != self.view.chosen:
                 self._on_gone(self.view.chosen)
 
-        self._tops.ask((moment, written), partial(_told, moment, written), shown)
-        self._words.ask(asked, partial(word_entries, *asked), worded)
+        self._tops.submit((moment, written), partial(_told, moment, written), shown)
+        self._words.submit(asked, partial(word_entries, *asked), worded)
 
     def clear(self) -> None:
         """Nothing is shown."""
-        self._tops.forget()
-        self._words.forget()
+        self._tops.reset()
+        self._words.reset()
         self._moment = None
         if self.view.topics or self.view.words:
             self.view.param.update(topics=[], words={}, said="")
@@ -178,10 +178,10 @@ class Explorer:
 
         def then(result, error) -> None:
             self.view.wrong = "" if error is None else sentence_of(error)
-            self._tops.forget()
+            self._tops.reset()
 
-        self._labels.forget()
-        self._labels.ask((topic, text), partial(_write_label, moment, topic, text), then)
+        self._labels.reset()
+        self._labels.submit((topic, text), partial(_write_label, moment, topic, text), then)
 
 
 def _write_label(moment: Moment, topic: int, text: str) -> None:

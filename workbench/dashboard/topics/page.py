@@ -12,7 +12,7 @@ import panel as pn
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
 from workbench.dashboard.shared.run_monitor import Reading, monitor_of
-from workbench.dashboard.shared.shell import Choice, begin_session, column, dressed, lay_out, message, text
+from workbench.dashboard.shared.shell import Choice, begin_session, column, lay_out, message, styled, text
 from workbench.dashboard.shared.snapshots import Moment, moment_of, written
 from workbench.dashboard.topics import files
 from workbench.dashboard.topics.documents import Documents
@@ -37,17 +37,17 @@ class TopicsPage:
 
     def __init__(self, store: Path):
         self.store, self._readings = Path(store), monitor_of(store)
-        self.run = dressed(pn.widgets.Select(label="Topics of", options={NEWEST: ""}, value="", width=330))
-        self.n_words = dressed(pn.widgets.IntInput(label="Words", value=30, start=1, end=MOST_WORDS, width=64))
-        self.relevance = dressed(pn.widgets.FloatSlider(label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180))
+        self.run = styled(pn.widgets.Select(label="Topics of", options={NEWEST: ""}, value="", width=330))
+        self.n_words = styled(pn.widgets.IntInput(label="Words", value=30, start=1, end=MOST_WORDS, width=64))
+        self.relevance = styled(pn.widgets.FloatSlider(label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180))
         self.said = text(sizing_mode="stretch_width")
         self.handover = Handover()
         self.explorer = Explorer(self._heard, self._topic_gone)
         self.documents = Documents(self._choose, self._document_gone)
         self.scores, self.sizes, self.matching = Scores(), Sizes(), Matching()
         self.hierarchy, self.unseen = Hierarchy(), Unseen(self.handover, self._choose)
-        self.kind = dressed(Choice(label="Sizes as", options=KINDS, value="stacked"))
-        self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
+        self.kind = styled(Choice(label="Sizes as", options=KINDS, value="stacked"))
+        self.other = styled(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
         self.files = {name: Downloads(self.handover, *makers) for name, makers in self._makers().items()}
         self.recorded = Recorded(self.files["recorded"])
         self._model = self._card("model", "Model", self.hierarchy, files="The model:")

@@ -10,8 +10,8 @@ import panel as pn
 
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads
-from workbench.dashboard.shared.latest_task import Latest
-from workbench.dashboard.shared.shell import column, dressed, message, text
+from workbench.dashboard.shared.latest_task import LatestTask
+from workbench.dashboard.shared.shell import column, message, styled, text
 from workbench.report.drawing import draw, inline
 from workbench.runs.execution.run import Run
 from workbench.views import VIEWS, Picture, SideBySide
@@ -25,8 +25,8 @@ class Recorded:
     """The card; hidden where there is no such figure."""
 
     def __init__(self, files: Downloads):
-        self.title = dressed(pn.widgets.Select(label="Figure", options=[], width=330))
-        self.picture, self._latest, self._rows = text(sizing_mode="stretch_width"), Latest(), None
+        self.title = styled(pn.widgets.Select(label="Figure", options=[], width=330))
+        self.picture, self._latest, self._rows = text(sizing_mode="stretch_width"), LatestTask(), None
         self.title.param.watch(lambda event: self.show(*self._rows), "value")
         self.card = column(
             text("<h2>Recorded</h2>"), column(self.title, kind="wb-bar"), self.picture,
@@ -44,11 +44,11 @@ class Recorded:
             self.picture.object = svg
 
         wanted = path, hash, n_rows // max(1, n_rows // MOST_TIMES), self.title.value
-        self._latest.ask(wanted, partial(_drawn, *wanted), then)
+        self._latest.submit(wanted, partial(_drawn, *wanted), then)
 
     def clear(self) -> None:
         """Nothing is shown."""
-        self._latest.forget()
+        self._latest.reset()
         self.card.visible = False
 
 

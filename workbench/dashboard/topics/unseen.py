@@ -10,8 +10,8 @@ import panel as pn
 from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
-from workbench.dashboard.shared.latest_task import Latest
-from workbench.dashboard.shared.shell import button, column, dressed, message, text
+from workbench.dashboard.shared.latest_task import LatestTask
+from workbench.dashboard.shared.shell import button, column, message, styled, text
 from workbench.dashboard.shared.snapshots import Moment
 from workbench.dashboard.topics.filler import Filler
 from workbench.dashboard.topics.folding import KINDS, LARGEST, Folded, folded, listed, sentence_about, unseen_document
@@ -27,17 +27,17 @@ class Unseen:
     """The card."""
 
     def __init__(self, handover: Handover, on_topic):
-        self.text = dressed(pn.widgets.TextAreaInput(
+        self.text = styled(pn.widgets.TextAreaInput(
             label="Text of a document that the run has not seen", placeholder="Type or paste a text", rows=5,
             max_length=LARGEST, sizing_mode="stretch_width",
         ))
-        self.file = dressed(pn.widgets.FileInput(
+        self.file = styled(pn.widgets.FileInput(
             label="File of documents that the run has not seen", accept=",".join(KINDS), multiple=False,
             css_classes=["wb-unlabelled"],
         ))
         self.go = button("Fold in", color="primary")
         self.said = text(sizing_mode="stretch_width")
-        self.shelf, self._latest = Shelf(HEADINGS, on_topic), Latest()
+        self.shelf, self._latest = Shelf(HEADINGS, on_topic), LatestTask()
         self._filler = Filler(self.shelf, "content", "shown")
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
         self._moment, self._folded, self._topic, self._labels = None, None, NONE, {}
@@ -76,7 +76,7 @@ class Unseen:
             self._say(sentence_about(result))
             self._show()
 
-        self._latest.ask(self._times, partial(folded, self._moment, name, content, kind), then)
+        self._latest.submit(self._times, partial(folded, self._moment, name, content, kind), then)
 
     def _show(self) -> None:
         """The list, and the document that is chosen or the first."""

@@ -58,9 +58,11 @@ def score_documents(run, store=None) -> Scored:
     if found is not None and not (found[1].n_averaged and engine.samples(train, options)):
         position = read_checkpoint(file, engine, model)
         found = position and (position.iteration, position.average._replace(
-            probability=engine.predict(train, position.model, options, position.state, test), n_averaged=0))
+            probability=engine.predict(train, model, options, position.state, test), n_averaged=0))
     if found is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
     iteration, average = found
-    logs = np.bincount(test.documents, test.counts * np.log(average.probability), test.n_documents)
-    return Scored(logs, test.document_tokens, iteration, average.n_averaged)
+    n_groups = max(int(test.groups.max(initial=-1)) + 1, getattr(test, "n_documents", 0))
+    logs = np.bincount(test.groups, test.weights * np.log(average.probability), n_groups)
+    items = np.bincount(test.groups, test.weights, n_groups).astype(np.int64)
+    return Scored(logs, items, iteration, average.n_averaged)

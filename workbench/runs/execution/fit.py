@@ -11,6 +11,7 @@ from pathlib import Path
 import xarray as xr
 
 from workbench.corpus import Corpus
+from workbench.engines import any_with
 from workbench.models import LDA
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
@@ -20,6 +21,7 @@ from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.progress import progress_bar
+from workbench.runs.settings import RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
 from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FINISHED, STOPPED
@@ -27,11 +29,8 @@ from workbench.runs.warm_start import warm_start_from
 
 
 def fit(
-    corpus: Corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None,
-    n_iterations: int = 300, seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None,
-    n_threads: int = 1, record_every: int = 1, snapshot_every: int = 50, store=None, name: str | None = None,
-    progress: bool = True, split: dict | None = None, start=None, restarts: int = 1, stop_on: str | None = None,
-    stop_tolerance: float = 1e-4, model=None, sizes: dict | None = None,
+    corpus: Corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None, *, seed: int = 0,
+    store=None, progress: bool = True, start=None, restarts: int = 1, **settings,
 ) -> xr.Dataset:
     """Runs an engine on a corpus and returns the run's Dataset.
 
@@ -55,8 +54,8 @@ def fit(
     options : dict
         Of the engine: ``{"r": 1}``.
     n_threads : int
-        Threads that work at once; they never change a bit. `cgs`, `cvb`, `cvb0` and what hybrids draw need the option
-        ``partition`` to use them, which makes them approximate; the HDP engines use one.
+        Threads that work at once; they never change a bit. Engines that have the option ``partition`` need it to use them,
+        which makes them approximate.
     record_every, snapshot_every : int
         Cadence, in iterations, of rows and of counts. The last iteration is always both.
     store : path, optional
@@ -99,20 +98,21 @@ def fit(
         None if start is None else warm_start_from(start, corpus, LDA.n_topics if n_topics is None else n_topics, store)
     )
     specs = [
-        make_spec(
-            corpus, engine, n_topics, alpha, beta, n_iterations, whole("seed", seed, 0) + i, test, burn_in, options, n_threads,
-            record_every, snapshot_every, split, name, warm_start, stop_on, stop_tolerance, model, sizes,
-        )
+        make_spec(corpus, engine, n_topics, alpha, beta, seed=whole("seed", seed, 0) + i, start=warm_start, **settings)
         for i in range(whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
-    planned, stored = [Planned(spec, corpus, test) for spec in specs], store is not None
+    test, stored = settings.get("test"), store is not None
+    planned = [Planned(spec, corpus, test) for spec in specs]
     check_room(unfinished(store, planned) if stored else planned, here=True, stored=stored)
     if progress:
         warn_of_idle_threads(specs)
         if at_a_time(planned, 1, stored) >= LARGE:
             print(f"takes {outlook_on_memory(planned, stored=stored)}", file=sys.stderr)
     return best_of(_run(spec, corpus, test, store, progress) for spec in specs)
+
+
+fit.__signature__ = named(fit, make_spec, RunSettings)
 
 
 def warn_of_idle_threads(specs: list[RunSpec]) -> None:
@@ -122,13 +122,15 @@ def warn_of_idle_threads(specs: list[RunSpec]) -> None:
 
 
 def check_restarts(specs: list[RunSpec]) -> None:
-    """Refuses several runs that cannot be compared by a bound, or that would share a name."""
+    """Raises SpecError for several runs that cannot be compared by a bound, or that would share a name."""
     if len(specs) > 1 and "bound" not in specs[0].parts()[0].watches:
-        raise SpecError(f"restarts are compared by their bound and {specs[0].engine} has none; vb, svb, cvb, cvb0, cv-hdp have")
+        said = f"restarts are compared by their bound and {specs[0].engine} has none; {any_with('bound')} has one"
+        raise SpecError(said, field="restarts", value=len(specs))
     if len(specs) > 1 and specs[0].start:
         raise SpecError("restarts differ in their random starts, and with start there is one; leave one of them out")
     if len({spec.name for spec in specs}) < len(specs):
-        raise SpecError(f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out")
+        said = f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out"
+        raise SpecError(said, field="name", value=specs[0].name)
 
 
 def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bool) -> xr.Dataset:

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import options_of, split_options
 from workbench.engines.memory import DOUBLE
+from workbench.engines.options import options_of, split_options
 from workbench.models.options import OptionError
 from workbench.runs.execution.available_memory import GIB, MIB, available_memory, format_size
 from workbench.runs.spec import RunSpec, SpecError

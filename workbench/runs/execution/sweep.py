@@ -22,16 +22,12 @@ from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import Cell, grid_axes, lay_out
 from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.run import Run
+from workbench.runs.settings import RunSettings, of
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store.create import create_run
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
 from workbench.runs.warm_start import warm_start_from
-
-SETTINGS_KEPT = (
-    "n_iterations", "seed", "burn_in", "n_threads", "record_every", "snapshot_every", "split", "stop_on", "stop_tolerance",
-)
-"""What a run has in common with the same one begun from another."""
 
 
 def sweep(
@@ -132,7 +128,7 @@ def rungs(
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     """The spec of the same run begun from the last counts of another one."""
     warm_start = warm_start_from(run, train, spec.model["n_topics"])
-    kept = {name: getattr(spec, name) for name in SETTINGS_KEPT}
+    kept = of(RunSettings, vars(spec)) | {"split": spec.split}
     return make_spec(train, spec.engine, test=test, options=spec.options, start=warm_start, **kept, **spec.model)
 
 

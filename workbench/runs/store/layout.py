@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import zarr
 
+from workbench.errors import InputError
 from workbench.runs.dataset import width
 from workbench.runs.store.places import DATA
 
@@ -36,8 +37,8 @@ CAPACITY = 2**20
 ROWS_PER_CHUNK = 256
 
 
-class StoreError(ValueError):
-    """One sentence about a run or store that cannot be used: what was wanted, what came, what to do."""
+class StoreError(InputError):
+    """A run or a store that cannot be used."""
 
 
 def open_group(path: Path, mode: str = "r"):

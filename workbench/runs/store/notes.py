@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 from filelock import FileLock, Timeout
 
+from workbench.errors import InputError
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.status import replace_json
 
@@ -34,8 +35,8 @@ LOCK_TIMEOUT = 5.0
 """Seconds that one writer waits for another, which takes milliseconds."""
 
 
-class NoteError(ValueError):
-    """One sentence about a note, tag or label that is refused: what was wanted, what came, what to do."""
+class NoteError(InputError):
+    """A note, tag or label that is refused."""
 
 
 class Label(NamedTuple):

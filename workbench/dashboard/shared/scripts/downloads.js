@@ -1,4 +1,4 @@
-// Saves the file that the server hands over, and says that it has arrived, so that the server forgets it.
+// Saves the file that the server sends, and reports that it has arrived, so that the server frees it.
 export function render({ model }) {
   model.on("file", () => {
     const { name, content } = model.file

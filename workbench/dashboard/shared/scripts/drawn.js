@@ -1,7 +1,7 @@
-// What the parts of the pages have in common. What others wrote enters as text only.
+// Functions that all components share. What others wrote enters as text only.
 const SVG = "http://www.w3.org/2000/svg"
 
-// ``label`` is what those who cannot see the element are told.
+// ``label`` is the element's name for screen readers.
 export function element(kind, properties = {}, ...children) {
   const { label, ...own } = properties
   const made = Object.assign(document.createElement(kind), own)

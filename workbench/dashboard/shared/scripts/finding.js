@@ -1,4 +1,4 @@
-// Which runs are found, in which order, and under which heads: functions of what Python says of the runs.
+// Search, sorting and grouping of the runs: functions of the rows that Python sends.
 const EXACT = {
   engine: (run) => [run.engine], k: (run) => run.K.match(/\d+/g) || [], seed: (run) => [run.seed],
 }
@@ -10,7 +10,7 @@ const SORTED = {
   run: (run) => `${run.label} ${run.name}`, tags: (run) => run.tags.join(" ") || null, state: (run) => run.state,
 }
 
-// `engine:cgs k:10 -tag:old "two words"` as a list of {not, key, word}; a key without a value yet asks for nothing.
+// `engine:cgs k:10 -tag:old "two words"` as a list of {not, key, word}; a key without a value yet is left out.
 function terms(query) {
   return [...query.toLowerCase().matchAll(/(-?)(?:([a-z_]+):)?(?:"([^"]*)"|([^\s"]+))/g)]
     .map(([, not, key, quoted, plain]) => ({ not: not === "-", key, word: quoted ?? plain }))

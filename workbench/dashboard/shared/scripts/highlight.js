@@ -1,5 +1,5 @@
-// Lifts a run (or the runs of a mean) out of the others: in the figure by opacity, elsewhere by the class "lit".
-// Bokeh's models are changed without telling the server (sync: false).
+// Highlights a run (or the runs of a mean): in the figure by opacity, elsewhere by the class "lit".
+// Bokeh's models are changed in the browser alone (sync: false).
 const FADED = 0.13, NEAR = 12
 const PARTS = ["band", "raw", "line"]
 
@@ -39,7 +39,7 @@ export function render({ model }) {
     return null
   }
 
-  // ---- what is lifted
+  // ---- what is highlighted
   const same = (one, other) => String(one) === String(other)
   function lift() {
     const wanted = over ?? held

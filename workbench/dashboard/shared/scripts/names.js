@@ -1,5 +1,5 @@
-// What Bokeh's controls do not tell those who cannot see them: which button of a group is chosen, and what the handle of a slider
-// and the arrows of a number are for. Every view tells it whenever it is drawn or changes, so it stays when Bokeh draws anew.
+// Names and states for screen readers that Bokeh's controls lack: which button of a group is chosen, and what the handle of a slider
+// and the arrows of a number are for. Every view sets them whenever it is drawn or changes, so they stay when Bokeh draws anew.
 function name_controls(Models) {
   const after = (kind, method, tell) => {
     const view = Models[kind].prototype.default_view.prototype, own = view[method]

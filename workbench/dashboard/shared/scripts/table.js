@@ -85,7 +85,7 @@ export function render({ model }) {
     }
   }
 
-  // Looks for it at once; the link and the server hear of it when nothing more is typed.
+  // Finds it at once; the link and the server get it when nothing more is typed.
   function ask(query) {
     if (search.value !== query) search.value = query
     asked = query; scroller.scrollTop = 0
