@@ -75,6 +75,7 @@ def compare(
 
 def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, check: Callable = list, here=False, **more):
     """The runs of a comparison, made or reopened in the store, and what was planned of each."""
+    from workbench.engines import get_engine
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import warn_of_idle_threads
     from workbench.runs.execution.memory_check import Planned, check_room, unfinished
@@ -82,7 +83,8 @@ def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, che
     from workbench.runs.execution.worker import SLOTS
     from workbench.runs.store.create import create_run
 
-    documents = load_documents(corpus, flags["vocabulary"], flags["read"])
+    first = engines[0] if isinstance(engines[0], str) else engines[0][0]
+    documents = load_documents(corpus, flags["vocabulary"], flags["read"], get_engine(first).model.data)
     specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
     check(specs)
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if flags["detach"] else jobs

@@ -39,7 +39,7 @@ def summary(run: Run, last: int | None = None) -> dict:
     }
     return {
         "name": run.name, "engine": spec.engine, "label": spec.label(), "options": spec.options,
-        "n_topics": spec.model["n_topics"], "seed": spec.seed, "state": run.state,
+        "n_topics": spec.model.get("n_topics"), "seed": spec.seed, "state": run.state,
         "n_iterations": int(progress["iteration"][-1]) if progress.sizes["iteration"] else 0,
         **final, "path": str(run.path),
     }
@@ -117,14 +117,15 @@ def store_path(store: Path | None) -> Path:
 def describe(planned: list[Planned], corpus, jobs: int) -> str:
     """One line about planned runs: what, how long, how large on disk and in memory, ``jobs`` at a time."""
     from workbench.runs.execution.memory_check import outlook_on_memory
+    from workbench.runs.store.create import snapshot_bytes
 
     specs = [each.spec for each in planned]
     spec = specs[0]
     snapshots = -(-spec.n_iterations // spec.snapshot_every)
-    megabytes = len(specs) * snapshots * spec.model["n_topics"] * (corpus.n_documents + corpus.n_words) * 8 / 2**20
+    megabytes = len(specs) * snapshots * snapshot_bytes(spec, planned[0].train) / 2**20
     labels = ", ".join(dict.fromkeys(each.label() for each in specs))
     return (
-        f"{labels} on {corpus!r}: {len(specs)} run{'s' * (len(specs) > 1)}, K={spec.model['n_topics']}, "
+        f"{labels} on {corpus!r}: {len(specs)} run{'s' * (len(specs) > 1)}, {spec.size_text}{spec.size_text and ', '}"
         f"{spec.n_iterations} iterations, up to {snapshots} snapshots each, {megabytes:,.0f} MB before compression, "
         f"{outlook_on_memory(planned, jobs)}"
     )

@@ -32,7 +32,7 @@ def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None =
     early = {"stopped_early": spec.rule.describe(settled)} if settled and spec.rule else {}
     others = {"taken_on": describe_provenance(made)} if describe_provenance(made) else {}
     return {
-        "title": f"{spec.label()} on {spec.corpus}{', {}={}'.format(*spec.size_label) if spec.size_label else ''}",
+        "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}",
         "name": spec.name,
         "engine": spec.engine,
         "state": state,

@@ -62,7 +62,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
 
 def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Cell]:
     """The runs of one engine: every combination of what has several values."""
-    grid = {"n_topics": listed(values["n_topics"])} | grid_of(values, engine)
+    grid = {name: listed(values[name]) for name in model_fields(get_engine(engine)) if name == "n_topics"}
+    grid |= grid_of(values, engine)
     options = {name: value for name, value in values["options"].get(engine, {}).items() if name not in grid}
     fixed = {name: values[name] for name in (*FIXED, *model_fields(get_engine(engine))) if name not in grid}
     if get_engine(engine).model is Network:
