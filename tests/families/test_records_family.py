@@ -13,6 +13,7 @@ from same_bits import same_bits
 import workbench as wb
 from workbench.cli import main
 from workbench.dashboard.compare.page import ComparePage
+from workbench.dashboard.compare.starting import data_of
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.engines import ENGINES
 from workbench.records import Records, hold_out_cells
@@ -115,3 +116,12 @@ def test_its_curve_is_on_the_compare_page_and_the_topics_page_says_that_there_ar
             break
     assert "two-classes" in page.figure.curve.colours() and len(page.table.rows) == 1
     TopicsPage(stored.parent)
+
+
+def test_the_form_of_the_page_starts_it_from_a_file(records, tmp_path, monkeypatch):
+    rows = [",".join(records.fields)]
+    for values, n in zip(records.values, records.multiplicities, strict=True):
+        rows += [",".join(records.levels[f][value] for f, value in enumerate(values))] * int(n)
+    (tmp_path / "two.csv").write_text("\n".join(rows) + "\n")
+    found = data_of(tmp_path / "two.csv", {"text": "f0"}, ENGINE)
+    assert found.content_hash == records.content_hash

@@ -75,7 +75,6 @@ def compare(
 
 def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, check: Callable = list, here=False, **more):
     """The runs of a comparison, made or reopened in the store, and what was planned of each."""
-    from workbench.engines import get_engine
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import warn_of_idle_threads
     from workbench.runs.execution.memory_check import Planned, check_room, unfinished
@@ -83,8 +82,8 @@ def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, che
     from workbench.runs.execution.worker import SLOTS
     from workbench.runs.store.create import create_run
 
-    first = engines[0] if isinstance(engines[0], str) else engines[0][0]
-    documents = load_documents(corpus, flags["vocabulary"], flags["read"], get_engine(first).model.data)
+    first = next((each if isinstance(each, str) else each[0] for each in engines), None)
+    documents = load_documents(corpus, flags["vocabulary"], flags["read"], first)
     specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
     check(specs)
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if flags["detach"] else jobs

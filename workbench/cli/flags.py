@@ -80,14 +80,14 @@ def found_run(name: str | None, store: Path | None) -> Path | None:
     return None if name is None else find_run(name, store)
 
 
-def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None, kind: type | None = None):
-    """The data of a name or path, read as the flags want it: a corpus, or records where ``kind`` is their type."""
-    from workbench.corpus import load_corpus
-    from workbench.records import Records, load_records
+def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None, engine: str | None = None):
+    """The data of a name or path, of the type that the engine infers from (a corpus without one), read as the flags want it."""
+    from workbench.engines import get_engine
+    from workbench.runs.loading import load_data
 
     options = {name: _scalar(value) for name, value in parse_options(read or [], "read").items()}
-    load = load_records if kind is Records else load_corpus
-    return load(corpus, **options | ({"vocabulary": vocabulary} if vocabulary else {}))
+    options |= {"vocabulary": vocabulary} if vocabulary else {}
+    return load_data(corpus, **({"kind": get_engine(engine).model.data} if engine else {}), **options)
 
 
 def _scalar(text: str):
