@@ -83,7 +83,7 @@ def fit(
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.execution.compare import plan
-    from workbench.runs.execution.fit import best_of, check_restarts, resume, tell_of_idle_threads
+    from workbench.runs.execution.fit import best_of, check_restarts, finish, resume, tell_of_idle_threads
     from workbench.runs.execution.memory_check import Planned, check_room, unfinished
     from workbench.runs.execution.run import Run
     from workbench.runs.execution.worker import SLOTS
@@ -107,7 +107,10 @@ def fit(
     runs = [Run(create_run(store_path(store), *each)) for each in planned]
     if detach:
         return leave_in_background(runs, json)
-    best = best_of(resume(run, progress=not quiet, corpora=(train, test)) for run in runs)
+    if restarts > 1:
+        best = best_of(resume(run, progress=not quiet, corpora=(train, test)) for run in runs)
+    else:
+        finish(runs[0], progress=not quiet, corpora=(train, test))
     summaries = summaries_of(runs, planned)
     if restarts > 1:
         print_runs(summaries, json, best=best.attrs["name"])
@@ -174,7 +177,7 @@ def resume(
     detach: Detach = False, store: Store = None, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Let a paused run go on, or take a stopped one from where it is to its end."""
-    from workbench.runs.execution.fit import resume as go_on
+    from workbench.runs.execution.fit import finish
     from workbench.runs.execution.run import Run, extend, find_run
     from workbench.runs.store.store import FINISHED, PAUSED, RUNNING
 
@@ -187,7 +190,7 @@ def resume(
         found.resume()
         say(f"{found.name} goes on in the background; `workbench show {found.name}` looks at it")
     else:
-        state = go_on(found, progress=not quiet).attrs["state"]
+        state = finish(found, progress=not quiet).state
         print_runs([summary(found)], json)
         return 0 if state == FINISHED else 130
     if json:

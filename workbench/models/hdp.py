@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import entr
+import scipy
 
 from workbench.models.lda import check_topics
 
@@ -45,5 +45,5 @@ def topic_numbers(n_k: np.ndarray) -> dict[str, np.ndarray]:
     return {
         "n_active_topics": np.sum(n_k >= 1 - 1e-9, axis=-1, dtype=float),
         "n_large_topics": np.sum((n_k >= 0.01 * total) & (n_k > 0), axis=-1, dtype=float),
-        "effective_topics": np.exp(entr(share).sum(axis=-1)),
+        "effective_topics": np.exp(scipy.special.entr(share).sum(axis=-1)),
     }

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import platform
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 import workbench
 from workbench.corpus import Corpus
 from workbench.models import VARIABLES, Priors
 from workbench.models.networks.network import Network
-from workbench.runs.afterwards.network_learnt import network_in, pseudo_counts
-from workbench.runs.afterwards.network_means import posterior_means, with_values
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.provenance import KERNELS, taken_on
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def versions() -> dict[str, str]:
@@ -62,6 +63,8 @@ def width(names, vectors, n_topics: int) -> int:
 
 def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
     """The per-iteration part: rows are (iteration, column) as `row_of` makes them; NaN for topics not there yet."""
+    import xarray as xr
+
     names, vectors, _, variables, sizes = leaves
     iteration = rows[:, 0].astype(np.int64)
     scalars = {
@@ -85,6 +88,7 @@ def priors_of(run: xr.Dataset) -> Priors:
 
     run : a run's Dataset with at least one snapshot.
     """
+    from workbench.runs.afterwards.network_learnt import network_in, pseudo_counts
 
     def learnt(name):
         return run[name].sel(iteration=int(run["snapshot_iteration"][-1])).values
@@ -105,6 +109,8 @@ def label_counts(
     dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, corpus: Corpus, leaves: Recorded
 ) -> xr.Dataset:
     """The Dataset with the counts (snapshot, …) at the given iterations, and theta and phi of the last."""
+    from workbench.runs.afterwards.network_means import posterior_means, with_values
+
     coords = {
         "snapshot_iteration": ("snapshot", iterations, {"long_name": "iteration of the snapshot"}),
         "word": ("word", np.array(corpus.vocabulary, dtype=object), {"long_name": "word type"}),

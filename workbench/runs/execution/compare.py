@@ -8,9 +8,9 @@ from dataclasses import fields
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
@@ -25,6 +25,9 @@ from workbench.runs.progress import bars
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, model_fields, whole
 from workbench.runs.store.store import FAILED, FINISHED, LOST, create_run
 from workbench.runs.warm_start import warm_start_from
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 class RunFailed(RuntimeError):
@@ -155,6 +158,8 @@ def compare(
 
 def side_by_side(datasets: list[xr.Dataset]) -> xr.Dataset:
     """The per-iteration variables of several runs, joined along a dim ``run``."""
+    import xarray as xr
+
     parts, specs = [], []
     for dataset in datasets:
         parts.append(of_iterations(dataset).assign(updates=dataset["updates"].astype(float)))

@@ -9,8 +9,7 @@ import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-
-import xarray as xr
+from typing import TYPE_CHECKING
 
 from workbench.runs.execution.control import PAUSED, RUNNING, STOPPED, ask, read_json
 from workbench.runs.execution.worker import launch
@@ -20,6 +19,9 @@ from workbench.runs.store.places import default_store, is_run
 from workbench.runs.store.provenance import taken_on_now
 from workbench.runs.store.store import CAPACITY, FAILED, FINISHED, LOST, RunReader, StoreError, run_paths, set_end
 from workbench.runs.store.writer import remove_run
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 ENDING = 1.5
 """Seconds in which a worker that was told to stop is seen to end."""

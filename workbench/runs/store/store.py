@@ -28,10 +28,9 @@ import time
 import warnings
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import xarray as xr
 import zarr
 from filelock import FileLock, Timeout
 
@@ -51,10 +50,12 @@ from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
 from workbench.runs.store.archive import get_corpus, put_corpus, put_warm_start
 from workbench.runs.store.chunks import COUNTS
-from workbench.runs.store.counts import read_counts
 from workbench.runs.store.notes import NoteError, with_labels
 from workbench.runs.store.places import DATA, is_run
 from workbench.runs.store.provenance import KERNELS, makers
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SCHEMA = 2
 CAPACITY = 2**20
@@ -371,6 +372,8 @@ class RunReader:
 
         A snapshot that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
         """
+        from workbench.runs.store.counts import read_counts  # a backend of xarray, which is slow to import
+
         committed = self._committed()
         iterations = self._snapshot_iteration[: committed.n_snapshots]
         kept = np.flatnonzero(iterations)
