@@ -8,6 +8,7 @@ of a sweep of ours that goes into tables, gamma, pi and alpha.
 
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import tomotopy
@@ -23,7 +24,8 @@ ALPHA = GAMMA = 1.0
 WORD_BETA = 0.1
 corpus = load_corpus("kos" if data_sets()["kos"].folder() else "docstrings")
 engine = get_engine("g-hdp")
-options = make_options(engine, {"beta_total": WORD_BETA * corpus.n_words})
+hdp = HDP(beta_total=WORD_BETA * corpus.n_words)
+options = make_options(engine, {})
 print(f"{corpus!r}; tomotopy {tomotopy.__version__}, isa {tomotopy.isa}")
 print(f"{'K':>4} {'tomotopy':>10} {'live':>5} {'g-hdp':>10} {'live':>5} {'ratio':>6} {'hyper':>6}")
 
@@ -46,7 +48,7 @@ for n_topics in [int(k) for k in sys.argv[1:]] or [40, 100, 160]:
         pairs = slice(corpus.indptr[d], corpus.indptr[d + 1])
         peer.add_doc([str(w) for w in np.repeat(corpus.words[pairs], corpus.counts[pairs])])
     peer.train(SWEEPS_A_ROUND * WARM_UP, workers=1)
-    state = fixed(engine.init(corpus, HDP(peer.live_k), options, StepContext(0, 0)))
+    state = fixed(engine.init(corpus, replace(hdp, n_topics=peer.live_k), options, StepContext(0, 0)))
     rows, sweep = [], 0
     for _ in range(WARM_UP + N_ROUNDS):
         _, theirs = timed(lambda peer=peer: peer.train(SWEEPS_A_ROUND, workers=1))
@@ -54,10 +56,10 @@ for n_topics in [int(k) for k in sys.argv[1:]] or [40, 100, 160]:
         for _ in range(SWEEPS_A_ROUND):
             sweep += 1
             context = StepContext(0, sweep)
-            (state, _), seconds = timed(lambda state=state, context=context: g_hdp.sweep(corpus, options, state, context))
+            (state, _), seconds = timed(lambda state=state, context=context: g_hdp.sweep(corpus, hdp, state, context))
             drawing += seconds
             state, seconds = timed(
-                lambda state=state, context=context: g_hdp.draw_hyperparameters(corpus, options, state, context)
+                lambda state=state, context=context: g_hdp.draw_hyperparameters(corpus, hdp, state, context)
             )
             state, learning = fixed(state), learning + seconds
         rows.append([theirs, drawing + learning, peer.live_k, np.count_nonzero(state.n_k), learning / (drawing + learning)])

@@ -45,8 +45,8 @@ def padded(start: WarmStart, n_topics: int) -> WarmStart:
 
 def run(corpus, n_topics, seed, start=None, **given) -> tuple[dict, list]:
     """What is watched after the last iteration, and the moves tried."""
-    engine, model = get_engine("cv-hdp"), HDP(n_topics)
-    options = make_options(engine, {"beta_total": BETA_TOTAL} | given)
+    engine, model = get_engine("cv-hdp"), HDP(n_topics, beta_total=BETA_TOTAL)
+    options = make_options(engine, given)
     state, moves = engine.init(corpus, model, options, StepContext(seed, 0), start), []
     for iteration in range(1, N_ITERATIONS + 1):
         state, info = engine.step(corpus, model, options, state, StepContext(seed, iteration))

@@ -4,6 +4,7 @@ Equations are those of the specification of the HDP. alpha and beta are totals, 
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -14,6 +15,20 @@ from scipy.special import betaln, gammaln, logsumexp, polygamma, psi
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import WordMajor
+from workbench.engines.engine import split_options
+from workbench.models import HDP
+from workbench.models.options import option_fields
+
+
+def chosen_hdp(engine, **given):
+    """All options of an engine of the HDP, beliefs of the model among them, in one namespace."""
+    beliefs, options = split_options(engine, given)
+    return SimpleNamespace(**beliefs, **asdict(options))
+
+
+def hdp_of(chosen, n_topics=1) -> HDP:
+    """The model with the beliefs that are chosen."""
+    return HDP(n_topics, **{name: getattr(chosen, name) for name in option_fields(HDP) if hasattr(chosen, name)})
 
 
 def read_hdp_oracles() -> dict:

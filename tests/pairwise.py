@@ -3,7 +3,8 @@
 import itertools
 from dataclasses import fields
 
-from workbench.engines.engine import OptionError, make_options
+from workbench.engines.engine import make_options
+from workbench.models.options import OptionError
 
 
 def choices_of(engine) -> dict[str, tuple]:

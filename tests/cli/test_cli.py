@@ -68,7 +68,7 @@ def test_show_tells_that_other_kernels_took_a_run_on(command, six_documents, mon
     command("fit", six_documents, "-k", 2, "-n", 5, "--name", "mine")
     (began,) = json.loads(command("show", "mine", "--json")[1])["made_by"]
     assert began[0] == 0 and "made by kernels" not in command("show", "mine")[2]
-    for module in ("store", "made_by"):
+    for module in ("store.store", "store.provenance"):
         monkeypatch.setattr(f"workbench.runs.{module}.KERNELS", "others")
     assert command("resume", "mine", "-n", 7)[2].count("run 'mine' was made by other kernels than those that go on now") == 1
     assert f"made by kernels {began[1]}, others after iteration 5" in command("show", "mine")[2]

@@ -6,7 +6,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from workbench.dashboard import topics
+from workbench.dashboard.compare import topic_table as topics
 from workbench.dashboard.compare.topic_table import MOST_WORDS, Topics, table_of
 from workbench.dashboard.shared import snapshots
 from workbench.dashboard.shared.run_monitor import Readings

@@ -58,6 +58,6 @@ def predict(corpus, model, options, state, pairs):
 def engine(name):
     return Engine(
         name, "Growing", "nobody", HDP, NoOptions, State, ("alpha_total", "beta_total", "steps"), lambda corpus, options: True,
-        init, step, watch, counts, predict, by_cvb0, vectors=("alpha",), keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        init, step, watch, counts, predict, by_cvb0, keeps=("token_topics",),
         grows=True,
     )

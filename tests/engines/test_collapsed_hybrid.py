@@ -9,9 +9,10 @@ from engines.starts import cvb_hybrid_state, uniforms_of
 from toys import doubled, every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, StepContext, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions
 from workbench.models import LDA
+from workbench.models.options import OptionError
 
 EXACT = 1e-9  # the printed digits; float64 trajectories, spec E.5
 COUNTS, NATS = 1e-9, 1e-8  # rounding of running sums over two sweeps of at most 180 tokens

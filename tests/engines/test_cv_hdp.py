@@ -11,7 +11,7 @@ from scipy.stats import beta as beta_distribution
 from toys import CORPORA, corpus_of, every_pair, random_gamma, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp import cv_hdp
 from workbench.engines.hdp.cv_hdp import State
 from workbench.engines.hdp.posteriors import (
@@ -24,7 +24,8 @@ from workbench.engines.hdp.posteriors import (
     stick_divergence,
 )
 from workbench.engines.lda import cvb
-from workbench.models import HDP, LDA
+from workbench.models import LDA
+from workbench.models.options import OptionError
 
 ORACLE = 1e-8      # relative, spec 18; the state after one to five iterations
 FINAL = 1e-5       # relative, spec 18; the bound after 200, when rounding has grown
@@ -39,12 +40,12 @@ def oracles():
 
 
 def options_of(**given):
-    return make_options(ENGINE, given)
+    return twin.chosen_hdp(ENGINE, **given)
 
 
 def started(rows, q, options, **known) -> State:
     """The state behind responsibilities of every row, all else as before the first iteration."""
-    model = HDP(q.shape[1])
+    model = twin.hdp_of(options, q.shape[1])
     state = cv_hdp.init(rows, model, options, StepContext(0, 0))._replace(**known)
     state.gamma[...] = padded_rows(q, float)
     return cv_hdp.recounted(rows, state)[0]
@@ -53,12 +54,12 @@ def started(rows, q, options, **known) -> State:
 def iterated(rows, state, options, n=1, first=1):
     """(state, info) after so many iterations."""
     for i in range(n):
-        state, info = ENGINE.step(rows, HDP(state.n_topics), options, state, StepContext(0, first + i))
+        state, info = ENGINE.step(rows, twin.hdp_of(options, state.n_topics), options, state, StepContext(0, first + i))
     return state, info
 
 
 def watched(rows, state, options):
-    return ENGINE.watch(rows, HDP(state.n_topics), options, state)
+    return ENGINE.watch(rows, twin.hdp_of(options, state.n_topics), options, state)
 
 
 def posterior_of(state) -> twin.Posterior:
@@ -108,7 +109,9 @@ def test_the_engine_follows_the_printed_trajectory(oracles, run):
         assert found["bound"] == pytest.approx(after["bound"], rel=ORACLE if iteration < 200 else FINAL)
         if iteration == 200:
             continue
-        table = ENGINE.predict(rows, HDP(n_topics), options, state, whole_table(rows)).reshape(rows.n_documents, -1)
+        table = ENGINE.predict(rows, twin.hdp_of(options, n_topics), options, state, whole_table(rows)).reshape(
+            rows.n_documents, -1
+        )
         a, b = state.sticks[:, order]
         for mine, theirs in (
             (state.mean_k[order], after["Ek"]), (state.gamma[:, order], after["q"]), (state.alpha[:2], after["qa"]),
@@ -156,7 +159,7 @@ def test_the_bound_is_the_printed_one_at_any_posterior(oracles):
         rows, np.array(printed["q"]), options, alpha=gamma_posterior(*printed["qa"]), top=gamma_posterior(*printed["qg"]),
         sticks=sticks, log_pi=log_weights(sticks, np.arange(printed["K"])),
     )
-    assert cv_hdp.bound(rows, options, state) == pytest.approx(printed["bound_F"], rel=ORACLE)
+    assert cv_hdp.bound(rows, twin.hdp_of(options), options, state) == pytest.approx(printed["bound_F"], rel=ORACLE)
     assert abs(printed["bound_F"] - printed["elbo_exact"]) < 0.05  # nats; what F may be off by on seven tokens
 
 
@@ -196,7 +199,7 @@ def test_with_one_topic_the_bound_is_exact(oracles, toy):
     bounds = []
     for _ in range(200):
         state, _ = iterated(rows, state, options)
-        bounds.append(cv_hdp.bound(rows, options, state))
+        bounds.append(cv_hdp.bound(rows, twin.hdp_of(options), options, state))
     assert min(np.diff(bounds)) > -1e-10  # rounding
     assert bounds[-1] == pytest.approx(known["elbo_by_K"]["1"], abs=1e-6)  # to which the optimum was sought
     assert bounds[-1] < known["exact"]["logZ"]
@@ -249,7 +252,7 @@ def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, update):
         assert_same(state, q, posterior)
         assert info["change"] == pytest.approx(np.abs(q - before).max(), abs=ROUNDING)
         assert info["updates"] == corpus.n_pairs
-    assert cv_hdp.bound(corpus, options, state) == pytest.approx(
+    assert cv_hdp.bound(corpus, twin.hdp_of(options), options, state) == pytest.approx(
         twin.cv_hdp_bound(corpus, q, posterior, options), rel=ROUNDING
     )
     assert state.steps == 3 * n_topics
@@ -274,7 +277,7 @@ def test_whatever_is_learnt_meets_its_twin(given):
     assert found["alpha_total"] == pytest.approx(posterior.moments(posterior.alpha)[0])
     assert found["beta_total"] == pytest.approx(posterior.moments(posterior.beta)[0])
     assert found["top_concentration"] == pytest.approx(posterior.moments(posterior.gamma)[0])
-    table = ENGINE.predict(corpus, HDP(3), options, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
+    table = ENGINE.predict(corpus, twin.hdp_of(options, 3), options, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
     np.testing.assert_allclose(table, twin.cv_hdp_predictive(corpus, q, posterior), rtol=ROUNDING)
 
 
@@ -309,7 +312,7 @@ def test_topics_keep_their_places_and_sticks_follow_the_sizes():
     for reorder, order in ((True, [1, 3, 0, 2]), (False, [0, 1, 2, 3])):
         options = options_of(beta_total=1e8, reorder=reorder)  # so much that words hardly matter
         state = started(corpus, q, options)
-        state = cv_hdp.settled(corpus, options, state, 1)
+        state = cv_hdp.settled(corpus, twin.hdp_of(options), options, state, 1)
         assert state.order.tolist() == order  # equal sizes in the order that they had
         np.testing.assert_allclose(state.mean_k[:4], corpus.n_tokens * sizes)
 
@@ -321,9 +324,11 @@ def test_truncations_are_nested_where_gamma_is_fixed(n_more):
     state, _ = iterated(corpus, started(corpus, random_gamma(corpus, 4), options), options, 100)
     wider = started(corpus, np.pad(state.gamma[:, :4], ((0, 0), (0, n_more))), options, alpha=state.alpha)
     wider = wider._replace(log_pi=np.concatenate([state.log_pi, np.full(n_more, -5.0)]))
-    wider = cv_hdp.settled(corpus, options, wider, 300)
-    state = cv_hdp.settled(corpus, options, state, 300)
-    assert cv_hdp.bound(corpus, options, wider) == pytest.approx(cv_hdp.bound(corpus, options, state), rel=1e-6)  # spec 6
+    wider = cv_hdp.settled(corpus, twin.hdp_of(options), options, wider, 300)
+    state = cv_hdp.settled(corpus, twin.hdp_of(options), options, state, 300)
+    assert cv_hdp.bound(corpus, twin.hdp_of(options), options, wider) == pytest.approx(
+        cv_hdp.bound(corpus, twin.hdp_of(options), options, state), rel=1e-6
+    )  # spec 6
     np.testing.assert_allclose(
         mean_weights(wider.sticks, wider.order)[:4], mean_weights(state.sticks, state.order), rtol=1e-6
     )
@@ -334,7 +339,7 @@ def test_truncations_are_nested_where_gamma_is_fixed(n_more):
 def test_predictions_sum_to_one_over_all_words_also_of_empty_documents(name, given):
     corpus, options = CORPORA[name], options_of(**given)
     state, _ = iterated(corpus, started(corpus, random_gamma(corpus, 5), options), options, 4)
-    table = ENGINE.predict(corpus, HDP(5), options, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
+    table = ENGINE.predict(corpus, twin.hdp_of(options, 5), options, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
     np.testing.assert_allclose(table.sum(axis=1), 1.0, rtol=ROUNDING)
     assert table.min() > 0
 
@@ -360,10 +365,10 @@ def test_tiny_and_huge_concentrations_stay_finite(given, update):
 def test_the_bound_has_no_net_fall(update):
     """No guarantee, but no fall of 1e-4 of it after the fifth iteration, nor in sum over any twenty (spec 17)."""
     corpus, options = LDA(5, 0.3, 0.2).simulate(30, 40, 40, 1)[0], options_of(update=update, beta_total=4.0)
-    state, bounds = cv_hdp.init(corpus, HDP(8), options, StepContext(1, 0)), []
+    state, bounds = cv_hdp.init(corpus, twin.hdp_of(options, 8), options, StepContext(1, 0)), []
     for i in range(1, 121):
         state, _ = iterated(corpus, state, options, first=i)
-        bounds.append(cv_hdp.bound(corpus, options, state))
+        bounds.append(cv_hdp.bound(corpus, twin.hdp_of(options), options, state))
     bounds = np.array(bounds[5:])
     allowed = 1e-4 * abs(bounds[-1])
     assert np.diff(bounds).min() > -allowed
@@ -373,7 +378,7 @@ def test_the_bound_has_no_net_fall(update):
 
 def test_it_begins_with_noise_and_even_weights():
     corpus, options = simulated(), options_of()
-    state = cv_hdp.init(corpus, HDP(4), options, StepContext(0, 0))
+    state = cv_hdp.init(corpus, twin.hdp_of(options, 4), options, StepContext(0, 0))
     q = state.gamma[:, :4]
     assert 1 / 7 < q.min() < q.max() < 2 / 5  # (1 + u) / sum of four: at least 1 / (1 + 6), at most 2 / (2 + 3)
     np.testing.assert_allclose(np.exp(state.log_pi), 0.25)
@@ -385,7 +390,7 @@ def test_a_start_from_topics_takes_their_shares_and_five_rounds():
     corpus, options = corpus_of([(0, 0, 4), (0, 1, 1), (1, 2, 2)]), options_of(beta_total=3.0)
     topics = np.array([2, -1, 0, 0, 1, 2, 2], np.int32)
     start = WarmStart(np.zeros((3, 3)), np.zeros((2, 3)), topics)
-    state = cv_hdp.init(corpus, HDP(3), options, StepContext(0, 0), start)
+    state = cv_hdp.init(corpus, twin.hdp_of(options, 3), options, StepContext(0, 0), start)
     q = np.array([[7 / 12, 1 / 12, 4 / 12], [0, 1, 0], [0, 0, 1]])
     posterior = first_posterior(options, 3, 3)
     for _ in range(5):
@@ -395,13 +400,18 @@ def test_a_start_from_topics_takes_their_shares_and_five_rounds():
 
 def test_a_start_from_counts_goes_on_from_there():
     corpus, options = simulated(40, 30, 60), options_of(beta_total=3.0)
-    state, _ = iterated(corpus, cv_hdp.init(corpus, HDP(6), options, StepContext(0, 0)), options, 40)
-    counts = ENGINE.counts(corpus, HDP(6), options, state)
-    again = cv_hdp.init(corpus, HDP(8), options, StepContext(1, 0), WarmStart(
-        np.pad(counts["n_kw"], ((0, 2), (0, 0))), np.pad(counts["n_dk"], ((0, 0), (0, 2)))
-    ))
-    before, (after, _) = cv_hdp.bound(corpus, options, state), iterated(corpus, again, options, 5)
-    assert cv_hdp.bound(corpus, options, after) > before - 0.01 * abs(before)  # a hundredth; a random start is at a tenth
+    state, _ = iterated(corpus, cv_hdp.init(corpus, twin.hdp_of(options, 6), options, StepContext(0, 0)), options, 40)
+    counts = ENGINE.counts(corpus, twin.hdp_of(options, 6), options, state)
+    again = cv_hdp.init(
+        corpus,
+        twin.hdp_of(options, 8),
+        options,
+        StepContext(1, 0),
+        WarmStart(np.pad(counts["n_kw"], ((0, 2), (0, 0))), np.pad(counts["n_dk"], ((0, 0), (0, 2)))),
+    )
+    before, (after, _) = cv_hdp.bound(corpus, twin.hdp_of(options), options, state), iterated(corpus, again, options, 5)
+    bound = cv_hdp.bound(corpus, twin.hdp_of(options), options, after)
+    assert bound > before - 0.01 * abs(before)  # a hundredth; a random start is at a tenth
 
 
 def test_tau_is_kept_where_it_is_learnt():
@@ -409,8 +419,8 @@ def test_tau_is_kept_where_it_is_learnt():
     for learnt in (False, True):
         options = options_of(learn_tau=learnt)
         state, _ = iterated(corpus, started(corpus, random_gamma(corpus, 3), options), options)
-        found = ENGINE.counts(corpus, HDP(3), options, state)
-        assert set(found) == set(ENGINE.keeps(options))
+        found = ENGINE.counts(corpus, twin.hdp_of(options, 3), options, state)
+        assert set(found) == {each.name for each in twin.hdp_of(options).recorded(options) if each.dims[0] == "snapshot"}
         assert ("tau" in found) == learnt
     np.testing.assert_allclose(found["tau"], state.tau / state.tau.sum())
     assert np.corrcoef(found["tau"], np.bincount(corpus.words, minlength=corpus.n_words))[0, 1] > 0.5  # words of many documents

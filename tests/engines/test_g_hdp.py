@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import twins
-from hdp_twins import Assignment, draw_hdp, draw_words, g_hdp_sweep, hdp_log_joint, read_hdp_oracles
+from hdp_twins import Assignment, chosen_hdp, draw_hdp, draw_words, g_hdp_sweep, hdp_log_joint, hdp_of, read_hdp_oracles
 from scipy.special import gammaln
 from toys import CORPORA, corpus_of, every_pair, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp import g_hdp
 from workbench.engines.lda.cgs import EVERY_COUNT
 from workbench.kernels import threads as slices
@@ -18,13 +18,13 @@ from workbench.kernels.hdp.gibbs import draw_tables
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, uniform
-from workbench.models import HDP, ModelError
+from workbench.models import ModelError
 
 ENGINE = get_engine("g-hdp")
 
 
 def options(**given):
-    return make_options(ENGINE, given)
+    return chosen_hdp(ENGINE, **given)
 
 
 def state_of(corpus, topics, weights, rest, alpha, gamma, capacity=None):
@@ -42,7 +42,7 @@ def state_of(corpus, topics, weights, rest, alpha, gamma, capacity=None):
 
 def run(corpus, n_topics, chosen, n_sweeps, seed=0):
     """The state after each sweep; its arrays are reused by the next."""
-    model = HDP(n_topics)
+    model = hdp_of(chosen, n_topics)
     state = ENGINE.init(corpus, model, chosen, StepContext(seed, 0))
     for sweep in range(1, n_sweeps + 1):
         state, _ = ENGINE.step(corpus, model, chosen, state, StepContext(seed, sweep))
@@ -107,9 +107,9 @@ def law_of_the_number(n_tokens, alpha, shape, rate):
 def deviation_of_the_number(engine):
     """The largest |frequency - P(K = k)| / standard error of a chain of 10,000 sweeps, a wide prior on gamma."""
     chosen = options(learn_alpha=False, alpha_total=ALPHA, a_gamma=1, b_gamma=0.5)
-    state, numbers = engine.init(SIX_TOKENS, HDP(1), chosen, StepContext(0, 0)), []
+    state, numbers = engine.init(SIX_TOKENS, hdp_of(chosen, 1), chosen, StepContext(0, 0)), []
     for sweep in range(1, 10_001):
-        state, _ = engine.step(SIX_TOKENS, HDP(1), chosen, state, StepContext(0, sweep))
+        state, _ = engine.step(SIX_TOKENS, hdp_of(chosen, 1), chosen, state, StepContext(0, sweep))
         numbers.append(np.count_nonzero(state.n_k))
     expected = law_of_the_number(6, ALPHA, 1, 0.5)
     assert expected.sum() == pytest.approx(1, abs=1e-4)
@@ -122,13 +122,13 @@ def test_with_one_word_the_number_of_topics_has_its_prior_law():
 
 
 GAMMA_DRAWN = """\
-    if options.learn_gamma:
-        gamma = _draw_concentration(random, gamma, n_k, np.array([total]), options.a_gamma, options.b_gamma)
+    if model.learn_gamma:
+        gamma = _draw_concentration(random, gamma, n_k, np.array([total]), model.a_gamma, model.b_gamma)
 """
 PI_DRAWN = "    state.weights[live] = weights[:-1]\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_gamma_drawn_after_pi_is_caught():
     """The order of a well-known program (spec 10): the very check that the right one passes."""
     source = Path(g_hdp.__file__).read_text()
@@ -164,7 +164,7 @@ def chain_of(n_sweeps, lengths, chosen, statistics):
             corpus, topics, state.weights[: state.n_slots], state.rest, state.alpha_total, state.top_concentration,
             len(state.n_k),
         )
-        state, _ = ENGINE.step(corpus, HDP(1), chosen, state, StepContext(3, sweep))
+        state, _ = ENGINE.step(corpus, hdp_of(chosen, 1), chosen, state, StepContext(3, sweep))
         live = state.weights[state.weights > 0]
         yield statistics(corpus, state.topics, live, state.rest, state.alpha_total, state.top_concentration)
 
@@ -221,7 +221,7 @@ def assert_state_is_whole(corpus, state):
 
 def test_a_step_of_the_engine_draws_the_topics_of_its_twin_and_grows():
     corpus, chosen = simulated(), options(learn_alpha=False, alpha_total=60.0, learn_gamma=False, top_concentration=40.0)
-    state = ENGINE.init(corpus, HDP(3), chosen, StepContext(4, 0))
+    state = ENGINE.init(corpus, hdp_of(chosen, 3), chosen, StepContext(4, 0))
     for step in (1, 2, 3):
         context, before = StepContext(4, step), state
         of_topics, of_new = context.key(GIBBS), context.key(HDP_NEW_TOPICS)
@@ -230,7 +230,7 @@ def test_a_step_of_the_engine_draws_the_topics_of_its_twin_and_grows():
             chosen.beta_total, 40.0, lambda i, key=of_topics: uniform(key, i), lambda i, key=of_new: uniform(key, i),
         )
         old = before.topics.copy()
-        state, info = ENGINE.step(corpus, HDP(3), chosen, state, context)
+        state, info = ENGINE.step(corpus, hdp_of(chosen, 3), chosen, state, context)
         assert state.topics.tolist() == expected.topics
         assert state.n_slots == len(expected.weights)
         assert info == {"updates": corpus.n_tokens, "moved": np.mean(old != state.topics)}
@@ -242,19 +242,19 @@ def test_a_step_of_the_engine_draws_the_topics_of_its_twin_and_grows():
 def test_spare_room_changes_no_bit():
     """The same state in the least room that holds it, and in much more."""
     corpus, chosen = simulated(), options()
-    begun = ENGINE.init(corpus, HDP(3), chosen, StepContext(4, 0))
+    begun = ENGINE.init(corpus, hdp_of(chosen, 3), chosen, StepContext(4, 0))
     tight, roomy = (
         state_of(corpus, begun.topics, begun.weights[:3], begun.rest, begun.alpha_total, begun.top_concentration, capacity)
         for capacity in (16, 160)
     )
     for step in range(1, 6):
-        tight, _ = ENGINE.step(corpus, HDP(3), chosen, tight, StepContext(4, step))
-        roomy, _ = ENGINE.step(corpus, HDP(3), chosen, roomy, StepContext(4, step))
+        tight, _ = ENGINE.step(corpus, hdp_of(chosen, 3), chosen, tight, StepContext(4, step))
+        roomy, _ = ENGINE.step(corpus, hdp_of(chosen, 3), chosen, roomy, StepContext(4, step))
         for name in ("topics", "rest", "alpha_total", "top_concentration", "n_slots", "steps"):
             assert np.array_equal(getattr(tight, name), getattr(roomy, name)), name
-        seen = [ENGINE.watch(corpus, HDP(3), chosen, state) for state in (tight, roomy)]
+        seen = [ENGINE.watch(corpus, hdp_of(chosen, 3), chosen, state) for state in (tight, roomy)]
         assert all(np.array_equal(seen[0][name], seen[1][name]) for name in seen[0])
-        assert np.array_equal(*(ENGINE.predict(corpus, HDP(3), chosen, state, corpus) for state in (tight, roomy)))
+        assert np.array_equal(*(ENGINE.predict(corpus, hdp_of(chosen, 3), chosen, state, corpus) for state in (tight, roomy)))
     assert len(roomy.n_k) > len(tight.n_k)
 
 
@@ -268,7 +268,8 @@ EXTREMES = [
 @pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 def test_a_state_is_whole_after_every_step(corpus, n_topics):
     for given in EXTREMES:
-        chosen, model, slots = options(**given), HDP(n_topics), n_topics
+        chosen, slots = options(**given), n_topics
+        model = hdp_of(chosen, n_topics)
         state = ENGINE.init(corpus, model, chosen, StepContext(1, 0))
         for step in range(1, 5):
             assert_state_is_whole(corpus, state)
@@ -286,7 +287,10 @@ def test_a_state_is_whole_after_every_step(corpus, n_topics):
 def test_what_is_watched_and_predicted_is_that_of_the_twin():
     corpus, chosen = simulated(), options(beta_total=6.0)
     *_, state = run(corpus, 6, chosen, 5)
-    seen, counts = ENGINE.watch(corpus, HDP(6), chosen, state), twins.sampled_counts(corpus, state.topics, state.n_slots)
+    seen, counts = (
+        ENGINE.watch(corpus, hdp_of(chosen, 6), chosen, state),
+        twins.sampled_counts(corpus, state.topics, state.n_slots),
+    )
     weights = state.weights[: state.n_slots]
     expected = hdp_log_joint(counts, weights, state.rest, state.alpha_total, 6.0)
     assert seen["log_joint"] == pytest.approx(expected, rel=1e-12)  # rounding of some hundred lgammas
@@ -297,7 +301,7 @@ def test_what_is_watched_and_predicted_is_that_of_the_twin():
     theta = (state.alpha_total * weights + counts.n_dk) / (state.alpha_total + corpus.document_tokens[:, None])  # eq. 17
     phi = (6.0 / corpus.n_words + counts.n_wk) / (6.0 + counts.n_k)
     new = state.alpha_total * state.rest / (state.alpha_total + corpus.document_tokens[:, None]) / corpus.n_words
-    table = ENGINE.predict(corpus, HDP(6), chosen, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
+    table = ENGINE.predict(corpus, hdp_of(chosen, 6), chosen, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
     np.testing.assert_allclose(table, theta @ phi.T + new, rtol=1e-12)
 
 
@@ -329,7 +333,9 @@ def test_a_start_has_the_topics_that_are_given():
     corpus, chosen = simulated(), options()
     topics = np.random.default_rng(0).integers(3, size=corpus.n_tokens).astype(np.int32)
     topics[::7] = -1
-    state = ENGINE.init(corpus, HDP(5), chosen, StepContext(0, 0), WarmStart(np.zeros((5, corpus.n_words)), None, topics))
+    state = ENGINE.init(
+        corpus, hdp_of(chosen, 5), chosen, StepContext(0, 0), WarmStart(np.zeros((5, corpus.n_words)), None, topics)
+    )
     kept = topics >= 0
     assert np.array_equal(state.topics[kept], topics[kept])
     assert set(state.topics[~kept].tolist()) == set(range(5))  # each of some twenty-five with one of five topics
@@ -341,7 +347,7 @@ def test_a_start_from_counts_draws_topics_behind_them():
     chosen = options(learn_alpha=False, alpha_total=1e-8, beta_total=1e-8)
     n_kw, n_dk = np.array([[3.0, 2, 0, 0], [0, 0, 4, 1], [0, 0, 0, 0]]), np.array([[5.0, 0, 0], [0, 5, 0]])
     for start in (WarmStart(n_kw, n_dk), WarmStart(n_kw[:2], None)):
-        state = ENGINE.init(corpus, HDP(len(start.n_kw)), chosen, StepContext(0, 0), start)
+        state = ENGINE.init(corpus, hdp_of(chosen, len(start.n_kw)), chosen, StepContext(0, 0), start)
         assert state.topics.tolist() == [0] * 5 + [1] * 5
         assert live_of(state).tolist() == [0, 1] and state.n_slots == len(start.n_kw)
 
@@ -350,9 +356,10 @@ def test_a_pulse_is_given_within_a_sweep_and_changes_no_bit(monkeypatch):
     corpus, chosen, pulses = simulated(), options(), []
     *_, whole = run(corpus, 3, chosen, 2)
     monkeypatch.setattr(slices, "SLICE_WORK", 64)
-    state = ENGINE.init(corpus, HDP(3), chosen, StepContext(0, 0))
+    state = ENGINE.init(corpus, hdp_of(chosen, 3), chosen, StepContext(0, 0))
     for step in (1, 2):
-        state, _ = ENGINE.step(corpus, HDP(3), chosen, state, StepContext(0, step, interrupt=lambda: pulses.append(1)))
+        context = StepContext(0, step, interrupt=lambda: pulses.append(1))
+        state, _ = ENGINE.step(corpus, hdp_of(chosen, 3), chosen, state, context)
     assert len(pulses) > 4
     assert all(np.array_equal(a, b) for a, b in zip(whole, state, strict=True))
 

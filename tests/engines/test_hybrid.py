@@ -9,12 +9,13 @@ from engines.starts import assert_same_counts, cgs_state, hybrid_state, uniforms
 from toys import every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, StepContext, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import SvbOptions as Options
 from workbench.engines.lda.hybrid import chain_of, threshold_of
 from workbench.engines.lda.partition import partition_of
 from workbench.models import LDA
+from workbench.models.options import OptionError
 
 ENGINE = get_engine("svb-cgs")
 SCHEDULES = ("parallel", "sequential")

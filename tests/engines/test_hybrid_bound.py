@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, StepContext, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.lda import cgs, hybrid, hybrid_bound
 from workbench.engines.lda.cgs import EVERY_COUNT
 from workbench.kernels import threads as slices
@@ -16,6 +16,7 @@ from workbench.kernels.lda import annealing
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
+from workbench.models.options import OptionError
 
 EXACT = 1e-9  # printed values, spec E.5
 ROUNDING = 1e-10  # two orders of summation of logs of a toy

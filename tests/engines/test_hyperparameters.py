@@ -11,16 +11,17 @@ from engines.starts import cvb_state
 from same_bits import same_bits
 from scipy.special import gammaln
 from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a
+from workbench.engines.hdp.options import HdpOptions
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.engine import NoOptions, OptionError, StepContext, WarmStart, make_options
-from workbench.engines.hdp.options import HdpOptions
+from workbench.engines.engine import NoOptions, StepContext, WarmStart, make_options
 from workbench.engines.lda import cvb, hyperparameters, likelihoods
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, asked, learnt, polya
 from workbench.engines.lda.likelihoods import LARGEST, SMALLEST, Dirichlet, Polya, climbed, draw_by_slices, draw_by_tables
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models import LDA
+from workbench.models.options import OptionError
 from workbench.runs.spec import make_spec
 
 PRINTED = 1e-8   # of values that were printed from float64 programs, through sites of real counts

@@ -10,11 +10,12 @@ from toys import CORPORA, every_pair, random_gamma, random_topics, simulated, to
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, StepContext, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.engines.lda import cgs, cvb, hybrid
 from workbench.engines.lda.partition import add_changes, each_block, partition_of, shared_out
 from workbench.kernels import threads as slices
 from workbench.models import LDA
+from workbench.models.options import OptionError
 
 COUNTS = 1e-9  # rounding of running sums over two sweeps of at most 180 tokens
 NEAR = 0.025  # of a cell of the predictive; see the test

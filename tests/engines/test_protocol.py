@@ -11,12 +11,12 @@ import pytest
 from toys import CORPORA, LDA_ENGINES, corpus_of, every_pair, simulated
 
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import OptionError, StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart, make_options
 from workbench.kernels import threads as slices
 from workbench.models import HDP, LDA, VARIABLES
 from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
-from workbench.models.networks.variables import variables_of
+from workbench.models.options import OptionError
 
 ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (spec A.13, 1)
 SINGLE_ROUNDING = 1e-7  # the same where responsibilities are rounded to 24 bits
@@ -83,8 +83,8 @@ def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
     tolerance = rounding_of(options) * corpus.n_tokens
     word_tokens = np.bincount(corpus.words, corpus.counts, corpus.n_words)
     n_topics = model.n_topics if engine.model is LDA else len(n_k)  # an HDP may have found more, or lost some
-    own = [each.name for each in variables_of(model) if "snapshot" in each.dims] if engine.model is Network else []
-    assert set(counts) == {*engine.keeps(options), *own}
+
+    assert set(counts) == {*(each.name for each in model.recorded(options) if "snapshot" in each.dims), *engine.keeps}
     assert counts["n_dk"].shape == (corpus.n_documents, n_topics)
     assert counts["n_kw"].shape == (n_topics, corpus.n_words)
     assert n_k.shape == (n_topics,)
@@ -167,7 +167,10 @@ def test_every_number_watched_is_delivered_and_has_a_name(name):
         assert isinstance(state, engine.state)
         assert isinstance(engine.samples(corpus, options), bool)
         delivered = info | engine.watch(corpus, model, options, state)
-        assert set(delivered) == {*engine.watches, *engine.vectors, "updates", "n_k"}
+        recorded = [each.name for each in model.recorded(options) if each.dims[0] == "iteration"]
+        if engine.learn:  # the loop adds the priors that it learns
+            recorded = ["n_k"]
+        assert set(delivered) == {*engine.watches, "updates", *recorded}
         assert delivered["updates"] > 0
         assert all(np.ndim(delivered[watch]) == 0 for watch in engine.watches)
 

@@ -6,35 +6,35 @@ import hdp_twins as twin
 import numpy as np
 import pytest
 from engines.starts import assert_same_bits
+from hdp_twins import chosen_hdp, hdp_of
 from toys import corpus_of, random_gamma, simulated
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp import cv_hdp, split_merge
 from workbench.engines.hdp.split_merge import MERGE, SPLIT, Inference, Move
 from workbench.kernels.hdp.restricted_vb import share_in_order
-from workbench.models import HDP
 
 ENGINE = get_engine("cv-hdp")
 ROUNDING = 1e-9  # of sums over a few hundred tokens
-OPTIONS = make_options(ENGINE, {"beta_total": 2.5})
+OPTIONS = chosen_hdp(ENGINE, beta_total=2.5)
 COUNTERS = ("steps", "n_moves", "n_refused")
 
 
 def state_of(corpus, q, **known):
     """The state behind responsibilities after one round over the hyperparameters."""
-    state = cv_hdp.init(corpus, HDP(q.shape[1]), OPTIONS, StepContext(0, 0))
+    state = cv_hdp.init(corpus, hdp_of(OPTIONS, q.shape[1]), OPTIONS, StepContext(0, 0))
     state.gamma[:, : q.shape[1]] = q
-    return cv_hdp.settled(corpus, OPTIONS, state, 1)._replace(**known)
+    return cv_hdp.settled(corpus, hdp_of(OPTIONS), OPTIONS, state, 1)._replace(**known)
 
 
 def inference_of(corpus) -> Inference:
     """What the engine hands to a move."""
     return Inference(
-        lambda state: cv_hdp.iterate(corpus, OPTIONS, state, StepContext(0, 1)),
-        lambda state, n_rounds: cv_hdp.settled(corpus, OPTIONS, state, n_rounds),
-        lambda state: cv_hdp.bound(corpus, OPTIONS, state), cv_hdp.priors_of_counts,
+        lambda state: cv_hdp.iterate(corpus, hdp_of(OPTIONS), OPTIONS, state, StepContext(0, 1)),
+        lambda state, n_rounds: cv_hdp.settled(corpus, hdp_of(OPTIONS), OPTIONS, state, n_rounds),
+        lambda state: cv_hdp.bound(corpus, hdp_of(OPTIONS), OPTIONS, state), cv_hdp.priors_of_counts,
     )
 
 
@@ -202,8 +202,8 @@ def test_a_double_topic_is_merged_and_the_bound_tells_what_that_gained():
     assert (found.n_moves, found.n_refused) == (1, 0)
     plain = state
     for _ in range(split_merge.SWEEPS):
-        plain, _ = cv_hdp.iterate(corpus, OPTIONS, plain, StepContext(0, 1))
-    assert cv_hdp.bound(corpus, OPTIONS, found) > cv_hdp.bound(corpus, OPTIONS, plain)
+        plain, _ = cv_hdp.iterate(corpus, hdp_of(OPTIONS), OPTIONS, plain, StepContext(0, 1))
+    assert cv_hdp.bound(corpus, hdp_of(OPTIONS), OPTIONS, found) > cv_hdp.bound(corpus, hdp_of(OPTIONS), OPTIONS, plain)
 
 
 def test_a_lump_is_split():
@@ -222,7 +222,7 @@ def test_a_refused_move_leaves_every_bit(n_moves):
     corpus, q = blocks()
     state = state_of(corpus, q, n_moves=n_moves, n_refused=4)
     for _ in range(20):
-        state, _ = cv_hdp.iterate(corpus, OPTIONS, state, StepContext(0, 1))
+        state, _ = cv_hdp.iterate(corpus, hdp_of(OPTIONS), OPTIONS, state, StepContext(0, 1))
     before = split_merge.copied(state)
     found, info = split_merge.attempt(corpus, state, StepContext(0, 7), inference_of(corpus))
     assert info["move"] == (MERGE, SPLIT)[n_moves]
@@ -250,7 +250,10 @@ def test_what_plain_iterations_gain_as_well_is_no_gain():
 
         before = split_merge.copied(known)
         inference = Inference(
-            iterate, lambda state, n_rounds: cv_hdp.settled(corpus, OPTIONS, state, n_rounds), bound, cv_hdp.priors_of_counts,
+            iterate,
+            lambda state, n_rounds: cv_hdp.settled(corpus, hdp_of(OPTIONS), OPTIONS, state, n_rounds),
+            bound,
+            cv_hdp.priors_of_counts,
         )
         found, info = split_merge.attempt(corpus, known, StepContext(0, 1), inference)
         assert (info["move"], info["move_accepted"], info["move_gain"]) == (MERGE, accepted, lift)
@@ -261,10 +264,10 @@ def test_what_plain_iterations_gain_as_well_is_no_gain():
 
 
 def test_moves_come_at_their_time_and_say_so():
-    corpus, options = simulated(), make_options(ENGINE, {"moves_every": 3, "moves_after": 4, "beta_total": 2.5})
-    state, tried, steps = cv_hdp.init(corpus, HDP(4), options, StepContext(0, 0)), [], 0
+    corpus, options = simulated(), chosen_hdp(ENGINE, moves_every=3, moves_after=4, beta_total=2.5)
+    state, tried, steps = cv_hdp.init(corpus, hdp_of(options, 4), options, StepContext(0, 0)), [], 0
     for step in range(1, 13):
-        state, info = ENGINE.step(corpus, HDP(4), options, state, StepContext(0, step))
+        state, info = ENGINE.step(corpus, hdp_of(options, 4), options, state, StepContext(0, step))
         tried += [step] if "event" in info else []
         assert (info["move"] > 0) == ("event" in info)
         if not info["move"]:
@@ -277,8 +280,8 @@ def test_moves_come_at_their_time_and_say_so():
 
 
 def test_a_run_with_moves_resumes_with_the_same_bits():
-    corpus, options = simulated(), make_options(ENGINE, {"moves_every": 1, "moves_after": 2, "beta_total": 2.5})
-    model, states = HDP(4), []
+    corpus, options = simulated(), chosen_hdp(ENGINE, moves_every=1, moves_after=2, beta_total=2.5)
+    model, states = hdp_of(options, 4), []
     state = cv_hdp.init(corpus, model, options, StepContext(5, 0))
     for step in range(1, 13):
         state, _ = ENGINE.step(corpus, model, options, state, StepContext(5, step))
@@ -312,13 +315,13 @@ def drawn_bars(n_documents, n_tokens, seed, side=5):
 def test_moves_find_the_ten_bars_and_no_more(n_documents, n_tokens, n_topics, seed):
     """With the bound of a run begun at the truth to 2e-4 per token (spec 17); benchmarks/split_merge.py has all 18 runs."""
     corpus, topics = drawn_bars(n_documents, n_tokens, seed)
-    options = make_options(ENGINE, {"beta_total": 2.5, "moves_every": 1})
+    options = chosen_hdp(ENGINE, beta_total=2.5, moves_every=1)
     empty = WarmStart(np.zeros((n_topics, 25)), np.zeros((n_documents, n_topics)), topics)
     bounds = []
     for start, given, n in ((empty, OPTIONS, 100), (None, options, 120)):
-        state = cv_hdp.init(corpus, HDP(n_topics), given, StepContext(seed, 0), start)
+        state = cv_hdp.init(corpus, hdp_of(given, n_topics), given, StepContext(seed, 0), start)
         for step in range(1, n + 1):
-            state, _ = ENGINE.step(corpus, HDP(n_topics), given, state, StepContext(seed, step))
-        bounds.append(cv_hdp.bound(corpus, given, state) / corpus.n_tokens)
+            state, _ = ENGINE.step(corpus, hdp_of(given, n_topics), given, state, StepContext(seed, step))
+        bounds.append(cv_hdp.bound(corpus, hdp_of(given), given, state) / corpus.n_tokens)
     assert bounds[1] > bounds[0] - 2e-4
-    assert ENGINE.watch(corpus, HDP(n_topics), options, state)["n_large_topics"] == 10
+    assert ENGINE.watch(corpus, hdp_of(options, n_topics), options, state)["n_large_topics"] == 10

@@ -226,29 +226,29 @@ def written_by(*authors, counts=None):
 
 
 def test_authors_come_from_the_corpus_in_order_of_their_names_and_stay_out_of_json():
-    network = author_topic(3).for_corpus(written_by(("Bo", "Al"), ("Cy",)))
+    network = author_topic(3).for_data(written_by(("Bo", "Al"), ("Cy",)))
     assert network.author == Variable("author", 3, ("Al", "Bo", "Cy")) and network.n_topics == 3
     plain = of_dict(network.settings())
-    assert plain.author == Variable("author", 3) and plain.for_corpus(written_by(("Bo", "Al"), ("Cy",))) == network
-    assert generic_lda().for_corpus(written_by(())) == generic_lda()
+    assert plain.author == Variable("author", 3) and plain.for_data(written_by(("Bo", "Al"), ("Cy",))) == network
+    assert generic_lda().for_data(written_by(())) == generic_lda()
 
 
 def test_rows_over_words_by_author_are_counted_once_there_is_a_corpus():
     network = Network("own words", (AUTHOR,), (TELLS, replace(PHI, rows=rows("author"))))
-    assert network.n_topics is None and network.for_corpus(written_by(("a",), ("b", "a"))).n_topics == 2
+    assert network.n_topics is None and network.for_data(written_by(("a",), ("b", "a"))).n_topics == 2
 
 
 def test_a_corpus_without_the_authors_it_needs_gets_one_sentence():
     nobody = Corpus.from_pairs([0], [0], [1])
     with pytest.raises(ModelError, match="needs the authors of documents, and 'corpus' tells none; take a corpus with authors"):
-        author_topic().for_corpus(nobody)
+        author_topic().for_data(nobody)
     with pytest.raises(ModelError, match=r"an author of every document; document 1 of 'corpus' \('document 1'\) has none"):
-        author_topic().for_corpus(written_by(("a",), ()))
-    assert author_topic().for_corpus(written_by(("a",), (), counts=[1, 0])).author.values == ("a",)  # no token needs no author
+        author_topic().for_data(written_by(("a",), ()))
+    assert author_topic().for_data(written_by(("a",), (), counts=[1, 0])).author.values == ("a",)  # no token needs no author
     with pytest.raises(ModelError, match="has 1 authors; 'corpus' has 2"):
-        author_topic().for_corpus(written_by(("a",))).for_corpus(written_by(("a", "b")))
+        author_topic().for_data(written_by(("a",))).for_data(written_by(("a", "b")))
     with pytest.raises(ModelError, match=r"document 0 of 'corpus' \('document 0'\) names an author twice; name each once"):
-        author_topic().for_corpus(written_by(("a", "b", "a")))
+        author_topic().for_data(written_by(("a", "b", "a")))
     with pytest.raises(ModelError, match="the corpus tells how many 'author' there are; leave the size out"):
         author_topic().with_sizes({"author": 3})
 
@@ -273,7 +273,7 @@ def test_a_simulated_corpus_has_the_frequencies_of_its_truth(name):
     if network.author:
         network = network.with_authors(("a", "b", "c", "d"))
     corpus, truth = network.simulate(60, 12, 500, seed=0)
-    assert corpus.document_tokens.tolist() == [500] * 60 and network.for_corpus(corpus) == network
+    assert corpus.document_tokens.tolist() == [500] * 60 and network.for_data(corpus) == network
     for level in network.levels:
         if level.table == AUTHORS:
             continue

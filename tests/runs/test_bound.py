@@ -5,9 +5,10 @@ import pytest
 import twins
 
 import workbench as wb
-from workbench.engines.engine import OptionError, StepContext
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import hybrid, hybrid_bound
 from workbench.models import LDA
+from workbench.models.options import OptionError
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.checkpoint import read_checkpoint

@@ -4,7 +4,7 @@ import pytest
 from toys import simulated
 
 from workbench.corpus import CorpusError
-from workbench.engines.engine import OptionError
+from workbench.models.options import OptionError
 from workbench.runs.execution.grid import lay_out
 from workbench.runs.spec import SpecError
 

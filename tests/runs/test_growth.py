@@ -12,9 +12,9 @@ from workbench.runs.dataset import priors_of
 from workbench.runs.execution.run import Run
 from workbench.runs.loop import iterate
 from workbench.runs.spec import make_spec
+from workbench.runs.store import store as stores
 from workbench.runs.store.places import DATA
 from workbench.runs.store.store import RunReader, create_run
-from workbench.runs.store.store import store as stores
 from workbench.runs.store.writer import RunWriter
 from workbench.runs.warm_start import warm_start_from
 

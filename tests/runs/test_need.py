@@ -11,9 +11,10 @@ import pytest
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import OptionError, StepContext, make_options
+from workbench.engines.engine import StepContext, make_options
 from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
+from workbench.models.options import OptionError
 from workbench.runs.execution import memory_check as need
 from workbench.runs.execution.available_memory import Room
 from workbench.runs.execution.fit import resume

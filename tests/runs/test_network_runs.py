@@ -9,6 +9,7 @@ import pytest
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.models import ModelError
+from workbench.models.networks.estimates import shares
 from workbench.models.networks.files import network_of, spelled
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable
 from workbench.models.networks.network import Network
@@ -16,7 +17,6 @@ from workbench.models.networks.pachinko import hierarchical_pachinko_2, pachinko
 from workbench.models.networks.simulation import row_of
 from workbench.models.networks.variables import learnt_priors, row_dims, spread, variables_of
 from workbench.report.commands import command_of, unsaid
-from workbench.runs.afterwards.network_means import shares
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 
 NETWORKS = [name for name in ENGINES if get_engine(name).model is Network]
@@ -72,7 +72,7 @@ def probability(network, means, corpus, document) -> np.ndarray:
 @pytest.mark.parametrize("name", [*MODELS, "switch"])
 def test_the_shares_of_rows_are_sums_over_all_paths(name, halves):
     train, _ = halves
-    network = (switch() if name == "switch" else network_of(name, 3, MODELS[name])).for_corpus(train)
+    network = (switch() if name == "switch" else network_of(name, 3, MODELS[name])).for_data(train)
     random, plain, means = np.random.default_rng(0), {}, {}
     for level in network.levels[:-1]:
         if level.table != AUTHORS:
@@ -89,7 +89,7 @@ def test_the_shares_of_rows_are_sums_over_all_paths(name, halves):
 
 def test_a_document_of_unknown_authors_is_by_all_of_them_evenly(halves):
     train, _ = halves
-    network = network_of("author-topic", 2).for_corpus(train)
+    network = network_of("author-topic", 2).for_data(train)
     nobody = replace(train.of_documents([0]), authors=((),))
     rows = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
     assert shares(network, {"theta": rows}, nobody).tolist() == [[0.5, 0.5]]
@@ -210,7 +210,7 @@ def test_a_variable_called_topic_has_as_many_values_as_there_are_rows_over_words
         Level("eta", "x", (Rows((DOCUMENT,)),)), Level("theta", "topic", (Rows((DOCUMENT,)),)),
         Level("phi", WORD, (Rows(("x", "topic")),)),
     ))
-    with pytest.raises(SpecError, match="has 6 rows over words, which a run calls topics, and a variable 'topic' of 3 values"):
+    with pytest.raises(ModelError, match="has 6 rows over words, which a run calls topics, and a variable 'topic' of 3 values"):
         spec_of(halves[0], model=network)
 
 

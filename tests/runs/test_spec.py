@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from workbench.engines import ENGINES
-from workbench.engines.engine import OptionError
 from workbench.models import ModelError
+from workbench.models.options import OptionError
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec
 
 

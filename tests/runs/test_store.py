@@ -19,10 +19,10 @@ from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import find_run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
+from workbench.runs.store import store as stores
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.store import DATA, StoreError, create_run, read_status
-from workbench.runs.store.store import store as stores
 from workbench.runs.store.writer import RunWriter
 
 GOLDEN = Path(__file__).parent.parent / "golden"

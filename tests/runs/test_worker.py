@@ -85,7 +85,7 @@ def test_no_more_workers_are_at_work_than_there_are_slots(thirty_documents, stor
     run = wb.Run(create_run(store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None))
     with worker.turn_to_work(run.path):
         code = (
-            "import sys; from pathlib import Path; from workbench.runs import worker; worker.SLOTS = 1; "
+            "import sys; from pathlib import Path; from workbench.runs.execution import worker; worker.SLOTS = 1; "
             "sys.argv[1:] = [sys.argv[1]]; sys.exit(worker.main())"
         )
         with subprocess.Popen([sys.executable, "-c", code, str(run.path)]) as waiting:

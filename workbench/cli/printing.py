@@ -18,9 +18,9 @@ FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", 
 def wrong_input() -> tuple[type[Exception], ...]:
     """The errors that are the user's to mend."""
     from workbench.corpus import CorpusError
-    from workbench.engines.engine import OptionError
     from workbench.measures import MeasureError
     from workbench.models import ModelError
+    from workbench.models.options import OptionError
     from workbench.report.files import ReportError
     from workbench.runs.spec import SpecError
     from workbench.runs.store.notes import NoteError
@@ -114,7 +114,7 @@ def say(message: str) -> None:
 
 def parse_options(pairs: list[str]) -> dict[str, str]:
     """``name=value`` flags as a dict."""
-    from workbench.engines.engine import OptionError
+    from workbench.models.options import OptionError
 
     options = {}
     for pair in pairs:

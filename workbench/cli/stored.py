@@ -123,12 +123,9 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
 
 def _model_rows(spec) -> list[tuple[str, str]]:
     """The model on one line, of a network a line for each level."""
-    from workbench.models.networks.network import Network
-
-    model = spec.parts()[1]
-    if isinstance(model, Network):
-        sizes = ", ".join(f"{each.name} {each.size}" for each in model.variables)
-        return [("model", f"network {model.name}: {sizes}"), *((f"  {name}", says) for name, says in model.told())]
+    (first, sizes), *levels = spec.parts()[1].describe() or [("", "")]
+    if first.startswith("network"):
+        return [("model", f"{first}: {sizes}"), *((f"  {name.removeprefix('level ')}", text) for name, text in levels)]
     return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
 
 

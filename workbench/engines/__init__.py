@@ -7,7 +7,6 @@ benchmarks and the protocol tests pick it up from the registry.
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
 from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
@@ -40,7 +39,7 @@ def get_engine(name: str):
         For an unknown name, with the nearest known one.
     """
     if not isinstance(name, str) or name not in ENGINES:
-        from workbench.engines.engine import OptionError
+        from workbench.models.options import OptionError
 
         near = get_close_matches(str(name), ENGINES, 1, 0.5)
         hint = f"did you mean '{near[0]}'? There are" if near else "there are"
@@ -50,12 +49,16 @@ def get_engine(name: str):
 
 def describe() -> dict[str, dict]:
     """Every engine by name: its title, its source, and its options with default and meaning."""
+    from workbench.engines.engine import options_of
+
     found = {name: get_engine(name) for name in ENGINES}
     return {
         name: {
             "title": engine.title,
             "source": engine.source,
-            "options": {f.name: {"default": f.default, "meaning": f.metadata["meaning"]} for f in fields(engine.options)},
+            "options": {
+                each: {"default": f.default, "meaning": f.metadata["meaning"]} for each, f in options_of(engine).items()
+            },
         }
         for name, engine in found.items()
     }

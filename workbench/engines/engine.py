@@ -6,10 +6,8 @@ the state that it was given. Randomness comes in as an argument, the turn; an en
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -17,10 +15,7 @@ import numpy as np
 
 from workbench.engines.memory import Memory
 from workbench.kernels.uniforms import draw_key
-
-
-class OptionError(ValueError):
-    """What an option wanted, what came, and what to do, in one sentence."""
+from workbench.models.options import OptionError, checked_option, option_fields
 
 
 def never_interrupted() -> None:
@@ -69,14 +64,14 @@ class Engine(NamedTuple):
     samples: Callable                        # (corpus, options) -> bool: is any token sampled?
     init: Callable                           # (corpus, model, options, turn, start: Start | None = None) -> state
     step: Callable                           # (corpus, model, options, state, turn) -> (state, {"updates": int, …})
-    watch: Callable                          # (corpus, model, options, state) -> {"n_k": (topic,), scalar …}
-    counts: Callable                         # (corpus, model, options, state) -> {"n_kw": …, "n_dk": …}
+    watch: Callable                          # (corpus, model, options, state) -> the scalars, and what the model records
+    counts: Callable                         # (corpus, model, options, state) -> what a snapshot keeps, by name
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
     fold_in: Callable                        # (priors, n_kw, documents: Corpus, turn) -> theta (document, topic); of networks
                                              # (runs.afterwards.network_learnt.Learnt, options, documents, turn)
     learn: Callable | None = None            # (corpus, model, options, state, turn) -> the model with new hyperparameters
-    vectors: tuple[str, ...] = ()            # what `watch` gives of each topic beside n_k
-    keeps: Callable = lambda options: ("n_kw", "n_dk")  # names of what `counts` gives
+    keeps: tuple[str, ...] = ()              # what `counts` gives beside the variables of the model
+    fixed: tuple[str, ...] = ()              # options of the model that it leaves at their defaults
     grows: bool = False                      # may it come to have more topics than it began with?
     idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that
     suits: Callable = lambda model: model    # a model as it is inferred here (rows made estimates), or a ModelError
@@ -88,72 +83,43 @@ class NoOptions:
     """Of an engine that has nothing to choose."""
 
 
-def option(
-    default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
-    late: bool = False, high: float | None = None,
-):
-    """A dataclass field that knows what it means and which values it takes.
-
-    With ``choices`` it takes one of these; with a default of True or False it takes both; otherwise a
-    number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
-    came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
-    that those runs keep their names.
-    """
-    choices = (False, True) if isinstance(default, bool) else choices
-    about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "whole": whole, "infinite": infinite}
-    return field(default=default, metadata=about | {"late": late})
+def options_of(engine: Engine) -> dict:
+    """Name → dataclass field of all that can be chosen for a run of the engine: beliefs of its model, then its own options."""
+    beliefs = {name: f for name, f in option_fields(engine.model).items() if name not in engine.fixed}
+    return beliefs | option_fields(engine.options)
 
 
-def make_options(engine: Engine, given: dict):
-    """The options of an engine from a plain dict, defaults filled in.
+def split_options(engine: Engine, given: dict) -> tuple[dict, object]:
+    """Beliefs of the model (name → value) and the options of the engine, from one plain dict; defaults filled in.
 
     Raises
     ------
     OptionError
-        For a name that the engine does not have (the nearest is named) or a value out of range.
+        For a name that neither has (the nearest is named) or a value out of range.
     """
-    known = {f.name: f for f in fields(engine.options)}
-    values = {}
+    known, values = options_of(engine), {}
     for name, value in given.items():
         if name not in known:
             near = get_close_matches(name, known, 1, 0.4)
             hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known) or 'none'}"
             raise OptionError(f"{engine.name} has no option '{name}'; {hint}")
-        values[name] = _checked(engine.name, known[name], value)
-    return engine.options(**values)
+        values[name] = checked_option(engine.name, known[name], value)
+    own = {f.name for f in fields(engine.options)}
+    beliefs = {name: values.get(name, f.default) for name, f in known.items() if name not in own}
+    if beliefs:
+        engine.model(**beliefs)  # raises where some of them contradict others
+    return beliefs, engine.options(**{name: value for name, value in values.items() if name in own})
+
+
+def make_options(engine: Engine, given: dict):
+    """The options of an engine from a plain dict, defaults filled in; see `split_options`."""
+    return split_options(engine, given)[1]
 
 
 def takes(engine: Engine, name: str, value) -> bool:
-    """Does the engine have the option, and may it have this value?"""
-    about = {f.name: f for f in fields(engine.options)}.get(name)
+    """Does the engine, or its model, have the option, and may it have this value?"""
+    about = options_of(engine).get(name)
     try:
-        return about is not None and _checked(engine.name, about, value) is not None
+        return about is not None and checked_option(engine.name, about, value) is not None
     except OptionError:
         return False
-
-
-def _checked(engine: str, about, value):
-    """The value of one option in its own type."""
-    choices, low, high = (about.metadata[name] for name in ("choices", "low", "high"))
-    where = f"option '{about.name}' of {engine}"
-    if choices:
-        for choice in choices:
-            if value is choice or (isinstance(value, str) and value.lower() == str(choice).lower()):
-                return choice
-        raise OptionError(f"{where} must be one of {', '.join(map(str, choices))}; got {value!r}")
-    wanted = "a whole number" if about.metadata["whole"] else "a number"
-    wanted += f" from {low:g} to {high:g}" if high is not None else f" of at least {low:g}" if low is not None else ""
-    wanted += " or inf" if about.metadata["infinite"] else ""
-    try:
-        number = float(value) if isinstance(value, (str, numbers.Real)) and not isinstance(value, bool) else math.nan
-    except ValueError:
-        number = math.nan
-    if (
-        math.isnan(number)
-        or (low is not None and number < low)
-        or (high is not None and number > high)
-        or (math.isinf(number) and not about.metadata["infinite"])
-        or (about.metadata["whole"] and math.isfinite(number) and number != int(number))
-    ):
-        raise OptionError(f"{where} must be {wanted}; got {value!r}")
-    return int(number) if about.metadata["whole"] and math.isfinite(number) else number

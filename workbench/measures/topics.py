@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures.selection import MeasureError, spec_of, whole_number
-from workbench.models import HDP, topic_numbers
+from workbench.models import topic_numbers
 
 
 def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
@@ -104,7 +104,7 @@ def topics_by_size(run: xr.Dataset) -> list[int]:
     sizes = topic_sizes(run)
     numbers, n_k = sizes["topic"].values, sizes["n_k"].values
     order = np.argsort(-n_k, kind="stable")
-    if isinstance(spec_of(run).parts()[1], HDP):
+    if spec_of(run).parts()[1].nonparametric:
         order = order[: max(int(topic_numbers(n_k)["n_active_topics"]), 1)]
     return numbers[order].tolist()
 

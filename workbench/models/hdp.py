@@ -2,37 +2,156 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 import numpy as np
 import scipy
 
-from workbench.models.lda import check_topics
+from workbench.corpus import Corpus
+from workbench.models.lda import bag_coords, bag_dims, check_topics, tiny_bag
+from workbench.models.options import OptionError, option
+from workbench.models.priors import Priors
+from workbench.models.variables import VARIABLES, Variable
+
+TINY = 1e-8
+"""The smallest concentration, shape or rate that is taken."""
 
 
 @dataclass(frozen=True)
 class HDP:
     """Documents mix topics whose number is not given; all share the weights pi of the topics.
 
-    v_k ~ Beta(1, gamma), pi_k = v_k prod_l<k (1 - v_l); theta_d ~ Dirichlet(alpha pi); phi_k ~ Dirichlet(beta tau).
-    alpha, beta and tau (sums, not per topic or word) and gamma are options of the engines, fixed or learnt there.
+    v_k ~ Beta(1, gamma), pi_k = v_k prod_l<k (1 - v_l); theta_d ~ Dirichlet(alpha pi); phi_k ~ Dirichlet(beta tau);
+    where they are learnt, alpha ~ Gamma(a_alpha, b_alpha), beta ~ Gamma(a_beta, b_beta), gamma ~ Gamma(a_gamma, b_gamma), each
+    by shape and rate, and tau ~ Dirichlet(a_tau, …, a_tau). alpha and beta are totals, over topics and over words.
 
     Parameters
     ----------
     n_topics : int
-        The truncation of `cv-hdp`, the number that `g-hdp` begins with.
+        Where inference starts, no belief: the truncation of `cv-hdp`, the number that `g-hdp` begins with.
+    alpha_total, beta_total, top_concentration : float
+        alpha, beta and gamma, where they are fixed.
+    learn_alpha, learn_gamma, learn_beta, learn_tau : bool
+    a_alpha, …, a_tau : float
 
     Raises
     ------
-    ModelError
+    ModelError, OptionError
+        The second where a value would have no effect.
 
     Teh, Jordan, Beal & Blei (2006); Teh, Kurihara & Welling (2008), eq. 1-4.
     """
 
+    data = Corpus
+    nonparametric = True
+    warm_starts = True
+    takes = ("n_topics",)
+
     n_topics: int = 40
+    alpha_total: float = option(1.0, "concentration of the topics of a document, where it is fixed", low=TINY)
+    beta_total: float = option(100.0, "concentration of the words of a topic, where it is fixed", low=TINY)
+    top_concentration: float = option(1.0, "concentration of the weights of the topics (gamma), where it is fixed", low=TINY)
+    learn_alpha: bool = option(True, "learn alpha_total")
+    learn_gamma: bool = option(True, "learn top_concentration")
+    a_alpha: float = option(4.0, "shape of the prior of alpha_total", low=TINY)
+    b_alpha: float = option(4.0, "rate of the prior of alpha_total", low=TINY)
+    a_gamma: float = option(7.5, "shape of the prior of top_concentration", low=TINY)
+    b_gamma: float = option(7.5, "rate of the prior of top_concentration", low=TINY)
+    learn_beta: bool = option(False, "learn beta_total")
+    learn_tau: bool = option(False, "learn tau, the words that topics have in common; 1/W otherwise")
+    a_beta: float = option(4.0, "shape of the prior of beta_total", low=TINY)
+    b_beta: float = option(4.0, "rate of the prior of beta_total", low=TINY)
+    a_tau: float = option(0.0, "prior of each word in tau; 0: 40/W", low=0)
 
     def __post_init__(self):
         object.__setattr__(self, "n_topics", check_topics(self.n_topics))
+        changed = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
+        for of, value, prior in LEARNT:
+            switch = f"learn_{of}"
+            if getattr(self, switch):
+                idle, because = changed & {value}, f"{of} is learnt; give {switch}=False with it"
+            else:
+                idle, because = changed & set(prior), f"{of} is not learnt; give {switch}=True with it"
+            for name in idle:
+                raise OptionError(f"{name} would be without effect: {because}, or leave it out")
+
+    @classmethod
+    def of(cls, n_topics: int = 10) -> HDP:
+        """The model of the settings of a run that it ``takes``; the concentrations are options."""
+        return cls(n_topics)
+
+    def settings(self) -> dict:
+        """What the spec of a run holds of it beside its options."""
+        return {"n_topics": self.n_topics}
+
+    @property
+    def size_label(self) -> tuple[str, int]:
+        """What the number of a run's name and title is, and the number."""
+        return "K", self.n_topics
+
+    def for_data(self, corpus: Corpus) -> HDP:
+        """The same: a corpus adds nothing."""
+        return self
+
+    def with_coords(self, coords) -> HDP:
+        """The same: the coordinates of a run add nothing."""
+        return self
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length."""
+        return bag_dims(corpus) | {"topic": self.n_topics}
+
+    def coords(self, corpus: Corpus) -> dict[str, tuple]:
+        """Labels of documents and words."""
+        return bag_coords(corpus)
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """Counts, the prior of each topic, and tau where it is learnt."""
+        names = ("n_k", "alpha", "n_kw", "n_dk", *(("tau",) if self.learn_tau else ()))
+        return tuple(VARIABLES[name] for name in names)
+
+    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+        """Posterior means of the priors behind the counts of a snapshot: alpha of each topic and of all others, beta tau."""
+        alphas, n_words = np.asarray(last["alpha"]), np.shape(last["n_kw"])[-1]
+        tau = np.asarray(last["tau"]) if "tau" in last else 1.0 / n_words
+        return Priors(alphas, float(last["beta_total"]) * tau, max(float(last["alpha_total"] - alphas.sum()), 0.0))
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
+        return self.priors(last).means(last)
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """Name of each concentration → "learnt" or "fixed"."""
+        return {value: "learnt" if getattr(self, f"learn_{of}") else "fixed" for of, value, _ in LEARNT if value}
+
+    def describe(self) -> list[tuple[str, str]]:
+        """(label, text) of what is believed, for captions."""
+        rows = []
+        for of, value, prior in LEARNT:
+            shape, rate = (getattr(self, name) for name in (*prior, *prior)[:2])
+            learnt = f"learnt, prior Gamma({shape:g}, {rate:g})" if value else "learnt"
+            if getattr(self, f"learn_{of}"):
+                rows.append((CAPTIONS[of], learnt))
+            elif value:
+                rows.append((CAPTIONS[of], f"{getattr(self, value):g}, fixed"))
+        return rows
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """Two documents, to compile kernels with; ``most``: the largest count."""
+        return tiny_bag(most)
+
+
+LEARNT = (
+    ("alpha", "alpha_total", ("a_alpha", "b_alpha")), ("beta", "beta_total", ("a_beta", "b_beta")),
+    ("gamma", "top_concentration", ("a_gamma", "b_gamma")), ("tau", "", ("a_tau",)),
+)
+"""What may be learnt: its letter, the field that is its value where it is not, those of its prior where it is."""
+
+
+CAPTIONS = {
+    "alpha": "alpha (HDP, sum over topics)", "gamma": "gamma (HDP)", "beta": "beta (HDP, sum over words)", "tau": "tau (HDP)",
+}
 
 
 def topic_numbers(n_k: np.ndarray) -> dict[str, np.ndarray]:

@@ -1,9 +1,10 @@
-"""Latent Dirichlet allocation: what is believed about a corpus."""
+"""Latent Dirichlet allocation, and what all models of bags of words share."""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.synthetic import draw_lda
 from workbench.models.priors import Priors
+from workbench.models.variables import VARIABLES, Variable
 
 MOST_TOPICS = 65_535
 SMALLEST_PRIOR = 1e-8
@@ -43,6 +45,11 @@ class LDA:
     Blei, Ng & Jordan (2003); Griffiths & Steyvers (2004) for the prior on topics.
     """
 
+    data = Corpus
+    nonparametric = False
+    warm_starts = True
+    takes = ("n_topics", "alpha", "beta")
+
     n_topics: int = 10
     alpha: float | tuple[float, ...] = 0.1
     beta: float = 0.1
@@ -58,15 +65,67 @@ class LDA:
                 raise ModelError(f"alpha must be one number or one per topic ({self.n_topics}); got {len(self.alpha)} numbers")
         fix(self, "beta", _prior("beta", self.beta))
 
-    @property
-    def priors(self) -> Priors:
-        """What turns counts into probabilities."""
-        return Priors(self.alphas, self.beta)
+    @classmethod
+    def of(cls, **given) -> LDA:
+        """The model of the settings of a run that it ``takes``."""
+        return cls(**given)
+
+    def settings(self) -> dict:
+        """What the spec of a run holds of it."""
+        return {"n_topics": self.n_topics, "alpha": self.alpha, "beta": self.beta}
 
     @property
     def alphas(self) -> np.ndarray:
         """(topic,) the prior of each topic."""
         return np.full(self.n_topics, self.alpha, float)
+
+    @property
+    def size_label(self) -> tuple[str, int]:
+        """What the number of a run's name and title is, and the number."""
+        return "K", self.n_topics
+
+    def for_data(self, corpus: Corpus) -> LDA:
+        """The same: a corpus adds nothing."""
+        return self
+
+    def with_coords(self, coords) -> LDA:
+        """The same: the coordinates of a run add nothing."""
+        return self
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, those of the corpus too where it is given."""
+        return bag_dims(corpus) | {"topic": self.n_topics}
+
+    def coords(self, corpus: Corpus) -> dict[str, tuple]:
+        """Labels of documents and words."""
+        return bag_coords(corpus)
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """Counts, and the priors that are learnt."""
+        learnt = [name for name in ("alpha", "beta") if self.hyperparameters(options)[name] != "fixed"]
+        return tuple(VARIABLES[name] for name in ("n_k", *learnt, "n_kw", "n_dk"))
+
+    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+        """The priors behind the counts of a snapshot: as learnt by then, or as they were given."""
+        return Priors(
+            np.asarray(last["alpha"]) if "alpha" in last else self.alphas, float(last["beta"]) if "beta" in last else self.beta
+        )
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
+        return self.priors(last).means(last)
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """"fixed", "maximised" or "sampled", for alpha and beta."""
+        return {name: getattr(options, f"learn_{name}", "fixed") for name in ("alpha", "beta")}
+
+    def describe(self) -> list[tuple[str, str]]:
+        """(label, text) of what is believed, for captions: nothing but the numbers of the fields."""
+        return []
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """Two documents, to compile kernels with; ``most``: the largest count."""
+        return tiny_bag(most)
 
     def simulate(self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0) -> tuple[Corpus, dict]:
         """A corpus drawn from the model and the truth behind it.
@@ -80,6 +139,21 @@ class LDA:
             tokens' true topics.
         """
         return draw_lda(self.alphas, self.beta, n_documents, n_words, tokens_per_document, seed)
+
+
+def bag_dims(corpus: Corpus | None) -> dict[str, int]:
+    """Length of the dims of a corpus; none where there is no corpus."""
+    return {} if corpus is None else {"word": corpus.n_words, "document": corpus.n_documents, "token": corpus.n_tokens}
+
+
+def bag_coords(corpus: Corpus) -> dict[str, tuple]:
+    """Labels of the words and documents of a corpus, each with what they are."""
+    return {"word": (corpus.vocabulary, "word type"), "document": (corpus.titles, "document")}
+
+
+def tiny_bag(most: int, **about) -> Corpus:
+    """Two documents over two words; ``most``: the largest count."""
+    return Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most, 2], **about)
 
 
 def check_topics(n_topics) -> int:

@@ -31,6 +31,10 @@ class Priors(NamedTuple):
         raised /= raised.sum(axis=1, keepdims=True) + self.rest
         return raised
 
+    def means(self, last) -> dict[str, np.ndarray]:
+        """``theta`` and ``phi`` given the counts ``n_dk`` and ``n_kw`` of a snapshot."""
+        return {"theta": self.theta(np.asarray(last["n_dk"])), "phi": self.phi(np.asarray(last["n_kw"]))}
+
     def phi(self, n_kw: np.ndarray) -> np.ndarray:
         """(topic, word) posterior means."""
         raised = n_kw + self.beta

@@ -131,7 +131,7 @@ def _networks(specs: list[RunSpec]) -> list[tuple[str, str]]:
         if isinstance(network, Network) and network not in told:
             told.add(network)
             sizes = ", ".join(f"{each.name} {each.size}" for each in network.variables)
-            rows += [(f"network {network.name}", sizes), *((f"level {name}", says) for name, says in network.told())]
+            rows += [(f"network {network.name}", sizes), *((f"level {name}", says) for name, says in network.describe_levels())]
     return rows
 
 

@@ -42,7 +42,7 @@ def _picture(network: Network, runs: list[xr.Dataset], short: str) -> Picture:
 
 def network_told(network: Network) -> str:
     """Of the picture of a network."""
-    says = "; ".join(f"{name}: {told}" for name, told in network.told())
+    says = "; ".join(f"{name}: {told}" for name, told in network.describe_levels())
     return (
         "Mixture levels (ellipses: blue with a Dirichlet prior, grey known, open estimated) and the variables that they draw "
         "(arrows, with their number of values; dotted where a variable only decides what is visited). What follows a level's "
@@ -72,7 +72,7 @@ def hierarchy_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
             continue
         if levels:
             network, names = each.spec.parts()[1], _topic_names(each.dataset)
-            told = dict(network.told())
+            told = dict(network.describe_levels())
             tables[label] = {
                 "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"],
                 "levels": [_level(own, name, told[name], names) for name, own in levels.items()],

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import workbench
-from workbench.corpus import Corpus
-from workbench.models import VARIABLES, Priors
-from workbench.models.networks.network import Network
+from workbench.models import Priors
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.provenance import KERNELS, taken_on
@@ -37,7 +35,7 @@ def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None =
     early = {"stopped_early": spec.rule.told(settled)} if settled and spec.rule else {}
     others = {"taken_on": taken_on(made)} if taken_on(made) else {}
     return {
-        "title": f"{spec.label()} on {spec.corpus}, K={spec.model['n_topics']}",
+        "title": f"{spec.label()} on {spec.corpus}{', {}={}'.format(*spec.size_label) if spec.size_label else ''}",
         "name": spec.name,
         "engine": spec.engine,
         "state": state,
@@ -78,9 +76,21 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
     of_topics = np.nan_to_num(rows[:, 1 + len(names) :], nan=0.0)
     for column, name in enumerate(vectors):
         data[name] = (("iteration", "topic"), of_topics[:, column :: len(vectors)], variables[name].attrs)
-    n_topics = of_topics.shape[1] // len(vectors)
-    coords = {"iteration": ("iteration", iteration, {"long_name": "iteration"}), "topic": np.arange(n_topics)}
+    coords = {"iteration": ("iteration", iteration, {"long_name": "iteration"})}
+    if vectors:
+        coords["topic"] = np.arange(of_topics.shape[1] // len(vectors))
     return xr.Dataset(data, coords, attrs)
+
+
+def model_of(run: xr.Dataset):
+    """The model of a run, with the labels that its Dataset has (the authors of a network)."""
+    return RunSpec.from_json(run.attrs["spec"]).parts()[1].with_coords(run.coords)
+
+
+def last_snapshot(run: xr.Dataset) -> xr.Dataset:
+    """The arrays of the last snapshot of a run, and what was recorded of its iteration."""
+    last, iteration = run.isel(snapshot=-1), int(run["snapshot_iteration"][-1])
+    return last.sel(iteration=iteration) if iteration in run.indexes["iteration"] else last.drop_dims("iteration")
 
 
 def priors_of(run: xr.Dataset) -> Priors:
@@ -88,45 +98,24 @@ def priors_of(run: xr.Dataset) -> Priors:
 
     run : a run's Dataset with at least one snapshot.
     """
-    from workbench.runs.afterwards.network_learnt import network_in, pseudo_counts
-
-    def learnt(name):
-        return run[name].sel(iteration=int(run["snapshot_iteration"][-1])).values
-
-    if "alpha_total" in run:
-        tau = run["tau"].isel(snapshot=-1).values if "tau" in run else 1.0 / run.sizes["word"]
-        alphas = learnt("alpha")
-        return Priors(alphas, learnt("beta_total") * tau, max(float(learnt("alpha_total") - alphas.sum()), 0.0))
-    if network_in(run) is not None:
-        return pseudo_counts(run)
-    given = RunSpec.from_json(run.attrs["spec"]).parts()[1].priors
-    return Priors(
-        learnt("alpha") if "alpha" in run else given.alphas, float(learnt("beta")) if "beta" in run else given.beta
-    )
+    return model_of(run).priors(last_snapshot(run))
 
 
-def label_counts(
-    dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, corpus: Corpus, leaves: Recorded
-) -> xr.Dataset:
-    """The Dataset with the counts (snapshot, …) at the given iterations, and theta and phi of the last."""
-    from workbench.runs.afterwards.network_means import posterior_means, with_values
-
-    coords = {
-        "snapshot_iteration": ("snapshot", iterations, {"long_name": "iteration of the snapshot"}),
-        "word": ("word", np.array(corpus.vocabulary, dtype=object), {"long_name": "word type"}),
-        "document": ("document", np.array(corpus.titles, dtype=object), {"long_name": "document"}),
-    }
-    dataset = dataset.merge(counts).assign_coords(coords)
+def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, data, leaves: Recorded) -> xr.Dataset:
+    """The Dataset with the counts (snapshot, …) at the given iterations, and what the model estimates from the last."""
+    _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(data)
+    dataset = dataset.merge(counts)
+    coords = {"snapshot_iteration": ("snapshot", iterations, {"long_name": "iteration of the snapshot"})}
+    for name, (labels, meaning, *dim) in model.coords(data).items():
+        along = (*dim, name)[0]
+        if along in dataset.dims:
+            labels = np.array(labels, dtype=None if isinstance(labels, range) else object)
+            coords[name] = along, labels, {"long_name": meaning} if meaning else {}
+    dataset = dataset.assign_coords(coords)
     for name in counts:
         dataset[name].attrs = leaves.variables[name].attrs
-    _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(corpus)
-    if isinstance(model, Network):
-        dataset = with_values(dataset, model)
-    if len(iterations) and isinstance(model, Network):
-        for name, means in posterior_means(dataset, model, corpus).items():
-            dataset[name] = (VARIABLES[name].dims, means, VARIABLES[name].attrs)
-    elif len(iterations):
-        priors = priors_of(dataset)
-        for name, means, kept in (("theta", priors.theta, "n_dk"), ("phi", priors.phi, "n_kw")):
-            dataset[name] = (VARIABLES[name].dims, means(dataset[kept].isel(snapshot=-1).values), VARIABLES[name].attrs)
+    if len(iterations):
+        for name, values in model.estimates(last_snapshot(dataset), data).items():
+            about = leaves.variables[name]
+            dataset[name] = (about.dims, values, about.attrs)
     return dataset

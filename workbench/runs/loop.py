@@ -15,7 +15,6 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.hyperparameters import learnt
-from workbench.models.networks.network import Network
 from workbench.runs.recorded import CLOCKS, in_columns
 from workbench.runs.scoring import Average, initial_average, perplexity, score
 from workbench.runs.spec import RunSpec
@@ -43,7 +42,12 @@ class Row(NamedTuple):
 
     iteration: int
     numbers: dict        # scalar by name; see models.variables
-    vectors: dict        # (topic,) by name, n_k the first; there may be more topics than in the rows before
+    vectors: dict        # (topic,) by name, none where there are no topics; there may be more than in the rows before
+
+    @property
+    def n_topics(self) -> int:
+        """The topics by then; 0 where the model has none."""
+        return max(map(len, self.vectors.values()), default=0)
 
 
 class Sink(Protocol):
@@ -148,18 +152,11 @@ class _Trail:
 
 def load_kernels(engine, model, options) -> None:
     """Compiles the kernels of a step, or takes them from the cache, so that no clock counts it."""
-    for most in (9, 4 * model.n_topics):  # a document with few topics, and one with most: samplers go by words or by documents
-        tiny = tiny_corpus(model, most)
+    for most in (9, 4 * model.dims().get("topic", 0)):  # a document with few topics, and one with most: by documents or words
+        tiny = model.tiny(most)
         state, _ = engine.step(tiny, model, options, engine.init(tiny, model, options, StepContext(0, 0)), StepContext(0, 1))
     if engine.learn and learnt(options):
         engine.learn(tiny, model, options, state, StepContext(0, options.learn_after + (options.learn_every or 10)))
-
-
-def tiny_corpus(model, most: int) -> Corpus:
-    """Two documents with counts on both sides of most thresholds, by authors of the model where it knows some."""
-    author = model.author if isinstance(model, Network) else None
-    about = {"authors": (author.values[:2], author.values[:1])} if author else {}
-    return Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most, 2], **about)
 
 
 def advance(spec, engine, options, train, position: Position, control: Control) -> tuple[Position, dict]:
@@ -182,11 +179,14 @@ def measure(engine, train, options, position: Position, numbers: dict, info: dic
     """The row of an iteration: clocks, perplexities, what the engine watches and what is learnt."""
     model, state = position.model, position.state
     watched, learning = engine.watch(train, model, options, state), learnt(options)
-    of_topics = {name: np.array(watched.pop(name), float) for name in ("n_k", *engine.vectors)}
     if "alpha" in learning:
-        of_topics["alpha"] = model.alphas
+        watched["alpha"] = model.alphas
     if "beta" in learning:
         watched["beta"] = model.beta
+    of_topics = {
+        each.name: np.array(watched.pop(each.name), float)
+        for each in model.recorded(options) if each.dims == ("iteration", "topic")
+    }
     clocks = {name: getattr(position, name) for name in CLOCKS}
     train_perplexity = perplexity(train, engine.predict(train, model, options, state, train))
     scalars = clocks | numbers | {"train_perplexity": train_perplexity} | info | in_columns(watched)

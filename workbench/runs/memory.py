@@ -21,15 +21,15 @@ class MemorySink:
     def __init__(self, spec, train):
         self._spec, self._train = spec, train
         self._recorded = recorded(spec)
-        self._names, self._vectors, self._kept, self._variables, _ = self._recorded
-        self._n_topics = spec.model["n_topics"]
+        self._names, self._vectors, self._kept, self._variables, sizes = self._recorded
+        self._n_topics = sizes.get("topic", 0)
         self._rows: list[Row] = []
         self._snapshots: dict[int, dict] = {}
         self.settled: int | None = None
 
     def record(self, row: Row) -> None:
         self._rows.append(row)
-        self._n_topics = max(self._n_topics, len(row.vectors["n_k"]))
+        self._n_topics = max(self._n_topics, row.n_topics)
 
     def snapshot(self, iteration: int, counts: dict) -> None:
         self._snapshots[iteration] = {

@@ -1,8 +1,7 @@
 """What a run records of every iteration and keeps of every snapshot: by name, with dims and lengths.
 
-Engines say what they watch. A network brings arrays of its own (`workbench.models.networks.variables`), the counts of its
-levels and the priors that it learns, which its engines give too. Arrays of an iteration that are not along topics stand in
-columns, cell by cell: ``alpha_theta[3]``.
+An engine names the scalars that it computes, a model the arrays that it brings (`recorded` of `workbench.models`). Arrays of an
+iteration that are not along topics, whose number may grow, are stored in columns, cell by cell: ``alpha_theta[3]``.
 """
 
 from __future__ import annotations
@@ -13,10 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.lda.hyperparameters import learnt
 from workbench.models import VARIABLES, Variable
-from workbench.models.networks.network import Network
-from workbench.models.networks.variables import sizes_of, variables_of
 from workbench.runs.spec import RunSpec
 
 CLOCKS = ("elapsed", "cpu_time", "updates")
@@ -25,10 +21,10 @@ CELL = re.compile(r"(.+)\[(\d+)\]")
 
 
 class Recorded(NamedTuple):
-    """What one run leaves behind."""
+    """What one run records and keeps."""
 
     names: tuple[str, ...]           # of the scalars of every iteration, and of cells of arrays
-    vectors: tuple[str, ...]         # of what every iteration has of each topic
+    vectors: tuple[str, ...]         # of what every iteration has of each topic; none where there are no topics
     kept: tuple[str, ...]            # of what a snapshot holds
     variables: dict[str, Variable]   # all that there are, those of the model too
     sizes: dict[str, int]            # length of the dims that the model brings
@@ -38,23 +34,16 @@ def recorded(spec: RunSpec) -> Recorded:
     """What a run records and keeps, in order."""
     engine, model, options = spec.parts()
     scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
-    learning, own = learnt(options), variables_of(model) if isinstance(model, Network) else ()
-    sizes = dimensions(model)
+    own, sizes = model.recorded(options), model.dims()
+    of_topics = [each.name for each in own if each.dims == ("iteration", "topic")]
+    cells = [each for each in own if each.dims[0] == "iteration" and each.name not in of_topics]
     return Recorded(
-        (
-            *CLOCKS, *scored, *engine.watches, *(("beta",) if "beta" in learning else ()),
-            *(name for each in own if each.dims[0] == "iteration" for name in cells_of(each, sizes)),
-        ),
-        ("n_k", *engine.vectors, *(("alpha",) if "alpha" in learning else ())),
-        (*engine.keeps(options), *(each.name for each in own if each.dims[0] == "snapshot")),
+        (*CLOCKS, *scored, *engine.watches, *(name for each in cells for name in cells_of(each, sizes))),
+        tuple(of_topics),
+        (*(each.name for each in own if each.dims[0] == "snapshot"), *engine.keeps),
         VARIABLES | {each.name: each for each in own},
         sizes,
     )
-
-
-def dimensions(model) -> dict[str, int]:
-    """Dim → length of what the model brings."""
-    return sizes_of(model) if isinstance(model, Network) else {}
 
 
 def cells_of(variable: Variable, sizes: dict[str, int]) -> list[str]:

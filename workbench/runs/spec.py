@@ -17,10 +17,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import WarmStart, make_options
-from workbench.models import LDA
-from workbench.models.networks.files import network_of
-from workbench.models.networks.network import Network
+from workbench.engines.engine import WarmStart, options_of, split_options
 from workbench.runs.stopping import WATCHED, StopRule
 
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
@@ -72,19 +69,23 @@ class RunSpec:
 
     def _hashed_options(self) -> dict:
         """The options without those that came late and have their default."""
-        about = {f.name: f for f in fields(get_engine(self.engine).options)}
+        about = options_of(get_engine(self.engine))
         return {
             name: value for name, value in self.options.items()
             if not (name in about and about[name].metadata["late"] and value == about[name].default)
         }
 
-    def parts(self, train: Corpus | None = None):
-        """(engine, model, options) as objects; with ``train`` a network knows the authors of the corpus by name."""
+    def parts(self, data=None):
+        """(engine, model, options) as objects; with ``data`` the model has what only data tell, as the names of authors."""
         engine = get_engine(self.engine)
-        model = engine.model(**_restored(self.model))
-        if train is not None and isinstance(model, Network):
-            model = model.for_corpus(train)
-        return engine, model, make_options(engine, _restored(self.options))
+        beliefs, options = split_options(engine, _restored(self.options))
+        model = engine.model(**_restored(self.model), **beliefs)
+        return engine, model if data is None else model.for_data(data), options
+
+    @property
+    def size_label(self) -> tuple[str, int] | None:
+        """What the number in a run's name and title is, and the number: ("K", 10)."""
+        return self.parts()[1].size_label
 
     def to_json(self) -> str:
         """The spec as one JSON object; infinity is the string "inf"."""
@@ -111,37 +112,22 @@ class RunSpec:
         return StopRule(self.stop_on, self.stop_tolerance) if self.stop_on is not None else None
 
     def label(self) -> str:
-        """Engine, network, the options that differ from its defaults, and a warm start, for legends and tables."""
-        engine, model, options = self.parts()
-        default = asdict(engine.options())
-        named = f"{self.engine} {model.name}" if isinstance(model, Network) else self.engine
-        told = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-                for name, value in asdict(options).items() if name == "r" or value != default[name]]
-        told += ["warm"] if self.start else []
-        return f"{named} {' '.join(told)}".strip()
+        """Engine, network, the options that differ from their defaults, and a warm start, for legends and tables."""
+        engine, model, _ = self.parts()
+        described = [self.engine, getattr(model, "name", None)]
+        for name, about in options_of(engine).items():
+            value = _restored(self.options).get(name, about.default)
+            value = math.inf if value == "inf" else value
+            if name == "r" or value != about.default:
+                described.append(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}")
+        return " ".join(filter(None, [*described, "warm" if self.start else None]))
 
 
 def make_spec(
-    train: Corpus,
-    engine: str,
-    n_topics=None,
-    alpha=None,
-    beta=None,
-    n_iterations=300,
-    seed=0,
-    test: Corpus | None = None,
-    burn_in=10,
-    options: dict | None = None,
-    n_threads=1,
-    record_every=1,
-    snapshot_every=50,
-    split: dict | None = None,
-    name=None,
-    start: tuple[WarmStart, dict] | None = None,
-    stop_on: str | None = None,
-    stop_tolerance: float = 1e-4,
-    model=None,
-    sizes: dict | None = None,
+    train: Corpus, engine: str, n_topics=None, alpha=None, beta=None, n_iterations=300, seed=0, test: Corpus | None = None,
+    burn_in=10, options: dict | None = None, n_threads=1, record_every=1, snapshot_every=50, split: dict | None = None,
+    name=None, start: tuple[WarmStart, dict] | None = None, stop_on: str | None = None, stop_tolerance: float = 1e-4,
+    model=None, sizes: dict | None = None,
 ) -> RunSpec:
     """A checked spec with every default filled in; ``start`` is what `workbench.runs.warm_start.warm_start_from` gives.
 
@@ -167,16 +153,18 @@ def make_spec(
     if not isinstance(options or {}, dict):
         raise SpecError(f"options must be a dict, as {{'r': 1}}; got {options!r}")
     chosen = get_engine(engine)
-    model = make_model(chosen, n_topics, alpha, beta, model, sizes)
-    if isinstance(model, Network):
-        model = _checked_network(chosen, model, train, start)
+    beliefs, of_engine = split_options(chosen, dict(options or {}))
+    model = replace(make_model(chosen, n_topics, alpha, beta, model, sizes), **beliefs)
+    if start is not None and not model.warm_starts:
+        raise SpecError(f"a run of network '{model.name}' cannot begin from another run; leave start out")
+    model = chosen.suits(model.for_data(train))
     spec = RunSpec(
         corpus=train.name,
         train=train.content_hash,
         test=None if test is None else test.content_hash,
         engine=chosen.name,
-        model=model.settings() if isinstance(model, Network) else _plain(asdict(model)),
-        options=_plain(asdict(make_options(chosen, dict(options or {})))),
+        model=_plain(model.settings()),
+        options=_plain(beliefs | asdict(of_engine)),
         seed=whole("seed", seed, 0, LARGEST_SEED),
         burn_in=whole("burn-in", burn_in, 0),
         n_iterations=whole("iterations", n_iterations, 1, 2**20),
@@ -192,7 +180,8 @@ def make_spec(
     _check_rule(spec, chosen)
     if name is None:
         stem = re.sub(r"[^A-Za-z0-9._+=-]+", "-", train.name).strip("-.") or "corpus"
-        name = f"{stem[:40]}-{spec.engine}-k{spec.model['n_topics']}-{spec.hash[:8]}"
+        size = "".join(map(str, model.size_label or ())).lower()
+        name = "-".join(filter(None, [stem[:40], spec.engine, size, spec.hash[:8]]))
     if not NAME.fullmatch(name):
         raise SpecError(f"a run's name begins with a letter or digit and has letters, digits and ._+=,- only; got {name!r}")
     return replace(spec, name=name)
@@ -210,47 +199,31 @@ def idle_threads(specs: list[RunSpec]) -> list[str]:
 
 
 def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: dict | None = None):
-    """The model of an engine, of what was given (not None) and its defaults; of the engines of networks LDA where none is.
+    """The model of an engine, of what was given (not None, not empty) and its defaults.
 
     Raises
     ------
     SpecError, ModelError
-        For a prior that the model does not have, and for what is no network.
+        For a setting that the model does not have, and for what is no network.
     """
-    if engine.model is Network:
-        return network_of("lda" if model is None else model, n_topics, sizes, alpha, beta)
-    if model is not None or sizes:
-        raise SpecError(
-            f"{engine.name} has a model of its own, so leave out {'model' if model is not None else 'sizes'}, or choose an "
-            f"engine of networks: {', '.join(name for name in ENGINES if name.startswith('network-'))}"
-        )
-    given = {name: value for name, value in {"alpha": alpha, "beta": beta}.items() if value is not None}
-    for name in given:
-        if name not in model_fields(engine):
+    given = {"n_topics": n_topics, "alpha": alpha, "beta": beta, "model": model, "sizes": sizes or None}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in (name for name in given if name not in engine.model.takes):
+        if f"{name}_total" in options_of(engine):
             raise SpecError(
                 f"{engine.name} has no {name} per {'topic' if name == 'alpha' else 'word'}; leave it out, and set the "
                 f"option {name}_total if its total is not to be learnt"
             )
-    return engine.model(n_topics=LDA.n_topics if n_topics is None else n_topics, **given)
+        others = ", ".join(other for other in ENGINES if name in get_engine(other).model.takes)
+        raise SpecError(
+            f"{engine.name} has a model of its own, so leave out {name}, or choose an engine that takes one: {others}"
+        )
+    return engine.model.of(**given)
 
 
 def model_fields(engine) -> tuple[str, ...]:
-    """What the model of an engine is made of: n_topics, and the priors that it has."""
-    return ("n_topics", *PRIORS) if engine.model is Network else tuple(f.name for f in fields(engine.model))
-
-
-def _checked_network(engine, network: Network, train: Corpus, start) -> Network:
-    """The network as the engine infers it, with the authors of the corpus, if a run of it can be kept."""
-    if start is not None:
-        raise SpecError(f"a run of network '{network.name}' cannot begin from another run; leave start out")
-    network = engine.suits(network.for_corpus(train))
-    topics = [each.size for each in network.variables if each.name == "topic"]
-    if topics and topics[0] != network.n_topics:
-        raise SpecError(
-            f"network '{network.name}' has {network.n_topics} rows over words, which a run calls topics, and a variable "
-            f"'topic' of {topics[0]} values; give the variable another name, as sub"
-        )
-    return network
+    """The numbers among the settings that the model of an engine takes: n_topics, and the priors that it has."""
+    return tuple(name for name in engine.model.takes if name in ("n_topics", *PRIORS))
 
 
 def _check_rule(spec: RunSpec, engine) -> None:
@@ -260,9 +233,9 @@ def _check_rule(spec: RunSpec, engine) -> None:
     if spec.stop_on not in WATCHED:
         raise SpecError(f"stop_on must be one of {', '.join(WATCHED)}, or None; got {spec.stop_on!r}")
     if spec.stop_on == "bound" and "bound" not in engine.watches:
-        raise SpecError(f"{engine.name} has no bound to stop on; stop on perplexity, or choose vb, svb, cvb, cvb0 or cv-hdp")
+        raise SpecError(f"{engine.name} has no bound to stop on; stop on perplexity, or choose {_watching('bound')}")
     if spec.stop_on == "steps" and "steps" not in engine.watches:
-        raise SpecError(f"{engine.name} counts no steps to stop on; set its iterations, or choose cv-hdp or g-hdp")
+        raise SpecError(f"{engine.name} counts no steps to stop on; set its iterations, or choose {_watching('steps')}")
     if spec.stop_on == "perplexity" and spec.test is None:
         raise SpecError("there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound")
     tolerance = spec.stop_tolerance
@@ -270,6 +243,12 @@ def _check_rule(spec: RunSpec, engine) -> None:
         raise SpecError(f"stop_tolerance must be a number of at least 0; got {tolerance!r}")
     if spec.stop_on == "steps" and tolerance < 1:
         raise SpecError(f"stop_tolerance is the number of steps to stop after, as 12000; got {tolerance:g}")
+
+
+def _watching(name: str) -> str:
+    """The engines that record a scalar."""
+    *others, last = (other for other in ENGINES if name in get_engine(other).watches)
+    return f"{', '.join(others)} or {last}"
 
 
 def whole(what: str, value, low: int, high: int | None = None) -> int:

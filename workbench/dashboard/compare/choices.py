@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import Field, fields
+from dataclasses import Field
 from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.engines import ENGINES, get_engine
+from workbench.engines.engine import options_of
 
 HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentration")
 """Names of the options about priors: what is learnt of them, how, and their values where they are fixed."""
@@ -34,7 +35,7 @@ def choices() -> tuple[Choice, ...]:
     """Every option of every engine; one of the same name with another default or other values is another choice."""
     found: dict[tuple, tuple[Field, list[str]]] = {}
     for engine in ENGINES:
-        for field in fields(get_engine(engine).options):
+        for field in options_of(get_engine(engine)).values():
             takes = {name: value for name, value in field.metadata.items() if name not in ("meaning", "late")}
             found.setdefault((field.name, field.default, *takes.items()), (field, []))[1].append(engine)
     taken, made = set(), []

@@ -13,9 +13,10 @@ from workbench.dashboard.compare.sweeps import MOST, combinations, grid_of, n_ru
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import worded
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, make_options
+from workbench.engines.engine import make_options
 from workbench.models import LDA
 from workbench.models.networks.network import Network
+from workbench.models.options import OptionError
 from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.spec import LARGEST_SEED, SpecError, make_model, model_fields, whole

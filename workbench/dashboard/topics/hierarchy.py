@@ -105,7 +105,7 @@ def hierarchy_told(moment: Moment, labels: dict[int, str]) -> dict:
     if counts_of(moment) is None:
         said = f"{moment.path.name} has no snapshot of its levels yet; they appear with the first."
         return {"network": picture_told(network), "levels": [], "topics": {}, "said": said}
-    told = dict(network.told())
+    told = dict(network.describe_levels())
     levels = [level_told(name, found, told[name]) for name, found in mixtures_of(moment).items()]
     topics = {
         str(one["topic"]): {
@@ -121,7 +121,7 @@ def picture_told(network: Network) -> dict:
     """Where everything of the picture stands, as `workbench.views.network.drawing_of` has it, y going down; and in words."""
     drawing = drawing_of(network)
     (left, right), (low, high) = drawing.limits
-    told = dict(network.told())
+    told = dict(network.describe_levels())
 
     def points(path) -> list[list[float]]:
         return np.column_stack([path[:, 0] - left, high - path[:, 1]]).round(3).tolist()

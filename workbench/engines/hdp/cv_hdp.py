@@ -24,9 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import psi
 
-from workbench.engines.engine import Engine, OptionError, option
+from workbench.engines.engine import Engine
 from workbench.engines.hdp import split_merge
-from workbench.engines.hdp.options import TINY, HdpOptions
 from workbench.engines.hdp.posteriors import (
     LOG,
     MEAN,
@@ -55,6 +54,7 @@ from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.models import HDP, Priors, topic_numbers
+from workbench.models.options import OptionError, option
 
 RECOUNT_EVERY = 50
 """Iterations after which the counts of words are summed afresh, since updating them in place drifts."""
@@ -94,12 +94,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options(HdpOptions):
-    learn_beta: bool = option(False, "learn beta_total")
-    learn_tau: bool = option(False, "learn tau, the words that topics have in common; 1/W otherwise")
-    a_beta: float = option(4.0, "shape of the prior of beta_total", low=TINY)
-    b_beta: float = option(4.0, "rate of the prior of beta_total", low=TINY)
-    a_tau: float = option(0.0, "prior of each word in tau; 0: 40/W", low=0)
+class Options:
     update: str = option(
         "second_order", "second_order: the paper's; conditional: log counts expanded given that they are positive; "
         "zeroth: without variances, as cvb0", choices=("second_order", "conditional", "zeroth"),
@@ -110,7 +105,6 @@ class Options(HdpOptions):
     moves_after: int = option(MOVES_AFTER, "iterations before the first attempt", low=0, whole=True)
 
     def __post_init__(self):
-        super().__post_init__()
         if self.moves_after != MOVES_AFTER and not self.moves_every:
             raise OptionError("moves_after would be without effect: no move is tried; set moves_every, or leave it out")
 
@@ -135,9 +129,9 @@ def priors_of_counts(state) -> tuple:
     return prior_of_topics(state), prior_of_words(state), float(state.beta[MEAN])
 
 
-def prior_of_tau(corpus, options) -> float:
+def prior_of_tau(corpus, model) -> float:
     """a_tau."""
-    return options.a_tau or 40.0 / corpus.n_words
+    return model.a_tau or 40.0 / corpus.n_words
 
 
 def mean_priors(state) -> Priors:
@@ -153,15 +147,15 @@ def mean_priors(state) -> Priors:
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Responsibilities at random with even weights of the topics (spec 6), or those behind the counts of another run."""
     n_topics, lanes, n_words = model.n_topics, padded(model.n_topics), corpus.n_words
-    alpha = gamma_posterior(options.a_alpha, options.b_alpha) if options.learn_alpha else fixed(options.alpha_total)
-    top = gamma_posterior(options.a_gamma, options.b_gamma) if options.learn_gamma else fixed(options.top_concentration)
+    alpha = gamma_posterior(model.a_alpha, model.b_alpha) if model.learn_alpha else fixed(model.alpha_total)
+    top = gamma_posterior(model.a_gamma, model.b_gamma) if model.learn_gamma else fixed(model.top_concentration)
     shapes = [(corpus.n_documents, lanes), (n_words, lanes), (lanes,)] * 2 + [(corpus.n_pairs, lanes)]
-    n_learnt = n_words if options.learn_tau else 0
+    n_learnt = n_words if model.learn_tau else 0
     state = State(
         *(aligned_zeros(shape, np.float64) for shape in shapes),
         order=np.arange(n_topics), sticks=np.stack([np.ones(n_topics), np.full(n_topics, top[MEAN])]),
-        log_pi=np.full(n_topics, -np.log(n_topics)), alpha=alpha, beta=fixed(options.beta_total), top=top,
-        tau=np.full(n_learnt, prior_of_tau(corpus, options)), log_tau=np.full(n_learnt, -np.log(n_words)),
+        log_pi=np.full(n_topics, -np.log(n_topics)), alpha=alpha, beta=fixed(model.beta_total), top=top,
+        tau=np.full(n_learnt, prior_of_tau(corpus, model)), log_tau=np.full(n_learnt, -np.log(n_words)),
         steps=0, n_moves=0, n_refused=0,
     )
     even = Priors(np.full(n_topics, alpha[MEAN] / n_topics), state.beta[MEAN] / n_words)
@@ -170,19 +164,19 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     if options.moves_every:  # compiles what only a split needs, while no clock runs
         split_merge.share_out(corpus, state, split_merge.Move(split_merge.SPLIT, 0, 0), priors_of_counts(state), 0, 0)
     for _ in range(ROUNDS_OF_A_START if warm_start is not None else 0):
-        state = hyper_round(corpus, options, state, zero_dk)
+        state = hyper_round(corpus, model, options, state, zero_dk)
     return state
 
 
 def step(corpus, model, options, state, context):
     """A sweep over all pairs, a round over the hyperparameters, and a split or a merge if one is due."""
-    state, change = iterate(corpus, options, state, context)
+    state, change = iterate(corpus, model, options, state, context)
     info = {"updates": corpus.n_pairs, "change": change}
     if options.moves_every and context.step > options.moves_after and context.step % options.moves_every == 0:
         inference = split_merge.Inference(
-            partial(iterate, corpus, options, context=context),
-            partial(settled, corpus, options),
-            partial(bound, corpus, options),
+            partial(iterate, corpus, model, options, context=context),
+            partial(settled, corpus, model, options),
+            partial(bound, corpus, model, options),
             priors_of_counts,
         )
         state, tried = split_merge.attempt(corpus, state, context, inference)
@@ -191,20 +185,20 @@ def step(corpus, model, options, state, context):
     return state, info | split_merge.NO_MOVE
 
 
-def iterate(corpus, options, state, context) -> tuple[State, float]:
+def iterate(corpus, model, options, state, context) -> tuple[State, float]:
     """The state after a sweep and a round over the hyperparameters, and the largest change of a responsibility."""
     change, zero_dk = sweep(corpus, options, state, context)
     if context.step % RECOUNT_EVERY == 0:
         state, zero_dk = recounted(corpus, state)
-    state = hyper_round(corpus, options, state, zero_dk)
+    state = hyper_round(corpus, model, options, state, zero_dk)
     return state._replace(steps=state.steps + state.n_topics), change
 
 
-def settled(corpus, options, state, n_rounds) -> State:
+def settled(corpus, model, options, state, n_rounds) -> State:
     """The state with all counts summed from its responsibilities, after so many rounds over the hyperparameters."""
     state, zero_dk = recounted(corpus, state)
     for _ in range(n_rounds):
-        state = hyper_round(corpus, options, state, zero_dk)
+        state = hyper_round(corpus, model, options, state, zero_dk)
     return state
 
 
@@ -249,7 +243,7 @@ def recounted(corpus, state) -> tuple[State, np.ndarray]:
     return state, zero_dk
 
 
-def hyper_round(corpus, options, state, zero_dk) -> State:
+def hyper_round(corpus, model, options, state, zero_dk) -> State:
     """Every learnt hyperparameter once: sticks, gamma, alpha, tau, beta (eq. 8; spec 6, steps 3 and 4)."""
     order = state.order
     if options.reorder:
@@ -259,14 +253,14 @@ def hyper_round(corpus, options, state, zero_dk) -> State:
     sticks[0, order] = 1.0 + sizes
     sticks[1, order] = state.top[MEAN] + np.concatenate([np.cumsum(sizes[::-1])[-2::-1], [0.0]])
     top, alpha = state.top, state.alpha
-    if options.learn_gamma:
-        top = gamma_posterior(options.a_gamma + state.n_topics, options.b_gamma - log_sticks(sticks)[1].sum())
+    if model.learn_gamma:
+        top = gamma_posterior(model.a_gamma + state.n_topics, model.b_gamma - log_sticks(sticks)[1].sum())
     state = state._replace(order=order, sticks=sticks, log_pi=log_weights(sticks, order), top=top)
-    if options.learn_alpha:
+    if model.learn_alpha:
         n_d = corpus.document_tokens[corpus.document_tokens > 0]
         log_eta = len(n_d) * psi(alpha[MEAN]) - psi(alpha[MEAN] + n_d).sum()
-        alpha = gamma_posterior(options.a_alpha + tables_of_topics(corpus, state, zero_dk).sum(), options.b_alpha - log_eta)
-    return learn_words(corpus, options, state._replace(alpha=alpha), zero_dk)
+        alpha = gamma_posterior(model.a_alpha + tables_of_topics(corpus, state, zero_dk).sum(), model.b_alpha - log_eta)
+    return learn_words(corpus, model, options, state._replace(alpha=alpha), zero_dk)
 
 
 def tables_of_topics(corpus, state, zero_dk) -> np.ndarray:
@@ -278,7 +272,7 @@ def tables_of_topics(corpus, state, zero_dk) -> np.ndarray:
     return tables_k
 
 
-def learn_words(corpus, options, state, zero_dk) -> State:
+def learn_words(corpus, model, options, state, zero_dk) -> State:
     """q(tau), then q(beta), where they are learnt (eq. 8, 11, 12)."""
     by_word = corpus.by_word
 
@@ -290,55 +284,50 @@ def learn_words(corpus, options, state, zero_dk) -> State:
         )
         return found
 
-    if options.learn_tau:
-        tau = prior_of_tau(corpus, options) + tables_w()
+    if model.learn_tau:
+        tau = prior_of_tau(corpus, model) + tables_w()
         state = state._replace(tau=tau, log_tau=psi(tau) - psi(tau.sum()))
-    if options.learn_beta:
+    if model.learn_beta:
         zero_k = zero_dk.prod(axis=0)
         log_xi = sum(
             expected_log_beta(state.mean_k[k], state.var_k[k], zero_k[k], state.beta[MEAN]) for k in range(state.n_topics)
         )
-        state = state._replace(beta=gamma_posterior(options.a_beta + tables_w().sum(), options.b_beta - log_xi))
+        state = state._replace(beta=gamma_posterior(model.a_beta + tables_w().sum(), model.b_beta - log_xi))
     return state
 
 
 # ---------------------------------------------------------------------- what is looked at
 
 
-def bound(corpus, options, state) -> float:
+def bound(corpus, model, options, state) -> float:
     """L, eq. 18 with q(gamma), nats (spec 5)."""
     a, b, b_sum = priors_of_counts(state)
     joint = expected_log_joint(corpus, state.gamma, a, state.alpha[MEAN], b, b_sum)
     divergence = (
-        gamma_divergence(state.alpha, options.a_alpha, options.b_alpha)
-        + gamma_divergence(state.top, options.a_gamma, options.b_gamma)
+        gamma_divergence(state.alpha, model.a_alpha, model.b_alpha)
+        + gamma_divergence(state.top, model.a_gamma, model.b_gamma)
         + stick_divergence(state.sticks, state.top)
     )
-    if options.learn_beta:
-        divergence += gamma_divergence(state.beta, options.a_beta, options.b_beta)
-    if options.learn_tau:
-        divergence += dirichlet_divergence(state.tau, prior_of_tau(corpus, options))
+    if model.learn_beta:
+        divergence += gamma_divergence(state.beta, model.a_beta, model.b_beta)
+    if model.learn_tau:
+        divergence += dirichlet_divergence(state.tau, prior_of_tau(corpus, model))
     return joint + weighted_entropy(corpus.counts, state.gamma) - divergence
 
 
 def watch(corpus, model, options, state) -> dict:
     n_k = state.mean_k[: state.n_topics]
     return {
-        "bound": bound(corpus, options, state), "n_k": n_k, "alpha": mean_priors(state).alphas,
+        "bound": bound(corpus, model, options, state), "n_k": n_k, "alpha": mean_priors(state).alphas,
         "alpha_total": float(state.alpha[MEAN]), "beta_total": float(state.beta[MEAN]),
         "top_concentration": float(state.top[MEAN]), "steps": state.steps, **topic_numbers(n_k),
     }
 
 
-def keeps(options) -> tuple[str, ...]:
-    """What `counts` gives."""
-    return ("n_kw", "n_dk", "tau") if options.learn_tau else ("n_kw", "n_dk")
-
-
 def counts(corpus, model, options, state) -> dict:
     """The expected counts; the mean of tau where it is learnt."""
     found = {"n_kw": state.mean_wk[:, : state.n_topics].T, "n_dk": state.mean_dk[:, : state.n_topics]}
-    return found | ({"tau": state.tau / state.tau.sum()} if options.learn_tau else {})
+    return found | ({"tau": state.tau / state.tau.sum()} if model.learn_tau else {})
 
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
@@ -360,12 +349,12 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "cv-hdp") -> Engine:
     return Engine(
-        name, "Collapsed variational inference for the HDP", "Teh, Kurihara & Welling (2008)",
-        HDP, Options, State, (
+        name=name, title="Collapsed variational inference for the HDP", source="Teh, Kurihara & Welling (2008)",
+        model=HDP, options=Options, state=State,
+        watches=(
             "bound", "change", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",
             "effective_topics", "steps", *split_merge.NO_MOVE,
         ),
-        lambda corpus, options: False, init, step, watch, counts, predict, by_cvb0, vectors=("alpha",), keeps=keeps,
-        memory=memory,
-        idle=lambda options: "pairs are updated one after another",
+        samples=lambda corpus, options: False, init=init, step=step, watch=watch, counts=counts, predict=predict,
+        fold_in=by_cvb0, memory=memory, idle=lambda options: "pairs are updated one after another",
     )

@@ -22,8 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
-from workbench.engines.hdp.options import TINY, HdpOptions
+from workbench.engines.engine import Engine, NoOptions
 from workbench.engines.lda.cgs import EVERY_COUNT, initial_topics
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.memory import Memory, row_bytes
@@ -34,6 +33,7 @@ from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, HDP_TABLES, HDP_WEIGHTS, TOPICS
 from workbench.models import HDP, ModelError, Priors, topic_numbers
+from workbench.models.hdp import TINY
 from workbench.models.lda import MOST_TOPICS
 
 GROWTH = 1.5
@@ -56,10 +56,10 @@ class State(NamedTuple):
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Every token in a topic drawn uniformly, or from another run; then tables, gamma, pi and alpha once."""
     n_topics = model.n_topics
-    alpha = options.a_alpha / options.b_alpha if options.learn_alpha else options.alpha_total
-    gamma = options.a_gamma / options.b_gamma if options.learn_gamma else options.top_concentration
+    alpha = model.a_alpha / model.b_alpha if model.learn_alpha else model.alpha_total
+    gamma = model.a_gamma / model.b_gamma if model.learn_gamma else model.top_concentration
     share = 1 / (n_topics + 1)
-    priors = Priors(np.full(n_topics, alpha * share), options.beta_total / corpus.n_words, alpha * share)
+    priors = Priors(np.full(n_topics, alpha * share), model.beta_total / corpus.n_words, alpha * share)
     capacity = _room_for(n_topics)
     state = State(
         initial_topics(corpus, priors, context.key(TOPICS), warm_start),
@@ -68,18 +68,18 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     )
     count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, EVERY_COUNT, *state[:4])
     state.weights[:n_topics] = share
-    return draw_hyperparameters(corpus, options, state, context)
+    return draw_hyperparameters(corpus, model, state, context)
 
 
 def step(corpus, model, options, state, context):
     """Draw every token's topic once, in canonical order, then tables, gamma, pi and alpha."""
-    state, n_moved = sweep(corpus, options, state, context)
-    state = draw_hyperparameters(corpus, options, state, context)
+    state, n_moved = sweep(corpus, model, state, context)
+    state = draw_hyperparameters(corpus, model, state, context)
     state = state._replace(steps=state.steps + int(np.count_nonzero(state.n_k)))
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def sweep(corpus, options, state, context) -> tuple[State, int]:
+def sweep(corpus, model, state, context) -> tuple[State, int]:
     """A: topics of all tokens, with more room where topics have run out of it; and how many tokens moved."""
     n_used, n_moved, keys = _n_used(state), 0, (context.key(GIBBS), context.key(HDP_NEW_TOPICS))
     for first, last in slice_bounds(corpus.indptr, padded(state.n_slots)):
@@ -88,7 +88,7 @@ def sweep(corpus, options, state, context) -> tuple[State, int]:
         while first >= 0:
             first, token, n, rest, n_used = draw_tokens(
                 first, last, token, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:6], n_used,
-                state.alpha_total, options.beta_total, state.top_concentration, *keys,
+                state.alpha_total, model.beta_total, state.top_concentration, *keys,
             )
             n_moved += n
             state = state._replace(rest=rest, n_slots=max(state.n_slots, n_used))
@@ -119,7 +119,7 @@ def with_more_room(state: State) -> State:
     return state._replace(**{name: wider(getattr(state, name)) for name in ("n_dk", "n_wk", "n_k", "weights")})
 
 
-def draw_hyperparameters(corpus, options, state, context) -> State:
+def draw_hyperparameters(corpus, model, state, context) -> State:
     """B to E: tables, gamma, pi and alpha given the topics of all tokens; slots without a token become free."""
     live = np.flatnonzero(state.n_k)
     state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
@@ -127,13 +127,13 @@ def draw_hyperparameters(corpus, options, state, context) -> State:
     tables = draw_tables(corpus.indptr, corpus.tokens_before, state.n_dk, alpha * state.weights, context.key(HDP_TABLES))[live]
     total = tables.sum()
     random = np.random.Generator(np.random.Philox(int(context.key(HDP_WEIGHTS))))
-    if options.learn_gamma:
-        gamma = _draw_concentration(random, gamma, n_k, np.array([total]), options.a_gamma, options.b_gamma)
+    if model.learn_gamma:
+        gamma = _draw_concentration(random, gamma, n_k, np.array([total]), model.a_gamma, model.b_gamma)
     weights = np.maximum(random.standard_gamma(np.append(tables, gamma)), SMALLEST_WEIGHT)
     weights = np.maximum(weights / weights.sum(), SMALLEST_WEIGHT)
     state.weights[live] = weights[:-1]
-    if options.learn_alpha:
-        alpha = _draw_concentration(random, alpha, total, corpus.document_tokens, options.a_alpha, options.b_alpha)
+    if model.learn_alpha:
+        alpha = _draw_concentration(random, alpha, total, corpus.document_tokens, model.a_alpha, model.b_alpha)
     return state._replace(rest=float(weights[-1]), alpha_total=alpha, top_concentration=gamma)
 
 
@@ -165,10 +165,10 @@ def _alphas(state: State) -> np.ndarray:
 def watch(corpus, model, options, state) -> dict:
     """Log joint of words and topics given alpha and pi (eq. 5), hyperparameters, numbers of topics."""
     alphas, topics = _alphas(state), slice(state.n_slots)
-    word_beta = options.beta_total / corpus.n_words
+    word_beta = model.beta_total / corpus.n_words
     return {
         "log_joint": log_joint(state.n_dk, state.n_wk, state.n_k, alphas, word_beta, state.n_slots + 1),
-        "alpha_total": state.alpha_total, "beta_total": options.beta_total, "top_concentration": state.top_concentration,
+        "alpha_total": state.alpha_total, "beta_total": model.beta_total, "top_concentration": state.top_concentration,
         **topic_numbers(state.n_k[topics]), "steps": state.steps, "n_k": state.n_k[topics], "alpha": alphas[topics],
     }
 
@@ -182,7 +182,7 @@ def counts(corpus, model, options, state) -> dict:
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w|d) of each pair given the sampled counts, alpha and pi, new topics included: eq. 17."""
     return predictive(
-        pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, _alphas(state), options.beta_total / corpus.n_words
+        pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, _alphas(state), model.beta_total / corpus.n_words
     )
 
 
@@ -194,13 +194,14 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "g-hdp") -> Engine:
     return Engine(
-        name, "Gibbs sampling of the HDP", "Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), eq. 17",
-        HDP, HdpOptions, State,
-        (
+        name=name, title="Gibbs sampling of the HDP",
+        source="Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), eq. 17",
+        model=HDP, options=NoOptions, state=State,
+        watches=(
             "log_joint", "moved", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",
             "effective_topics", "steps",
         ),
-        lambda corpus, options: True, init, step, watch, counts, predict, by_gibbs, vectors=("alpha",),
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), grows=True,
-        idle=lambda options: "tokens are drawn one after another", memory=memory,
+        samples=lambda corpus, options: True, init=init, step=step, watch=watch, counts=counts, predict=predict,
+        fold_in=by_gibbs, memory=memory, idle=lambda options: "tokens are drawn one after another",
+        keeps=("token_topics",), fixed=("learn_beta", "learn_tau", "a_beta", "b_beta", "a_tau"), grows=True,
     )

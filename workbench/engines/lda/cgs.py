@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, OptionError
+from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learner, polya_of
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
@@ -28,6 +28,7 @@ from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import GIBBS, TOPICS
 from workbench.models import LDA
+from workbench.models.options import OptionError
 
 NO_MEAN = (None,) * 6
 """No expected counts beside the sampled ones, and no variances of them."""
@@ -185,7 +186,7 @@ def engine(name: str = "cgs") -> Engine:
         predict,
         by_gibbs,
         learner(polya_of(lambda corpus, model, options, state, of: sufficient_statistics(one_chain(state), of)), samples),
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"),
+        keeps=("token_topics",),
         idle=idle,
         memory=memory,
     )

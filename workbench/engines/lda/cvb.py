@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learner, learnt, polya_of
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
@@ -36,6 +36,7 @@ from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.models import LDA
+from workbench.models.options import option
 
 RECOUNT_EVERY = 50
 """Iterations after which means and variances are summed afresh, since updating them in place drifts."""

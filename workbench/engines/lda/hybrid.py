@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from workbench.engines.engine import Engine, OptionError, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.factored import Entropy
 from workbench.engines.lda.fold_in import by_gibbs
@@ -40,6 +40,7 @@ from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
+from workbench.models.options import OptionError, option
 
 
 class SvbState(NamedTuple):

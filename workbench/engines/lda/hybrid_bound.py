@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import OptionError, StepContext, never_interrupted
+from workbench.engines.engine import StepContext, never_interrupted
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import chain_of
 from workbench.kernels.lda.annealing import (
@@ -37,6 +37,7 @@ from workbench.kernels.lda.log_joint import log_joint
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import ANNEALING
+from workbench.models.options import OptionError
 
 MOST_STATES = 2**16
 """Assignments that `exact` is willing to visit."""

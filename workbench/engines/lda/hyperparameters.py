@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from workbench.engines.engine import OptionError, option
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
 from workbench.kernels.lda.polya import histogram_counts, real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
+from workbench.models.options import OptionError, option
 
 WAYS = ("fixed", "maximised", "sampled")
 TINY = 1e-8

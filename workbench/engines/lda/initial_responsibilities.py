@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.engines.engine import option
 from workbench.kernels.lda.initial_topics import WAYS, start_responsibilities
 from workbench.kernels.uniforms import RESPONSIBILITIES
+from workbench.models.options import option
 
 AT_RANDOM = (None, None, None, None)
 

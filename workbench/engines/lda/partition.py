@@ -20,9 +20,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from workbench.engines.engine import option
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
+from workbench.models.options import option
 
 EVERY_COUNT = np.int64(2**62)
 """The threshold under which every pair lies."""

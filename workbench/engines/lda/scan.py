@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.engines.engine import option
 from workbench.engines.memory import word_major_bytes
 from workbench.kernels.lda.sparse_gibbs import draw_words, entries_fit, make_lists, mean_held, starts_of_lists, write_back
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import GIBBS
+from workbench.models.options import option
 
 DOCUMENTS, WORDS = 0, 1
 """The orders, as they are recorded."""

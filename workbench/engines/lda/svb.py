@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Engine, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_blocks, weigh_topics
 from workbench.engines.lda.fold_in import by_variational_bayes
@@ -33,6 +33,7 @@ from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, update_in_order, 
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
+from workbench.models.options import option
 
 
 class State(NamedTuple):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_slices, weigh_topics
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import Learning, dirichlet, learner
@@ -37,6 +37,7 @@ from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.threads import each_slice
 from workbench.models import LDA
+from workbench.models.options import option
 
 
 class State(NamedTuple):

@@ -218,6 +218,6 @@ def engine(name: str = "network-gibbs") -> Engine:
     return Engine(
         name, "Collapsed Gibbs sampling of networks", "Heinrich & Goesele (2009), sec. 4",
         Network, Options, State, ("log_joint", "moved"), samples, init, step, watch, counts, predict, by_variational_bayes,
-        keeps=lambda options: ("n_kw", "n_dk", "token_topics"), idle=lambda options: "tokens are drawn one after another",
+        keeps=("token_topics",), idle=lambda options: "tokens are drawn one after another",
         memory=memory, suits=lambda network: check_words(check(network)),
     )

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import psi
 
-from workbench.engines.engine import option
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.state import alphas_of, places_of
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models.networks.network import WORD, Level, Network
+from workbench.models.options import option
 
 LARGEST = 1e3
 """Where a learnt prior of a network ends: that of a row that is hardly used confirms itself, and drifts (spec D.7)."""

@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import xlogy
 
-from workbench.engines.engine import Engine, option
+from workbench.engines.engine import Engine
 from workbench.engines.lda.factored import room_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Memory
@@ -44,6 +44,7 @@ from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task
 from workbench.kernels.uniforms import PATHS
 from workbench.models.networks.network import Network
+from workbench.models.options import option
 
 
 class State(NamedTuple):

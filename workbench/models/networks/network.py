@@ -20,10 +20,14 @@ from difflib import get_close_matches
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.models.lda import ModelError
+from workbench.models.lda import ModelError, bag_coords, bag_dims, tiny_bag
 from workbench.models.networks.checks import check
+from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable, part, with_numbers
 from workbench.models.networks.simulation import simulate
+from workbench.models.networks.variables import sizes_of, variables_of
+from workbench.models.priors import Priors
+from workbench.models.variables import VARIABLES
 
 __all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"]
 
@@ -47,6 +51,11 @@ class Network:
     ModelError
     """
 
+    data = Corpus
+    nonparametric = False
+    warm_starts = False
+    takes = ("n_topics", "alpha", "beta", "model", "sizes")
+
     name: str
     variables: tuple[Variable, ...]
     levels: tuple[Level, ...]
@@ -66,6 +75,13 @@ class Network:
         if self.n_topics not in (None, n_topics):
             raise ModelError(f"network '{self.name}' has {n_topics} rows over words; got n_topics={self.n_topics}")
         fix(self, "n_topics", n_topics)
+
+    @classmethod
+    def of(cls, model="lda", n_topics=None, sizes=None, alpha=None, beta=None) -> Network:
+        """The network of the settings of a run, see `files.network_of`; LDA where none is named."""
+        from workbench.models.networks.files import network_of
+
+        return network_of(model, n_topics, sizes, alpha, beta)
 
     def level(self, name: str) -> Level:
         """The level of a name."""
@@ -135,7 +151,7 @@ class Network:
 
     # ---------------------------------------------------------------------- the same with other numbers
 
-    def for_corpus(self, corpus: Corpus) -> Network:
+    def for_data(self, corpus: Corpus) -> Network:
         """The same with the authors of a corpus, by name in order, where a level tells authors.
 
         Raises
@@ -143,6 +159,12 @@ class Network:
         ModelError
             The corpus tells no authors, a document with tokens has none or one twice, or there are others than the network has.
         """
+        topics = [each.size for each in self.variables if each.name == "topic"]
+        if topics and self.n_topics not in (None, topics[0]):
+            raise ModelError(
+                f"network '{self.name}' has {self.n_topics} rows over words, which a run calls topics, and a variable "
+                f"'topic' of {topics[0]} values; give the variable another name, as sub"
+            )
         author = self.author
         if author is None:
             return self
@@ -215,7 +237,59 @@ class Network:
         """A corpus drawn from the model and the truth behind it; see `workbench.models.networks.simulation.simulate`."""
         return simulate(self, n_documents, n_words, tokens_per_document, seed, authors)
 
-    def told(self) -> list[tuple[str, str]]:
+    @property
+    def size_label(self) -> tuple[str, int]:
+        """What the number of a run's name and title is, and the number."""
+        return "K", self.n_topics
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, those of the corpus too where it is given."""
+        return bag_dims(corpus) | sizes_of(self) | {"topic": self.n_topics}
+
+    def coords(self, corpus: Corpus) -> dict[str, tuple]:
+        """Labels of documents, words and the values of its variables, and a name for each row over words.
+
+        ``node`` (topic) is "root" for a row that nothing numbers, else as in "super 2", where rows are of several kinds.
+        """
+        names = {
+            each.name: (each.values or range(each.size), "") for each in self.variables if each.name != "topic"
+        }
+        if len(self.levels[-1].rows) > 1:
+            names["node"] = (nodes(self), "what the row over words is of", "topic")
+        return bag_coords(corpus) | names
+
+    def with_coords(self, coords) -> Network:
+        """The same with the authors that the coordinates of a run name."""
+        known = self.author is not None and self.author.name in coords
+        return self.with_authors(np.asarray(coords[self.author.name]).tolist()) if known else self
+
+    def recorded(self, options) -> tuple:
+        """Counts of every level, and the priors that are learnt."""
+        return (VARIABLES["n_k"], VARIABLES["n_kw"], VARIABLES["n_dk"], *variables_of(self))
+
+    def priors(self, last: Mapping) -> Priors:
+        """The priors of the LDA model that expects the same shares of the rows over words; see `equivalent_priors`."""
+        return equivalent_priors(self, last)
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
+        return posterior_means(self, last, corpus)
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """Of a network none stands for all its levels; what they learn is recorded as ``alpha_<level>``."""
+        return {}
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """Two documents, by authors of the network where it names some, to compile kernels with."""
+        author = self.author
+        return tiny_bag(most, **({"authors": (author.values[:2], author.values[:1])} if author else {}))
+
+    def describe(self) -> list[tuple[str, str]]:
+        """(label, text) for people: its variables, and of each level as in "document, super → topic, prior 0.1, learnt"."""
+        sizes = ", ".join(f"{each.name} {each.size}" for each in self.variables)
+        return [(f"network {self.name}", sizes), *((f"level {name}", text) for name, text in self.describe_levels())]
+
+    def describe_levels(self) -> list[tuple[str, str]]:
         """(level, what it says) for people, as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
         found = []
         for level in self.levels:
@@ -227,7 +301,7 @@ class Network:
         return found
 
     def settings(self) -> dict:
-        """All of it as JSON can hold it, but the names of authors, which a corpus has (`for_corpus`)."""
+        """All of it as JSON can hold it, but the names of authors, which a corpus has (`for_data`)."""
         plain = _lists(asdict(self))
         for each in plain["variables"]:
             if self.is_author(each["name"]):

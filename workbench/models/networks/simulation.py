@@ -110,7 +110,7 @@ def _with_authors(network, n_documents, authors, random):
         ]
         return network.with_authors(names), authors
     carrier = Corpus.from_pairs(np.arange(n_documents), np.zeros(n_documents, int), np.ones(n_documents, int), authors=authors)
-    return network.for_corpus(carrier), authors
+    return network.for_data(carrier), authors
 
 
 def _drawn_authors(network, authors, document, random) -> np.ndarray:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level
-from workbench.models.networks.network import Network
 from workbench.models.variables import Variable
 
 
-def variables_of(network: Network) -> tuple[Variable, ...]:
+def variables_of(network) -> tuple[Variable, ...]:
     """The arrays of a run that the network brings: ``n_<level>`` of a snapshot, ``alpha_<level>`` of an iteration.
 
     The last level's counts are n_kw; observed levels have none. A learnt prior is a number, or one per group and value.
@@ -30,7 +29,7 @@ def variables_of(network: Network) -> tuple[Variable, ...]:
     return tuple(found)
 
 
-def sizes_of(network: Network) -> dict[str, int]:
+def sizes_of(network) -> dict[str, int]:
     """Dim → length of what the network brings, the document's and the word's apart."""
     several = {f"{level.name}_row": network.n_rows(level) for level in network.levels if len(level.rows) > 1}
     return {each.name: each.size for each in network.variables if each.size != AUTHORS} | several
@@ -43,7 +42,7 @@ def row_dims(level: Level) -> tuple[str, ...]:
     return (*((DOCUMENT,) if level.of_documents else ()), f"{level.name}_row")
 
 
-def spread(network: Network, level: Level, counts: np.ndarray) -> np.ndarray:
+def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
     """Counts of a level along the dims of `variables_of`, the snapshot's apart.
 
     counts : ((document,) row, value), the rows of a document in the order of the network, the last variable fastest.
@@ -60,7 +59,7 @@ def spread(network: Network, level: Level, counts: np.ndarray) -> np.ndarray:
     return whole
 
 
-def narrowed(network: Network, level: Level, counts: np.ndarray) -> np.ndarray:
+def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
     """The inverse of `spread`: ((document,) row, value)."""
     if len(level.rows) > 1:
         return counts
@@ -69,7 +68,7 @@ def narrowed(network: Network, level: Level, counts: np.ndarray) -> np.ndarray:
     return here.reshape(*counts.shape[: level.of_documents], -1, counts.shape[-1])
 
 
-def learnt_priors(network: Network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """``alpha_<level>`` of the levels that learn, along the dims of `variables_of`; NaN for groups that there are not.
 
     alphas : by name of the level (group, value), groups in the order in which the rows meet them; the last level (group, 1).

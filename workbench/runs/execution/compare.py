@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import fields
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
@@ -14,9 +13,9 @@ import numpy as np
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.engine import OptionError, make_options, takes
+from workbench.engines.engine import options_of, split_options, takes
 from workbench.models import LDA
-from workbench.models.networks.network import Network
+from workbench.models.options import OptionError
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
@@ -64,14 +63,14 @@ def plan(
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
-    known = {name: {field.name for field in fields(get_engine(name).options)} for name, _ in chosen}
+    known = {name: {*options_of(get_engine(name))} for name, _ in chosen}
     for option, value in (options or {}).items():
         having = [name for name, names in known.items() if option in names]
         if not having:
             there_are = ", ".join(sorted(set().union(*known.values())))
             raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
         if not any(takes(get_engine(name), option, value) for name in having):
-            make_options(get_engine(having[0]), {option: value})  # says what is wrong with it
+            split_options(get_engine(having[0]), {option: value})  # says what is wrong with it
     _refuse_idle_priors(list(known), settings)
     n_seeds = whole("seeds", seeds, 1)
     if settings.get("name") and len(chosen) * n_seeds > 1:
@@ -95,14 +94,14 @@ def _refuse_idle_priors(engines: list[str], settings: dict) -> None:
     for prior in ("alpha", "beta"):
         if not any(prior in model_fields(get_engine(name)) for name in engines):
             make_model(get_engine(engines[0]), settings.get("n_topics"), **{prior: settings.get(prior)})
-    if not any(get_engine(name).model is Network for name in engines):
+    if not any("model" in get_engine(name).model.takes for name in engines):
         make_model(get_engine(engines[0]), settings.get("n_topics"), model=settings.get("model"), sizes=settings.get("sizes"))
 
 
 def settings_of(engine: str, settings: dict) -> dict:
     """The settings without the priors that the model of an engine does not have, and without a network where it takes none."""
-    has = {*model_fields(get_engine(engine)), *(NETWORK if get_engine(engine).model is Network else ())}
-    return {name: value for name, value in settings.items() if name not in (*PRIORS, *NETWORK) or name in has}
+    takes = get_engine(engine).model.takes
+    return {name: value for name, value in settings.items() if name not in (*PRIORS, *NETWORK) or name in takes}
 
 
 def _refuse_unknown(settings: dict) -> None:

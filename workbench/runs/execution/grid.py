@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from difflib import get_close_matches
 from itertools import product
 from typing import NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import make_options, takes
+from workbench.engines.engine import options_of, split_options, takes
 from workbench.runs.execution.compare import plan
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.spec import RunSpec, SpecError, whole
@@ -67,7 +66,7 @@ def lay_out(
             shared, own = (
                 {key: value for key, value in given.items() if takes(of, key, value)} for given in (options or {}, at)
             )
-            run = name, repr(make_options(of, shared | own))  # two spellings of a value are one run
+            run = name, repr(split_options(of, shared | own))  # two spellings of a value are one run
             pairs[run] = name, own
             runs_of.append((chosen | at, run))
         specs, train, test = plan(corpus, list(pairs.values()), options=options, **settings | chosen)
@@ -103,7 +102,7 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         having = [get_engine(name) for name in engines if key in _options(name)]
         for value in axes[key] if having else ():
             if not any(takes(engine, key, value) for engine in having):
-                make_options(having[0], {key: value})  # says what is wrong with it
+                split_options(having[0], {key: value})  # says what is wrong with it
     for unknown in (key for key in axes if key not in known):
         near = get_close_matches(unknown, [*known, *SHORT], 1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
@@ -112,7 +111,7 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
 
 
 def _options(engine: str) -> list[str]:
-    return [field.name for field in fields(get_engine(engine).options)]
+    return list(options_of(get_engine(engine)))
 
 
 def _refuse_twice(axes: dict, beside: dict) -> None:

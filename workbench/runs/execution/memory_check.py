@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import OptionError, make_options
+from workbench.engines.engine import options_of, split_options
 from workbench.engines.memory import DOUBLE
-from workbench.models.networks.network import Network
+from workbench.models.options import OptionError
 from workbench.runs.execution.available_memory import GIB, MIB, room, told
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.places import is_run
@@ -158,12 +158,12 @@ def smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
     """Ways to run nearly the same in less memory, each with what it would be."""
     spec = run.spec
     engine, _, options = spec.parts()
-    names = {field.name for field in fields(engine.options)}
+    names = options_of(engine)
     for option, value in {"precision": "single", "schedule": "parallel"}.items():
         if option in names and getattr(options, option) != value:
             with contextlib.suppress(OptionError):  # what else is chosen may forbid it
-                changed = make_options(engine, spec.options | {option: value})
-                yield f"the option {option}={value}", run._replace(spec=replace(spec, options=asdict(changed)))
+                beliefs, changed = split_options(engine, spec.options | {option: value})
+                yield f"the option {option}={value}", run._replace(spec=replace(spec, options=beliefs | asdict(changed)))
     others = SMALLER[SMALLER.index(spec.engine) + 1 :] if spec.engine in SMALLER else SMALLER
     for name in others:
         if name in ENGINES and get_engine(name).model is engine.model and ("-cgs" in name) == ("-cgs" in spec.engine):
@@ -172,7 +172,7 @@ def smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
 
 def most_topics(run: Planned, free: int, stored: bool) -> int:
     """The most topics, fewer than asked for, with which the run fits; 0 where none are few enough."""
-    if isinstance(run.spec.parts()[1], Network):  # how many paths it has is told by more than one size
+    if "sizes" in run.spec.parts()[1].takes:  # its paths depend on more than one size
         return 0
     low, high = 0, run.spec.model["n_topics"] - 1
     while low < high:

@@ -45,7 +45,7 @@ from workbench.runs.execution.control import (
     read_json,
     replace_json,
 )
-from workbench.runs.recorded import Recorded, dimensions, recorded
+from workbench.runs.recorded import Recorded, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
 from workbench.runs.store.archive import get_corpus, put_corpus, put_warm_start
@@ -118,7 +118,8 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     engine, model, _ = spec.parts()
     group = zarr.create_group(str(path / DATA), zarr_format=3)
     names, of_topics, kept, variables, _ = recorded(spec)
-    room = max(model.n_topics, ROOM) if engine.grows else model.n_topics
+    n_topics = model.dims().get("topic", 0)
+    room = max(n_topics, ROOM) if engine.grows else n_topics
     n_columns = width(names, of_topics, room)
 
     def array(name, shape, chunks, dtype, dims, fill, packed=None):
@@ -127,14 +128,14 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
         )
 
     array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
-    sizes = sizes_of(model, train) | {"topic": room}
+    sizes = model.dims(train) | {"topic": room}
     for name in kept:
         dims = variables[name].dims
         shape = tuple(sizes[dim] for dim in dims[1:])
         array(name, (CAPACITY, *shape), (1, *shape), variables[name].dtype, dims, 0, COUNTS)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)
-    group["committed"][2] = model.n_topics
+    group["committed"][2] = n_topics
     group.attrs.update({
         "schema": SCHEMA, "spec": spec.to_json(), "columns": list(names), "vectors": list(of_topics), "kept": list(kept),
         "versions": versions(), "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
@@ -173,16 +174,10 @@ def _check_schema(path: Path, schema: int) -> None:
         raise StoreError(f"{path} was written by a newer workbench (schema {schema}, this one reads {SCHEMA}); upgrade")
 
 
-def sizes_of(model, train) -> dict[str, int]:
-    """Dim → length of what a run keeps."""
-    of_corpus = {"word": train.n_words, "document": train.n_documents, "token": train.n_tokens}
-    return dimensions(model) | {"topic": model.n_topics} | of_corpus
-
-
 def snapshot_bytes(spec: RunSpec, train) -> int:
     """Bytes of one snapshot, before compression."""
     _, model, _ = spec.parts()
-    leaves, sizes = recorded(spec), sizes_of(model, train)
+    leaves, sizes = recorded(spec), model.dims(train)
     kept = [leaves.variables[name] for name in leaves.kept]
     return sum(np.dtype(each.dtype).itemsize * math.prod(sizes[dim] for dim in each.dims[1:]) for each in kept)
 
@@ -205,7 +200,7 @@ class Layout(NamedTuple):
 
     def n_topics(self, n_columns: int) -> int:
         """The topics that so many columns have room for."""
-        return (n_columns - self.n_columns(0)) // len(self.vectors)
+        return (n_columns - self.n_columns(0)) // len(self.vectors) if self.vectors else 0
 
 
 class Committed(NamedTuple):
@@ -379,7 +374,7 @@ class RunReader:
         kept = np.flatnonzero(iterations)
         arrays = {name: (self.recorded.variables[name].dims, self._group[name]) for name in self._layout.kept}
         counts = read_counts(self.path, arrays, self._snapshot_iteration, len(iterations))
-        counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics))
+        counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics), missing_dims="ignore")
         train = train or get_corpus(self.path.parent, self.spec().train)
         found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self.recorded)
         try:

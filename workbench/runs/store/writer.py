@@ -77,7 +77,8 @@ class RunWriter:
             leftover.unlink(missing_ok=True)
         group = open_group(self.path, "r+")
         self.spec = read_spec(self.path)
-        self._variables = recorded(self.spec).variables
+        leaves = recorded(self.spec)
+        self._variables, self._n_topics_at_first = leaves.variables, leaves.sizes.get("topic", 0)
         self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
         self._made_with, self._goes_on = group.attrs["versions"], False
         books = open_arrays(group, ("numbers", "snapshot_iteration", "committed"))
@@ -107,7 +108,7 @@ class RunWriter:
     # ------------------------------------------------------------------ the sink of the loop
 
     def record(self, row: Row) -> None:
-        self._grow_to(len(row.vectors["n_k"]))
+        self._grow_to(row.n_topics)
         values = row_of(row, self._layout.names, self._layout.vectors, self._room())
         if len(self._known) and row.iteration <= self._known[-1, 0]:
             self._compare(row.iteration, values)
@@ -167,7 +168,7 @@ class RunWriter:
     def _thin(self) -> None:
         """Drops every other old snapshot once there are more than the budget allows."""
         kept = np.flatnonzero(self._iterations)
-        if len(kept) <= max(2, self._snapshots_kept * self.spec.model["n_topics"] // self._n_topics):
+        if len(kept) <= max(2, self._snapshots_kept * (self._n_topics_at_first or 1) // (self._n_topics or 1)):
             return
         gone = kept[:-1][::2]
         for slot in gone:

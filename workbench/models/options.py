@@ -1,0 +1,66 @@
+"""Settings of models and engines as dataclass fields that carry their meaning and their range."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import field, fields
+
+
+class OptionError(ValueError):
+    """What an option wanted, what came, and what to do, in one sentence."""
+
+
+def option(
+    default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
+    late: bool = False, high: float | None = None,
+):
+    """A dataclass field that knows what it means and which values it takes.
+
+    With ``choices`` it takes one of these; with a default of True or False it takes both; otherwise a
+    number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
+    came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
+    that those runs keep their names.
+    """
+    choices = (False, True) if isinstance(default, bool) else choices
+    about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "whole": whole, "infinite": infinite}
+    return field(default=default, metadata=about | {"late": late})
+
+
+def option_fields(kind: type) -> dict:
+    """Name → dataclass field of those fields of a model or of an engine's options that were made by `option`."""
+    return {f.name: f for f in fields(kind) if "meaning" in f.metadata}
+
+
+def checked_option(owner: str, about, value):
+    """The value of one option in its own type.
+
+    owner : whose option it is, for the sentence; about : its dataclass field.
+
+    Raises
+    ------
+    OptionError
+    """
+    choices, low, high = (about.metadata[name] for name in ("choices", "low", "high"))
+    where = f"option '{about.name}' of {owner}"
+    if choices:
+        for choice in choices:
+            if value is choice or (isinstance(value, str) and value.lower() == str(choice).lower()):
+                return choice
+        raise OptionError(f"{where} must be one of {', '.join(map(str, choices))}; got {value!r}")
+    wanted = "a whole number" if about.metadata["whole"] else "a number"
+    wanted += f" from {low:g} to {high:g}" if high is not None else f" of at least {low:g}" if low is not None else ""
+    wanted += " or inf" if about.metadata["infinite"] else ""
+    try:
+        number = float(value) if isinstance(value, (str, numbers.Real)) and not isinstance(value, bool) else math.nan
+    except ValueError:
+        number = math.nan
+    if (
+        math.isnan(number)
+        or (low is not None and number < low)
+        or (high is not None and number > high)
+        or (math.isinf(number) and not about.metadata["infinite"])
+        or (about.metadata["whole"] and math.isfinite(number) and number != int(number))
+    ):
+        raise OptionError(f"{where} must be {wanted}; got {value!r}")
+    return int(number) if about.metadata["whole"] and math.isfinite(number) else number
