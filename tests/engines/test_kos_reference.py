@@ -21,9 +21,7 @@ RUNS = {
     "cvb": ("cvb", {}),
     "vb restarted": ("vb", {"restart_documents": True, "init": "noise"}),  # as the library that was compared starts
     "cvb-cgs": ("cvb-cgs", {"r": 1}),
-    "cvb0-cgs": ("cvb0-cgs", {"r": 1}),
     "svb-cgs": ("svb-cgs", {"r": 1}),
-    "vb": ("vb", {}),
     "cvb0": ("cvb0", {}),
     "cgs": ("cgs", {}),
     "svb parallel": ("svb", {"schedule": "parallel"}),
