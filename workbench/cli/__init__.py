@@ -11,7 +11,7 @@ import sys
 from threading import Timer
 
 INTERRUPTED = 130
-STARTING = 2.0
+STARTING = 5.0
 """Seconds of a command in which no cycles of dead objects are searched for: imports make many objects and hardly any
 garbage, and the search took an eighth of the CPU time of a short run."""
 
@@ -41,4 +41,6 @@ def end_with(message: str, status: int) -> int:
 
 def entry() -> None:
     """The console script."""
-    sys.exit(main())
+    status = main()
+    gc.freeze()  # the interpreter looks for cycles before it ends
+    sys.exit(status)
