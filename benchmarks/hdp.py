@@ -15,8 +15,9 @@ import tomotopy
 
 from workbench.corpus import data_sets, load_corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.hdp import g_hdp
+from workbench.engines.options import make_options
 from workbench.models import HDP
 
 N_ROUNDS, SWEEPS_A_ROUND, WARM_UP = 9, 3, 5

@@ -8,13 +8,15 @@ sweep ("share"); by default it is after every tenth where tokens or priors are s
 
 import sys
 import time
+from importlib import import_module
 
 import numpy as np
 
 from workbench.corpus import data_sets, load_corpus
-from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
-from workbench.engines.lda.hyperparameters import due
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.engine import StepContext
+from workbench.engines.lda.hyperparameters import due, learn
+from workbench.engines.options import make_options
 from workbench.models import LDA
 
 BURN_IN, N_ROUNDS = 12, 15
@@ -26,13 +28,14 @@ def measured(name, n_topics, way, form):
     """Median CPU milliseconds of a sweep and of what is learnt from it, and how often that is by default."""
     engine, model = get_engine(name), LDA(n_topics)
     given = {"learn_alpha": way, "learn_beta": way, "alpha_form": form}
-    options = make_options(engine, given | {"learn_after": BURN_IN, "learn_every": 1})
+    options, never = (make_options(engine, given | {"learn_after": n, "learn_every": 1}) for n in (BURN_IN, 10**9))
+    likelihood = import_module(ENGINES[name], "workbench.engines").likelihood
     state, seconds = engine.init(corpus, model, options, StepContext(0, 0)), []
     for step in range(1, BURN_IN + N_ROUNDS + 2):
         began = time.process_time()
-        state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
+        state, _ = engine.step(corpus, model, never, state, StepContext(0, step))
         stepped = time.process_time()
-        model = engine.learn(corpus, model, options, state, StepContext(0, step))
+        state = learn(corpus, options, state, StepContext(0, step), engine.samples(corpus, options), likelihood)
         if step > BURN_IN + 1:  # the first time compiles
             seconds.append((stepped - began, time.process_time() - stepped))
     usual = make_options(engine, given)

@@ -17,7 +17,7 @@ from workbench.models import LDA
 from workbench.runs.execution.control import StoreControl
 from workbench.runs.loop import iterate
 from workbench.runs.spec import make_spec
-from workbench.runs.store.store import create_run
+from workbench.runs.store.create import create_run
 from workbench.runs.store.writer import RunWriter
 
 N_ITERATIONS, AT_ONCE, EVERY = 300, 60, 0.5

@@ -18,8 +18,9 @@ from records import markdown
 from rounds import ratio, take_turns
 
 from workbench.corpus import data_sets
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.networks import gibbs as network_gibbs
+from workbench.engines.options import make_options
 from workbench.models.networks.files import network_of
 
 NAME = "networks"

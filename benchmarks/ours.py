@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
+from workbench.engines.options import make_options
 from workbench.kernels.simd.lanes import padded
 from workbench.models import LDA
 

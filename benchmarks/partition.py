@@ -19,7 +19,8 @@ import numpy as np
 import workbench as wb
 from workbench.corpus import data_sets, load_corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
+from workbench.engines.options import make_options
 from workbench.models import LDA
 
 N_ROUNDS, SWEEPS_A_ROUND, RECORD_EVERY, LAST = 9, 2, 10, 10

@@ -12,7 +12,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
+from workbench.engines.options import make_options
 from workbench.models import HDP
 
 SIDE, BETA_TOTAL, N_ITERATIONS, NEAR = 5, 2.5, 200, 2e-4

@@ -15,9 +15,10 @@ import pytest
 
 from workbench.corpus import hold_out_tokens, synthetic
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import StepContext, make_options
-from workbench.engines.lda.fold_in import mixture_probability
-from workbench.models import HDP, LDA
+from workbench.engines.engine import StepContext
+from workbench.engines.lda.fold_in import LearntTopics, mixture_probability
+from workbench.engines.options import make_options
+from workbench.models import HDP, LDA, Priors
 from workbench.runs.scoring import perplexity
 
 ROUNDS, WARM_UP = 15, 3
@@ -80,7 +81,8 @@ def test_fold_in(benchmark, halves, name, n_topics):
     train, unseen = halves
     run = Run(name, {}, n_topics, train)
     n_kw = np.asarray(run.engine.counts(train, run.model, run.options, run.state)["n_kw"], float)
-    theta = benchmark.pedantic(lambda: run.engine.fold_in(run.model, n_kw, unseen, StepContext(0, 1)), rounds=3)
+    learnt = LearntTopics(Priors(run.model.alphas, run.model.beta), n_kw)
+    theta = benchmark.pedantic(lambda: run.engine.fold_in(learnt, run.options, unseen, StepContext(0, 1)), rounds=3)
     assert theta.shape == (unseen.n_documents, n_topics)
 
 

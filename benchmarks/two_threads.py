@@ -21,7 +21,7 @@ from rounds import ratio, take_turns
 
 from workbench.corpus import data_sets
 from workbench.engines import get_engine
-from workbench.engines.engine import takes
+from workbench.engines.options import takes
 
 NAME = "two_threads"
 TITLE = "Two threads"

@@ -13,7 +13,7 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "learn_every": ("2", 2, LEARNT), "a_alpha": ("2.5", 2.5, SAMPLED), "b_alpha": ("0.5", 0.5, SAMPLED),
     "a_beta": ("1.5", 1.5, {"learn_beta": "sampled"}), "b_beta": ("2", 2.0, {"learn_beta": "sampled"}),
     "schedule": ("sequential", "sequential", {}), "partition": ("4", 4, {}), "precision": ("single", "single", {}),
-    "scan": ("words", "words", {}), "r": ("inf", "inf", {}), "n_samples": ("3", 3, {}),
+    "scan": ("words", "words", {}), "r": ("inf", "inf", {}), "n_chains": ("3", 3, {}),
     "phases": ("interleaved", "interleaved", SEQUENTIAL), "cg_second_order": ("yes", True, {}),
     "alpha_total": ("3", 3.0, {"cv-hdp.learn_alpha": "no"}), "beta_total": ("50", 50.0, {}),
     "top_concentration": ("2", 2.0, {"learn_gamma": "no"}),

@@ -15,7 +15,7 @@ from scipy.special import betaln, gammaln, logsumexp, polygamma, psi
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import WordMajor
-from workbench.engines.engine import split_options
+from workbench.engines.options import split_options
 from workbench.models import HDP
 from workbench.models.options import option_fields
 

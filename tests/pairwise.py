@@ -2,7 +2,7 @@
 
 import itertools
 
-from workbench.engines.engine import make_options, options_of
+from workbench.engines.options import make_options, options_of
 from workbench.models.options import OptionError
 
 FOUND: dict[str, list[dict]] = {}

@@ -15,13 +15,15 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "workbench.corpus": (
-        "Corpus", "CorpusError", "data_sets", "drop_singletons", "hold_out_documents", "hold_out_tokens", "keep_top_words",
-        "load_corpus", "prepare", "read_corpus", "split_halves", "synthetic", "write_corpus",
+        "Corpus", "CorpusError", "data_sets", "drop_singletons", "hold_out_documents", "hold_out_ends", "hold_out_rows",
+        "hold_out_tokens", "keep_top_words", "load_corpus", "prepare", "read_corpus", "split_halves", "synthetic",
+        "write_corpus",
     ),
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),
     "workbench.models": ("LDA", "ModelError", "VARIABLES"),
     "workbench.papers.reproduce": ("reproduce",),
+    "workbench.records": ("DataError", "Records", "hold_out_cells", "hold_out_records", "load_records", "read_records"),
     "workbench.report": ("export_run", "save_figures", "write_report"),
     "workbench.runs.afterwards.bound": ("hybrid_bound",),
     "workbench.runs.execution.compare": ("compare",),

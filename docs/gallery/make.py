@@ -17,7 +17,7 @@ import workbench as wb
 from workbench.report.captions import caption
 from workbench.report.drawing import draw
 from workbench.report.gathering import gather_begun, training_corpora
-from workbench.report.pictures import pictures
+from workbench.views import pictures
 
 HERE = Path(__file__).parent
 ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cv-hdp")

@@ -22,13 +22,13 @@ from playwright.sync_api import Page, sync_playwright
 
 import workbench as wb
 from workbench.runs.execution.compare import plan
-from workbench.runs.store.store import create_run
+from workbench.runs.store.create import create_run
 
 HERE = Path(__file__).parent
 WIDTHS, SCHEMES = (1440, 800), ("light", "dark")
 ENGINES = ("svb", "cvb", "cgs", "svb-cgs")
 SETTINGS = {"n_topics": 10, "n_iterations": 150, "progress": False, "jobs": 2}
-SLOW = ("svb-cgs", {"r": 1, "n_samples": 8})
+SLOW = ("svb-cgs", {"r": 1, "n_chains": 8})
 LONG, BEGUN = 600, 60
 """Iterations of the live run, which is stopped in the end, and at how many the first picture is taken."""
 PATIENCE = 120_000
@@ -65,7 +65,7 @@ def live_run(store: Path) -> Iterator[str]:
 @contextmanager
 def served(store: Path) -> Iterator[str]:
     """The address of a server of the pages."""
-    command = [sys.executable, "-m", "workbench.dashboard.shared.serve", "--port", "0", "--store", str(store)]
+    command = [sys.executable, "-m", "workbench", "serve", "--port", "0", "--store", str(store)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield server.stdout.readline().split()[-1].rsplit("/", 1)[0]
@@ -75,10 +75,9 @@ def served(store: Path) -> Iterator[str]:
 
 
 def compare_page(page: Page, live: str) -> None:
-    """Waits until the curves, the comparison and the words of topics are there."""
+    """Waits until the curves and the comparison are there."""
     page.locator(f"tr[data-run='{live}'] span.state.running").wait_for()
     page.locator("table[aria-label='comparison'] tbody tr").nth(len(ENGINES)).wait_for()
-    page.locator("table[aria-label^='words of'] tbody tr").first.wait_for()
 
 
 def topics_page(page: Page) -> None:

@@ -18,8 +18,6 @@ PRIORS = """() => {
   const { prior, colour } = Bokeh.documents[0].get_model_by_name('profile').data
   return [...new Set(colour)].map(one => [...prior].filter((x, at) => colour[at] === one))
 }"""
-TOPICS = """table => [...table.tBodies[0].rows].map(
-  row => [row.cells[0], ...row.querySelectorAll('.words span')].map(cell => cell.innerText))"""
 
 
 def points(page) -> list[int]:
@@ -68,14 +66,6 @@ def state(page, name: str) -> str:
 
 def press(page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
-
-
-def topics(page, name: str = "") -> dict[int, list[str]]:
-    """Topic → its words, as the table of topics (of the run of that name) shows them."""
-    table = page.locator(f"table[aria-label^='words of {name}']")
-    if not table.count():
-        return {}
-    return {int(topic): words for topic, *words in table.evaluate(TOPICS)}
 
 
 def download(page, button: str) -> tuple[str, bytes]:

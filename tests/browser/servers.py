@@ -49,4 +49,5 @@ def _address(server, log: Path) -> str:
 
 
 def our_server(lifetime: float = 10.0) -> list[str]:
-    return [sys.executable, "-m", "workbench.dashboard.shared.serve", "--port", "0", "--lifetime", str(lifetime)]
+    code = f"from workbench.dashboard.shared.serve import serve; serve(port=0, lifetime={lifetime})"
+    return [sys.executable, "-c", code]

@@ -12,19 +12,19 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from browser.desk import cells, download, figure, fill, marks, points, press, priors, row, state, topics, until
+from browser.desk import cells, download, figure, fill, marks, points, press, priors, row, state, until
 from browser.servers import ROOT, serving
 from PIL import Image
 
 from workbench.corpus import hold_out_tokens
 from workbench.dashboard.compare.fields import FILE
 from workbench.engines import get_engine
-from workbench.measures import moves, top_words
+from workbench.measures import moves
 from workbench.models import LDA
 from workbench.runs.execution.fit import fit, start
 from workbench.runs.execution.run import Run, open_run, open_runs
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.store import read_spec
+from workbench.runs.store.ending import read_spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LONG = 150_000
@@ -190,8 +190,7 @@ def test_a_gibbs_sampler_of_the_hdp_finds_topics_while_it_is_watched(url, new_pa
         assert read_spec(store / name).model == {"n_topics": 1} and read_spec(store / name).options["a_gamma"] == 40
         until(lambda: int(row(page, name).locator("td.K").inner_text().split(" ")[0]) > 1, "it has found topics")
         assert "learns alpha" in row(page, name).inner_text() and "gamma" in row(page, name).inner_text()
-        page.get_by_label("Topics of").select_option(name)
-        until(lambda: len(topics(page, name)) > 1, "the words of the topics that it has found are there")
+        page.get_by_role("link", name=f"Topics of {name}").wait_for()
         before = points(page)
         until(lambda: points(page) != before, "the number of topics streams")
         assert figure(page)["columns"] == ["iteration n_active_topics"]
@@ -224,7 +223,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     press(page, "Options: as usual")
     page.get_by_label("Schedule").select_option("sequential")
     typed = {
-        "r": "inf", "Samples": 2, "Topics K": 3, "alpha": 0.2, "beta": 0.3, "Iterations": 40, "Seed": 5, "Number of seeds": 2,
+        "r": "inf", "Chains": 2, "Topics K": 3, "alpha": 0.2, "beta": 0.3, "Iterations": 40, "Seed": 5, "Number of seeds": 2,
         "Test share": 0.2,
     }
     for label, value in typed.items():
@@ -237,15 +236,15 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     assert sorted(spec.seed for spec in made.values()) == [5, 6]
     for name, spec in made.items():
         assert (spec.engine, spec.model) == ("svb-cgs", {"n_topics": 3, "alpha": 0.2, "beta": 0.3})
-        assert spec.options == usual | {"r": "inf", "n_samples": 2}
+        assert spec.options == usual | {"r": "inf", "n_chains": 2}
         assert (spec.n_iterations, spec.split["fraction"]) == (40, 0.2)
         until(lambda name=name: state(page, name) == "finished", f"{name} is finished")
         assert "40 / 40" in row(page, name).inner_text()
     press(page, "Start")
     page.get_by_text("2 runs were there already").wait_for()
     page.get_by_label("Phases").select_option("interleaved")
-    typed |= {"Samples": 1, "Number of seeds": 1}
-    for label in ("Samples", "Number of seeds"):
+    typed |= {"Chains": 1, "Number of seeds": 1}
+    for label in ("Chains", "Number of seeds"):
         fill(page, label, typed[label])
     press(page, "Start")
     page.get_by_text("1 run started,").wait_for()
@@ -284,31 +283,15 @@ def test_a_link_of_nonsense_is_a_page_as_usual(url, new_page, finished):
     assert page.get_by_label("Topics K").input_value() == "10"
 
 
-def test_topics_of_a_run_appear_and_follow_it(url, new_page, store, finished, halves):
+def test_the_runs_that_are_chosen_are_linked_to_their_topics(url, new_page, finished):
     page = new_page(url)
-    train, test = halves
-    row(page, "done-svb").locator(".label").click()
-    page.get_by_text("iteration 30 of done-svb").wait_for()
-    words = top_words(open_run(store / "done-svb"), 10)["word"]
-    until(lambda: topics(page) == {topic: list(words[topic].values) for topic in range(4)}, "its words are there")
-    fill(page, "Words", 3)
-    until(lambda: {len(row) for row in topics(page).values()} == {3}, "as many words as were asked for")
-    start(train, engine="cgs", n_topics=4, test=test, n_iterations=LONG, store=store, name="live")
-    try:
-        row(page, "live").wait_for()
-        page.get_by_label("Topics of").select_option("live")
-        before = until(lambda: topics(page, "live"), "the topics of the live run are there")
-        told = page.get_by_text("of live.").inner_text()
-        until(lambda: page.get_by_text("of live.").inner_text() != told, "the card follows the snapshots")
-        until(lambda: topics(page, "live") != before, "and so do the words")
-    finally:
-        Run(store / "live").stop()
-        Run(store / "live").wait(30)
-    until(lambda: "topics_of=live" in page.evaluate("location.href"), "the link tells whose topics")
+    for name in ("done-svb", "done-cgs"):
+        row(page, name).locator(".label").click()
+    page.get_by_role("link", name="Topics of done-svb").wait_for()
+    until(lambda: "topics_of=done-cgs" in page.evaluate("location.href"), "the link names the run that was ticked last")
     other = new_page(page.evaluate("location.href"))
-    until(lambda: topics(other, "live") == topics(page, "live"), "the link shows the same topics")
-    Run(store / "live").remove()
-    until(lambda: "live" not in page.get_by_label("Topics of").inner_text(), "a run that is gone is no choice")
+    other.get_by_role("link", name="Topics of done-cgs").click()
+    other.wait_for_url("**/topics?run=done-cgs")
 
 
 def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url, new_page, store, finished, texts):

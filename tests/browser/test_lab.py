@@ -28,7 +28,7 @@ corpus, _ = wb.synthetic.bars(side=5, n_documents=200, seed=1)
 train, test = wb.hold_out_tokens(corpus)
 """
 START = BEGIN + "run = wb.start(train, 'svb-cgs', n_iterations=40_000, test=test, name='long')\nrun.watch()"
-FOLLOWING = "import gc\nsorted(one._ticks.is_running() for one in gc.get_objects() if type(one).__name__ == 'Watch')"
+FOLLOWING = "import gc\nsorted(one._ticks.is_running() for one in gc.get_objects() if type(one).__name__ == 'LiveView')"
 
 
 class Notebook:

@@ -68,8 +68,8 @@ def test_show_tells_that_other_kernels_took_a_run_on(command, six_documents, mon
     command("fit", six_documents, "-k", 2, "-n", 5, "--name", "mine")
     (began,) = json.loads(command("show", "mine", "--json")[1])["made_by"]
     assert began[0] == 0 and "made by kernels" not in command("show", "mine")[2]
-    for module in ("store.store", "store.provenance"):
-        monkeypatch.setattr(f"workbench.runs.{module}.KERNELS", "others")
+    for module in ("reader", "provenance"):
+        monkeypatch.setattr(f"workbench.runs.store.{module}.KERNELS", "others")
     assert command("resume", "mine", "-n", 7)[2].count("run 'mine' was made by other kernels than those that go on now") == 1
     assert f"made by kernels {began[1]}, others after iteration 5" in command("show", "mine")[2]
     assert json.loads(command("show", "mine", "--json")[1])["made_by"] == [began, [5, "others"]]
@@ -123,7 +123,7 @@ WRONG = [
     ("fit nowhere.txt", "no data set and no file 'nowhere.txt'"),
     ("fit SIX --engine lda-gibs", "no engine 'lda-gibs'; "),
     ("fit SIX --topics 0", "topics must be a whole number from 1 to 65535; got 0"),
-    ("fit SIX --topics abc", "Invalid value for '--topics' / '-k'"),
+    ("fit SIX --topics abc", "--topics must be a whole number; got 'abc'"),
     ("fit SIX --alpha -1", "alpha must be a number greater than 0"),
     ("fit SIX --alpha a,b", "--alpha must be a number, or one per topic separated by commas; got 'a,b'"),
     ("fit SIX --alpha .1,.2,.3 -k 2", "alpha must be one number or one per topic (2); got 3 numbers"),
@@ -131,7 +131,7 @@ WRONG = [
     ("fit SIX --option r", "an option is written name=value, as in --option r=1; got 'r'"),
     ("fit SIX --option r=1", "none of cgs has an option 'r'"),
     ("fit SIX -e svb-cgs --option r=-2", "option 'r' of svb-cgs must be a number of at least 0 or inf; got '-2'"),
-    ("fit SIX --holdout 1.5", "1.5"),
+    ("fit SIX --holdout 1.5", "--holdout must be a number of at least 0 and below 1; got 1.5"),
     ("fit SIX --iterations 0", "iterations must be a whole number from 1 to 1048576; got 0"),
     ("fit SIX --name a/b", "a run's name begins with a letter or digit"),
     ("compare SIX --engines ,", "a comparison needs at least one engine; got none"),

@@ -76,8 +76,8 @@ def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(capsys)
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        ("--top-words 10", "top words must be at most the 9 words of 'bars:side=3'; got 10; leave it out to keep"),
-        ("--top-words 0", "top words must be a whole number of at least 1; got 0"),
+        ("--top-words 10", "--top-words must be at most the 9 words of 'bars:side=3'; got 10; leave it out to keep"),
+        ("--top-words 0", "--top-words must be a whole number of at least 1; got 0"),
         ("--singletons none", "singletons must be one of keep, train, both-own, both-full; got 'none'"),
     ],
 )

@@ -70,7 +70,7 @@ def test_a_file_that_cannot_be_read_hides_no_run(command, two_runs):
         (("note", "a", "--untag", "good"), "a has no tag 'good'; it has none"),
         (("note", "a", "--tag", "a,b"), "a tag holds no comma"),
         (("label", "a", 2, "x"), "there is no topic 2 in run 'a'; it has 0 to 1"),
-        (("label", "a", "first", "x"), "Invalid value for 'TOPIC'"),
+        (("label", "a", "first", "x"), "TOPIC must be a whole number; got "),
         (("note", "c", "x"), "no run 'c'"),
     ],
 )

@@ -59,13 +59,13 @@ def test_the_bundled_corpus_is_under_two_megabytes():
 def test_an_installed_package_carries_the_corpus_inside(tmp_path, monkeypatch):
     inside = tmp_path / "workbench" / "_data" / "docstrings"
     shutil.copytree(DOCSTRINGS.folder(), inside)
-    monkeypatch.setattr("workbench.corpus.data_set.PACKAGE", tmp_path / "workbench")
+    monkeypatch.setattr("workbench.data.opening.PACKAGE", tmp_path / "workbench")
     assert DOCSTRINGS.folder() == inside
     assert_as_described(load_corpus(), DOCSTRINGS)
 
 
 def test_an_installation_without_the_corpus_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.corpus.data_set.PACKAGE", tmp_path / "workbench")
+    monkeypatch.setattr("workbench.data.opening.PACKAGE", tmp_path / "workbench")
     with pytest.raises(CorpusError, match="the bundled data set 'docstrings' is missing from this installation"):
         load_corpus()
 

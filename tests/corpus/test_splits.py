@@ -1,11 +1,23 @@
 """Held-out tokens, held-out documents, halves of documents: how many, of what, and the same for ever."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.corpus import Corpus, CorpusError, hold_out_documents, hold_out_tokens, split_halves
+from workbench.corpus import (
+    Corpus,
+    CorpusError,
+    hold_out_documents,
+    hold_out_ends,
+    hold_out_rows,
+    hold_out_tokens,
+    prepare,
+    split_halves,
+    split_in_words,
+)
 
 COUNTS = st.lists(st.lists(st.integers(0, 5), min_size=4, max_size=4), min_size=1, max_size=6).filter(
     lambda table: sum(map(sum, table)) >= 2
@@ -264,3 +276,126 @@ def test_a_corpus_without_tokens_is_not_split():
 def test_a_tenth_of_kos_is_46771_tokens(kos):
     train, test = hold_out_tokens(kos)
     assert (train.n_tokens, test.n_tokens) == (420_943, 46_771)
+
+
+# ---------------------------------------------------------------------- whole rows
+
+
+@pytest.fixture
+def known():
+    """Five documents of four states and years, the fourth empty; 'ca' is a sequence of three, 'ny' of two."""
+    return Corpus.from_pairs(
+        [0, 1, 2, 4, 4], [0, 1, 0, 1, 2], [1, 2, 3, 4, 5], n_documents=5, name="known", labels=["x", "y", "x", "z", "y"],
+        times=[1999, 2000, 2001, 2002, 2003], inputs={"year": [1999, 2000, 2001, 2002, 2003]},
+        sequence=[("ca", 5), ("ny", 1), ("ca", 2), ("ca", 9), ("ny", 4)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("held_out", "rows"),
+    [
+        ({"by": "year", "at_least": 2001}, [2, 3, 4]),
+        ({"by": "year", "values": [1999, 2003]}, [0, 4]),
+        ({"by": "year", "values": 2000}, [1]),
+        ({"by": "times", "at_least": 2003}, [4]),
+        ({"by": "labels", "values": ["y", "z"]}, [1, 3, 4]),
+        ({"by": "labels", "values": "x"}, [0, 2]),
+        ({"by": "sequence", "values": "ny"}, [1, 4]),
+        ({"n_rows": 1}, [3, 4]),
+        ({"n_rows": 2}, [0, 3]),  # ca by position is 2, 0, 3; ny has no more than two and stays
+    ],
+)
+def test_rows_are_held_out_whole_and_both_parts_have_all_documents(known, held_out, rows):
+    train, test, split = prepare(known, rows=held_out)
+    table = dense(known)
+    assert np.array_equal(dense(test), np.where(np.isin(np.arange(5), rows)[:, None], table, 0))
+    assert np.array_equal(dense(train) + dense(test), table)
+    for part in (train, test):
+        assert (part.n_documents, part.vocabulary, part.titles) == (5, known.vocabulary, known.titles)
+        assert np.array_equal(part.inputs, known.inputs) and part.sequence == known.sequence
+    assert split == {"rows": held_out}
+
+
+@settings(max_examples=50, deadline=None)
+@given(COUNTS, st.data())
+def test_rows_of_any_cut_are_complementary(table, data):
+    years = data.draw(st.lists(st.integers(0, 5), min_size=len(table), max_size=len(table)))
+    cut = data.draw(st.integers(0, 6))
+    corpus = corpus_of(table).with_pairs(*(getattr(corpus_of(table), name) for name in ("indptr", "words", "counts")),
+                                         inputs={"year": years})
+    try:
+        train, test = hold_out_rows(corpus, "year", at_least=cut)
+    except CorpusError as error:
+        late = np.array(years) >= cut
+        assert "have no token; hold out others" in str(error)
+        assert 0 in (corpus.document_tokens[late].sum(), corpus.document_tokens[~late].sum())
+        return
+    assert np.array_equal(dense(train) + dense(test), table)
+    assert not np.any((train.document_tokens > 0) & (test.document_tokens > 0))
+    assert all(year >= cut for year, n in zip(years, test.document_tokens, strict=True) if n)
+
+
+def test_a_split_by_rows_is_recorded_and_described(known):
+    def described(**rows):
+        return split_in_words(prepare(known, rows=rows)[2])
+
+    assert described(by="year", at_least=2001) == "whole documents held out by year: from 2001 on"
+    assert described(by="labels", values=["x", "z"]) == "whole documents held out by labels: x, z"
+    assert described(n_rows=2) == "the last 2 documents of each sequence held out"
+    numbers = prepare(known, rows={"by": "year", "values": np.arange(1999, 2001)})[2]
+    assert json.dumps(numbers) == '{"rows": {"by": "year", "values": [1999, 2000]}}'
+    train, test, split = prepare(known, top_words=2, singletons="both-own", rows={"by": "year", "at_least": 2001})
+    assert split == {"rows": {"by": "year", "at_least": 2001}, "top_words": 2, "singletons": "both-own"}
+    assert train.n_words == 2 and train.counts.min() > 1 and train.sequence == test.sequence == known.sequence
+
+
+@pytest.mark.parametrize(
+    ("split", "sentence"),
+    [
+        (
+            lambda corpus: hold_out_rows(corpus, "lat", at_least=1),
+            "'known' has no input and no field 'lat' to hold out rows by; there is 'year', 'labels', 'times', 'sequence'",
+        ),
+        (
+            lambda corpus: hold_out_rows(corpus, "year"),
+            "rows are held out by their values or from a value on; give one of values=… and at_least=…",
+        ),
+        (
+            lambda corpus: hold_out_rows(corpus, "year", [2000], 2001),
+            "rows are held out by their values or from a value on; give one of values=… and at_least=…",
+        ),
+        (
+            lambda corpus: hold_out_rows(corpus, "year", [2000, 1900]),
+            "no document of 'known' has 1900 as its 'year'; it has 5 values, as 1999.0",
+        ),
+        (
+            lambda corpus: hold_out_rows(corpus, "labels", at_least=3),
+            "'labels' of 'known' cannot be compared with 3; give values=… instead",
+        ),
+        (
+            lambda corpus: hold_out_rows(corpus, "year", at_least=2010),
+            "the 0 held-out document(s) of 'known' have no token; hold out others",
+        ),
+        (
+            lambda corpus: hold_out_rows(corpus, "labels", "z"),
+            "the 1 held-out document(s) of 'known' have no token; hold out others",
+        ),
+        (
+            lambda corpus: hold_out_rows(corpus, "year", at_least=0),
+            "the 0 training document(s) of 'known' have no token; hold out others",
+        ),
+        (
+            lambda corpus: hold_out_ends(corpus, 3),
+            "no sequence of 'known' is longer than 3, the longest has 3; hold out fewer rows of each",
+        ),
+        (lambda corpus: hold_out_ends(corpus, 0), "n_rows must be a whole number of at least 1; got 0"),
+        (
+            lambda corpus: hold_out_ends(corpus_of([[1], [1]])),
+            "the documents of 'corpus' stand in no sequences; give sequence=[(name, position), …]",
+        ),
+    ],
+)
+def test_rows_that_cannot_be_held_out_are_refused_with_a_sentence(known, split, sentence):
+    with pytest.raises(CorpusError) as refused:
+        split(known)
+    assert str(refused.value) == sentence

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from workbench.corpus import Corpus, CorpusError
-from workbench.corpus.text import count_words
 
 FRUIT = ["Apple banana apple", "banana cherry", "Cherry, cherry and apple!"]
 
@@ -19,28 +18,24 @@ def counts(corpus):
 
 
 def test_words_are_counted_in_lower_case_without_stop_words():
-    corpus = count_words(FRUIT)
+    corpus = Corpus.from_texts(FRUIT)
     assert corpus.vocabulary == ("apple", "banana", "cherry")
     assert counts(corpus) == [{"apple": 2, "banana": 1}, {"banana": 1, "cherry": 1}, {"apple": 1, "cherry": 2}]
     assert corpus.titles == ("document 0", "document 1", "document 2")
 
 
-def test_from_texts_is_count_words():
-    assert Corpus.from_texts(FRUIT, titles="abc").content_hash == count_words(FRUIT, titles="abc").content_hash
-
-
 def test_empty_documents_keep_their_rows():
-    corpus = count_words(["", "apple", "the and of", "12 345"])
+    corpus = Corpus.from_texts(["", "apple", "the and of", "12 345"])
     assert corpus.n_documents == 4
     assert corpus.document_tokens.tolist() == [0, 1, 0, 0]
 
 
 def test_one_document_is_a_corpus():
-    assert count_words(["apple"]).n_tokens == 1
+    assert Corpus.from_texts(["apple"]).n_tokens == 1
 
 
 def test_contractions_leave_no_stumps():
-    assert count_words(["we don't know; they've said it isn't apple, we'll eat apples"]).vocabulary == (
+    assert Corpus.from_texts(["we don't know; they've said it isn't apple, we'll eat apples"]).vocabulary == (
         "apple",
         "apples",
         "eat",
@@ -50,31 +45,31 @@ def test_contractions_leave_no_stumps():
 
 
 def test_words_of_any_alphabet_count_and_numbers_do_not():
-    assert count_words(["Äpfel яблоко りんご 42 x_1"]).vocabulary == ("äpfel", "яблоко", "りんご")
+    assert Corpus.from_texts(["Äpfel яблоко りんご 42 x_1"]).vocabulary == ("äpfel", "яблоко", "りんご")
 
 
 def test_stop_words_may_be_given_or_left_alone():
-    assert count_words(FRUIT, stop_words=["apple"]).vocabulary == ("and", "banana", "cherry")
-    assert "and" in count_words(FRUIT, stop_words=None).vocabulary
+    assert Corpus.from_texts(FRUIT, stop_words=["apple"]).vocabulary == ("and", "banana", "cherry")
+    assert "and" in Corpus.from_texts(FRUIT, stop_words=None).vocabulary
 
 
 def test_stop_words_are_cut_by_the_same_pattern_as_the_text():
-    assert count_words(["e-mail apple"], stop_words=["E-Mail"], token_pattern=r"[a-z]+").vocabulary == ("apple",)
+    assert Corpus.from_texts(["e-mail apple"], stop_words=["E-Mail"], token_pattern=r"[a-z]+").vocabulary == ("apple",)
 
 
 def test_rare_and_frequent_words_are_pruned():
     texts = ["apple banana", "apple cherry", "apple cherry"]
-    assert count_words(texts, min_documents=2).vocabulary == ("apple", "cherry")
-    assert count_words(texts, max_share=0.7).vocabulary == ("banana", "cherry")
-    assert count_words(texts, max_share=0.7).n_documents == 3
+    assert Corpus.from_texts(texts, min_documents=2).vocabulary == ("apple", "cherry")
+    assert Corpus.from_texts(texts, max_share=0.7).vocabulary == ("banana", "cherry")
+    assert Corpus.from_texts(texts, max_share=0.7).n_documents == 3
 
 
 def test_the_most_frequent_words_stay_and_ties_go_by_alphabet():
-    assert count_words(["pear pear fig fig apple date"], max_words=3).vocabulary == ("apple", "fig", "pear")
+    assert Corpus.from_texts(["pear pear fig fig apple date"], max_words=3).vocabulary == ("apple", "fig", "pear")
 
 
 def test_labels_and_name_are_kept():
-    corpus = count_words(FRUIT, labels=["x", "y", "z"], name="fruit")
+    corpus = Corpus.from_texts(FRUIT, labels=["x", "y", "z"], name="fruit")
     assert (corpus.labels, corpus.name) == (("x", "y", "z"), "fruit")
 
 
@@ -122,10 +117,10 @@ def test_labels_and_name_are_kept():
 )
 def test_wrong_texts_are_refused_with_a_sentence(texts, options, sentence):
     with pytest.raises(CorpusError) as refused:
-        count_words(texts, **options)
+        Corpus.from_texts(texts, **options)
     assert str(refused.value) == sentence
 
 
 def test_a_pattern_that_is_no_pattern_is_refused():
     with pytest.raises(CorpusError, match=re.escape("token_pattern must be a regular expression; '[' is not")):
-        count_words(FRUIT, token_pattern="[")
+        Corpus.from_texts(FRUIT, token_pattern="[")

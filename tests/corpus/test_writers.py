@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from toys import CORPORA, corpus_of
 
 from workbench.corpus import Corpus, CorpusError, load_corpus, read_corpus, write_corpus
-from workbench.corpus.saving import put_files
+from workbench.data.saving import put_files
 
 NAMES = {
     "uci": "docword.toy.txt", "lda-c": "toy.dat", "mtx": "toy.mtx", "mallet": "toy.mallet", "csv": "toy.csv",

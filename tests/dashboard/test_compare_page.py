@@ -1,9 +1,11 @@
 """The page's own decisions, without a browser."""
 
 import asyncio
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
+from urllib.parse import parse_qsl
 
 import pytest
 from bokeh.document import Document
@@ -11,46 +13,60 @@ from bokeh.events import DocumentReady
 
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.shared.background import in_background
+from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.run_monitor import Listing
 from workbench.dashboard.shared.ui_events import when_drawn
 from workbench.measures import Move
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 
 @pytest.fixture
-def desk(tmp_path, reading_of):
-    """A page and a function that says what its store holds."""
+def desk(tmp_path, monkeypatch):
+    """A page and a function that changes what its store holds."""
+    listings = [Listing(0, ())]
+    monkeypatch.setattr("workbench.dashboard.compare.page.monitor_of", lambda store: SimpleNamespace(
+        latest=lambda patience=0.0: listings[-1], looked=lambda: True, look_soon=lambda: None, progress=None
+    ))
     page = ComparePage(tmp_path / "runs")
 
     def holds(*readings):
-        listing = Listing(page._version + 1, readings)
-        page._readings.latest = lambda patience=0.0: listing
+        listings.append(Listing(len(listings), readings))
         page.tick()
 
     return page, holds
 
 
+def opened(page, query: str) -> list[str]:
+    """Takes in the query of an address; returns the names whose values do not fit."""
+    return from_query(query, page.parts)
+
+
+def address(page) -> dict[str, str]:
+    """What the address says of the page."""
+    return dict(parse_qsl(to_query(page.parts)[1:]))
+
+
 def test_the_newest_eight_are_drawn_without_a_click(desk, reading_of):
     page, holds = desk
-    assert "Curves appear here" in page.meaning.object
+    assert "Curves appear here" in page.figure.meaning.object
     readings = [reading_of(f"run-{at}") for at in range(10)]
     holds(*readings)
-    assert set(page.curve.colours()) == {f"run-{at}" for at in range(8)}
-    assert len(page.table.rows) == 10 and "Curves appear" not in page.meaning.object
+    assert set(page.figure.curve.colours()) == {f"run-{at}" for at in range(8)}
+    assert len(page.table.rows) == 10 and "Curves appear" not in page.figure.meaning.object
     holds(reading_of("newer"), *readings)
-    assert "newer" in page.curve.colours() and "run-7" not in page.curve.colours()
+    assert "newer" in page.figure.curve.colours() and "run-7" not in page.figure.curve.colours()
 
 
 def test_what_is_picked_by_hand_stays_and_the_newest_come_back_with_a_click(desk, reading_of):
     page, holds = desk
     holds(reading_of("b"), reading_of("a"))
     page.draw("b")
-    assert set(page.curve.colours()) == set(page.table.colours) == {"a"}
+    assert set(page.figure.curve.colours()) == set(page.table.colours) == {"a"}
     holds(reading_of("c"), reading_of("b"), reading_of("a"))
-    assert set(page.curve.colours()) == {"a"}
+    assert set(page.figure.curve.colours()) == {"a"}
     assert not page.newest.disabled
     page.newest.clicks += 1
-    assert set(page.curve.colours()) == {"a", "b", "c"}
+    assert set(page.figure.curve.colours()) == {"a", "b", "c"}
     assert page.newest.disabled
 
 
@@ -58,28 +74,28 @@ def test_a_ninth_run_takes_the_place_of_the_oldest_choice(desk, reading_of):
     page, holds = desk
     holds(*(reading_of(f"run-{at}") for at in range(10)))
     page.draw("run-9")
-    assert len(page.curve.colours()) == 8 and "run-9" in page.curve.colours()
+    assert len(page.figure.curve.colours()) == 8 and "run-9" in page.figure.curve.colours()
 
 
 def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(desk, reading_of):
     page, holds = desk
     holds(*(reading_of(f"run-{at}") for at in range(12)))
-    assert page.ticked.disabled and len(page._wanted().runs) == 8
+    assert page.ticked.disabled and len(page.figure.compared().runs) == 8
     page.table.chosen = [f"run-{at}" for at in (11, 1, *range(3, 11))]
     page.ticked.clicks += 1
     names = [f"run-{at}" for at in (1, *range(3, 12))]
-    assert set(page.curve.colours()) == set(names[:8])
-    assert {path.name for path, *_ in page._wanted().runs} == set(names)
-    assert {colour for *_, colour in page._wanted().runs[8:]} == {""}
-    assert "The figure has room for 8; 2 more are in the comparison and the report." in page.meaning.object
+    assert set(page.figure.curve.colours()) == set(names[:8])
+    assert {path.name for path, *_ in page.figure.compared().runs} == set(names)
+    assert {colour for *_, colour in page.figure.compared().runs[8:]} == {""}
+    assert "The figure has room for 8; 2 more are in the comparison and the report." in page.figure.meaning.object
     page.newest.clicks += 1
-    assert len(page._wanted().runs) == 8 and "more are in" not in page.meaning.object
+    assert len(page.figure.compared().runs) == 8 and "more are in" not in page.figure.meaning.object
 
 
 def test_unreadable_runs_are_listed_and_not_drawn(desk, reading_of):
     page, holds = desk
     holds(reading_of("good"), reading_of("bad", state="unreadable")._replace(spec=None))
-    assert set(page.curve.colours()) == {"good"}
+    assert set(page.figure.curve.colours()) == {"good"}
     assert [row["name"] for row in page.table.rows] == ["good", "bad"]
 
 
@@ -136,7 +152,7 @@ def test_many_runs_that_go_on_stand_in_line(desk, reading_of, monkeypatch):
     page, holds = desk
     lined, resumed = [], []
     monkeypatch.setattr("workbench.dashboard.compare.steering.SLOTS", 2)
-    monkeypatch.setattr("workbench.dashboard.compare.steering.line_up", lambda paths, jobs: lined.append((len(paths), jobs)))
+    monkeypatch.setattr("workbench.dashboard.compare.steering.enqueue", lambda paths, jobs: lined.append((len(paths), jobs)))
     monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(
         resume=lambda: resumed.append(path.name), reader=SimpleNamespace(by_other_kernels=lambda: False)
     ))
@@ -161,91 +177,99 @@ def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_o
     assert removed == ["one", "two"]
 
 
-def test_a_ticked_row_shows_its_topics_and_ticking_all_changes_nothing(desk, reading_of, monkeypatch):
+def test_ticked_runs_have_links_to_their_topics_and_the_last_one_or_the_newest_without(desk, reading_of):
     page, holds = desk
-    monkeypatch.setattr("workbench.dashboard.compare.topic_table._told", lambda moment, *rest: ("", moment.path.name))
-    holds(*(reading_of(name) for name in "cba"))
-    assert page.topics.table.object == "c"
+    assert page.topics.object == "" and not page.topics.visible
+    holds(*(reading_of(name) for name in ("c", "b<&", "a")))
+    links = lambda: re.findall('href="topics[?]run=(.*?)">Topics of (.*?)</a>', page.topics.object)  # noqa: E731
+    assert links() == [("c", "c")] and page.topics.visible
     page.table.chosen = ["a"]
-    assert (page.topics.table.object, page.topics.run.value) == ("a", "a")
-    page.table.chosen = ["a", "b", "c"]
+    assert links() == [("a", "a")] and address(page)["topics_of"] == "a"
+    page.table.chosen = ["a", "b<&"]
+    assert links() == [("b%3C%26", "b&lt;&amp;"), ("a", "a")]
+    page.table.chosen = ["c", "a", "b<&"]
     page.table.chosen = []
-    assert page.topics.table.object == "a"
-    assert page._parts["topics_of"].now() == "a"
+    assert links() == [("c", "c")] and address(page)["topics_of"] == "c"
+    holds()
+    assert not page.topics.visible
 
 
 def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_alone(desk, reading_of):
     page, holds = desk
+    figure = page.figure
     holds(reading_of("one"))
-    page.chart.value = "Number of topics"
-    assert (page.measure.value, page.curve.measure) == ("active", "active")
-    page.measure.value = "large"
-    assert page._parts["measure"].now() == "large" and "hundredth of all tokens" in page.meaning.object
-    page.chart.value = "Bound"
-    assert not page.measure.visible
-    assert page._parts["measure"].take("by topic")
-    assert (page.chart.value, page.curve.measure, page.axis.disabled) == ("Priors as learnt", "by topic", True)
-    assert "No run that is drawn has it" in page.meaning.object
-    assert not page._parts["measure"].take("nonsense") and page.curve.measure == "by topic"
-    assert page._parts["measure"].take("both")
-    assert (page.chart.value, page.curve.measure, page.axis.disabled) == ("Perplexity", "both", False)
-    assert "No run" not in page.meaning.object
+    figure.chart.value = "Number of topics"
+    assert (figure.measure.value, figure.curve.measure) == ("active", "active")
+    figure.measure.value = "large"
+    assert address(page) == {"measure": "large"} and "hundredth of all tokens" in figure.meaning.object
+    figure.chart.value = "Bound"
+    assert not figure.measure.visible
+    assert opened(page, "?measure=by+topic") == []
+    assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == ("Priors as learnt", "by topic", True)
+    assert "No run that is drawn has it" in figure.meaning.object
+    assert opened(page, "?measure=nonsense") == ["measure"] and figure.curve.measure == "by topic"
+    assert opened(page, "?measure=both") == []
+    assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == ("Perplexity", "both", False)
+    assert "No run" not in figure.meaning.object
 
 
 def test_the_mean_of_seeds_is_drawn_of_all_the_runs_that_a_label_has(desk, reading_of):
     page, holds = desk
-    page.lines.value = "mean of seeds"
+    page.figure.lines.value = "mean of seeds"
     runs = [reading_of(f"{label}-{seed}", label=label, seed=seed) for seed in range(5) for label in ("cgs", "svb")]
     holds(*runs)
-    assert [len(names) for names in page.curve.members()[:3]] == [5, 5, 0]
+    assert [len(names) for names in page.figure.curve.members()[:3]] == [5, 5, 0]
     assert len(set(page.table.colours.values())) == 2 and len(page.table.colours) == 10
-    assert page.highlight.slots == page.curve.members() and page.highlight.said[0] == "cgs · mean of 5"
+    assert page.figure.highlight.slots == page.figure.curve.members() and page.figure.highlight.said[0] == "cgs · mean of 5"
     page.draw("cgs-0")
-    assert [len(names) for names in page.curve.members()[:2]] == [4, 5]
-    page.lines.value = "each run"
-    assert len(page.curve.colours()) == 8 and page.curve.labels()[0].startswith("cgs · seed")
+    assert [len(names) for names in page.figure.curve.members()[:2]] == [4, 5]
+    page.figure.lines.value = "each run"
+    assert len(page.figure.curve.colours()) == 8 and page.figure.curve.labels()[0].startswith("cgs · seed")
 
 
 def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):
     page, holds = desk
+    curve = page.figure.curve
     holds(reading_of("one"))
-    for name, text in {"lines": "mean of seeds", "smoothing": "0.6", "until": "3.5"}.items():
-        assert page._parts[name].take(text) and page._parts[name].now() == text
-    assert (page.curve.mean, page.curve.smoothing, page.curve.until) == (True, 0.6, 3.5)
-    assert "faint" in page.meaning.object and "at or below 3.5" in page.meaning.object
-    assert not page._parts["smoothing"].take("1.5") and not page._parts["until"].take("-3")
-    page.until.value = None
-    assert page._parts["until"].now() == "" and "at or below 2" not in page.meaning.object
+    assert opened(page, "?lines=mean+of+seeds&smoothing=0.6&until=3.5") == []
+    assert address(page) == {"lines": "mean of seeds", "smoothing": "0.6", "until": "3.5"}
+    assert (curve.mean, curve.smoothing, curve.until) == (True, 0.6, 3.5)
+    assert "faint" in page.figure.meaning.object and "at or below 3.5" in page.figure.meaning.object
+    assert opened(page, "?smoothing=1.5&until=-3") == ["smoothing", "until"]
+    page.figure.until.value = None
+    assert "until" not in address(page) and "at or below 2" not in page.figure.meaning.object
 
 
 def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(desk, reading_of):
     page, holds = desk
     holds(reading_of("one"))
-    assert page._parts["zoom"].now() == ""
-    assert page._parts["zoom"].take("1,2.5,0.1,1e7")
+    assert address(page) == {}
+    assert opened(page, "?zoom=1,2.5,0.1,1e7") == []
     holds(reading_of("one"), reading_of("two"))
-    assert page._parts["zoom"].now() == "1,2.5,0.1,1e+07"
-    page.axis.value = "seconds"
-    assert page._parts["zoom"].now() == ""
+    assert address(page) == {"zoom": "1,2.5,0.1,1e+07"}
+    page.figure.axis.value = "seconds"
+    assert address(page) == {"axis": "seconds"}
     for text in ("", "1,2,3", "2,1,0,1", "0,1,nan,2", "0,inf,0,1", "a,b,c,d"):
-        assert not page._parts["zoom"].take(text), text
-    assert page._parts["zoom"].take("0,3,1,2") and page.curve.seen()[3:5] == ((0, 3), (1, 2))
+        assert opened(page, f"?zoom={text}") == ["zoom"], text
+    assert opened(page, "?zoom=0,3,1,2") == [] and page.figure.curve.seen()[3:5] == ((0, 3), (1, 2))
 
 
-def test_moves_of_the_run_whose_topics_are_shown_are_listed_and_what_marks_mean_is_said(desk, reading_of, monkeypatch):
+def test_moves_of_the_run_that_was_ticked_last_are_listed_and_what_marks_mean_is_said(desk, reading_of):
     page, holds = desk
-    monkeypatch.setattr("workbench.dashboard.compare.topic_table._told", lambda moment, *rest: ("", moment.path.name))
     moving = reading_of("moving")
     moving = moving._replace(moves=(Move(2, "split", 0, 1, 3.0, True),), marks=moving.numbers[1:2])
-    page.chart.value = "Bound"
+    page.figure.chart.value = "Bound"
     holds(reading_of("newest"), moving)
-    assert not page.moves.card.visible and "Triangles" in page.meaning.object
+    assert not page.moves.card.visible and "Triangles" in page.figure.meaning.object
     page.table.chosen = ["moving"]
     assert page.moves.card.visible and "moving: 1 tried, 1 kept" in page.moves.said.object
-    page.topics.run.value = ""
+    page.table.chosen = ["moving", "newest"]
     assert not page.moves.card.visible
-    page.chart.value = "Perplexity"
-    assert "Triangles" not in page.meaning.object
+    assert opened(page, "?topics_of=moving") == []
+    holds(reading_of("newest"), moving)
+    assert page.moves.card.visible
+    page.figure.chart.value = "Perplexity"
+    assert "Triangles" not in page.figure.meaning.object
 
 
 def test_who_began_from_whom_is_drawn_in_the_colours_of_the_curves(desk, reading_of):
@@ -253,7 +277,7 @@ def test_who_began_from_whom_is_drawn_in_the_colours_of_the_curves(desk, reading
     holds(reading_of("one"))
     assert not page.lineage.card.visible
     holds(reading_of("warm", start={"name": "one", "hash": "one", "iteration": 5}), reading_of("one"))
-    assert page.lineage.card.visible and page.curve.colours()["warm"] in page.lineage.picture.object
+    assert page.lineage.card.visible and page.figure.curve.colours()["warm"] in page.lineage.picture.object
 
 
 def test_runs_of_the_store_are_offered_to_start_from_unless_they_cannot_be_read(desk, reading_of):
@@ -265,8 +289,8 @@ def test_runs_of_the_store_are_offered_to_start_from_unless_they_cannot_be_read(
 def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(desk):
     page, _ = desk
     for downloads, name, said in (
-        (page.view_files, "SVG", "Nothing is drawn; click"), (page.view_files, "CSV", "Nothing is drawn; click"),
-        (page.view_files, "Report", "Nothing is drawn; click"), (page.run_files, "Download as", "No run is ticked; tick"),
+        (page.figure.files, "SVG", "Nothing is drawn; click"), (page.figure.files, "CSV", "Nothing is drawn; click"),
+        (page.figure.files, "Report", "Nothing is drawn; click"), (page.run_files, "Download as", "No run is ticked; tick"),
     ):
         downloads.buttons[name].clicks += 1
         assert said in downloads.said.object and downloads.said.visible
@@ -284,7 +308,7 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
 def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(desk, tmp_path, monkeypatch):
     page, _ = desk
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: pytest.fail("started"))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started"))
     page.settings.start.clicks += 1
     assert "runs at a time need about" in page.settings.said.object or "nothing smaller of it fits" in page.settings.said.object
     assert "WORKBENCH_MEMORY allows 1 MB" in page.settings.said.object and page.settings.said.visible

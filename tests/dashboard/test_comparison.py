@@ -12,7 +12,7 @@ from workbench.dashboard.compare.curve import COLOURS, Drawn
 from workbench.dashboard.compare.files import FileError, differences_file
 from workbench.dashboard.compare.side_by_side import side_by_side
 from workbench.dashboard.shared.downloads import Handover
-from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import MeasureError, paired_differences, reached_by_all, summary, time_to
 from workbench.runs.execution.run import open_run
 
@@ -47,7 +47,7 @@ def test_the_rows_are_what_the_measures_say(drawn):
 
 def test_the_card_says_that_it_works_until_there_is_something(drawn, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.compare.comparison.in_background", lambda *given: None)
-    card, known = Comparison(Handover(), None), {one.name: one for one in Readings(drawn.runs[0][0].parent).look().readings}
+    card, known = Comparison(Handover(), None), {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings}
     card.show(drawn, known, None)
     assert "being compared" in card.table.object
 
@@ -63,7 +63,7 @@ def test_a_run_that_is_removed_meanwhile_is_left_out(drawn):
 
 
 def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn):
-    card, known = Comparison(Handover(), None), {one.name: one for one in Readings(drawn.runs[0][0].parent).look().readings}
+    card, known = Comparison(Handover(), None), {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings}
     card.show(drawn._replace(runs=()), {}, None)
     assert "No run is drawn" in card.table.object
     card.files.buttons["Numbers as CSV"].clicks += 1

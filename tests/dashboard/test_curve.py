@@ -18,6 +18,15 @@ def shown(curve, *readings):
     curve.show({reading.name: reading for reading in readings})
 
 
+def points(curve, name: str):
+    """The points of the figure that have this name."""
+    return next(renderer for renderer in curve.figure.renderers if renderer.data_source.name == name)
+
+
+def in_legend(curve) -> list[bool]:
+    return [item.visible for item in curve.figure.legend[0].items]
+
+
 def test_a_glyph_brings_no_others_for_what_is_selected_or_muted():
     for renderer in Curve().figure.renderers:
         others = renderer.nonselection_glyph, renderer.selection_glyph, renderer.muted_glyph, renderer.hover_glyph
@@ -86,10 +95,10 @@ def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
     shown(curve, reading_of("old", 9))
     shown(curve, reading_of("new", 2))
     assert len(curve.slots[0].source.data["iteration"]) == 2
-    assert [item.visible for item in curve._items] == [True] + [False] * (N_SLOTS - 1)
+    assert in_legend(curve) == [True] + [False] * (N_SLOTS - 1)
     shown(curve)
     assert not any(line.visible for line in (slot.strands[0].line for slot in curve.slots))
-    assert not any(item.visible for item in curve._items)
+    assert not any(in_legend(curve))
 
 
 @pytest.mark.parametrize("measure", ["bound", "headline", "alpha"])
@@ -99,22 +108,23 @@ def test_moves_that_were_kept_are_marked_on_the_curves_that_show_what_they_did(m
     reading = reading._replace(moves=tuple(tried), marks=reading.numbers[[1, 4]])
     curve.measure = measure
     shown(curve, reading, reading_of("still"))
-    marks = curve._marks.data_source.data
+    seen = points(curve, "marks")
+    marks = seen.data_source.data
     assert (list(marks["iteration"]), marks["marker"]) == ([2.0, 5.0], ["triangle", "inverted_triangle"])
     assert marks["colour"] == [curve.colours()["moving"]] * 2
     np.testing.assert_array_equal(marks["bound_per_token"], reading.numbers[[1, 4], COLUMNS.index("bound_per_token")])
-    assert curve._marks.visible == curve.marked() == (measure in MARKED)
+    assert seen.visible == curve.marked() == (measure in MARKED)
     if measure in MARKED:
-        assert curve._marks.glyph.y == MEASURES[measure][0][0]
+        assert seen.glyph.y == MEASURES[measure][0][0]
     shown(curve, reading_of("other"))
-    assert len(curve._marks.data_source.data["iteration"]) == 0
+    assert len(seen.data_source.data["iteration"]) == 0
 
 
 def test_the_priors_of_topics_are_points_largest_first_and_those_without_a_topic_are_left_out(reading_of):
     curve = Curve()
     curve.measure = BY_TOPIC
     shown(curve, reading_of("learning")._replace(alphas=np.array([0.1, 0.0, 0.7, 0.2])), reading_of("fixed"))
-    seen = curve._profile
+    seen = points(curve, "profile")
     assert list(seen.data_source.data["prior"]) == [0.7, 0.2, 0.1] and list(seen.data_source.data["rank"]) == [1, 2, 3]
     assert seen.data_source.data["colour"] == [curve.colours()["learning"]] * 3
     assert seen.visible and not curve.slots[0].strands[0].line.visible and not curve.slots[0].points.visible
@@ -126,17 +136,17 @@ def test_the_priors_of_topics_are_points_largest_first_and_those_without_a_topic
 
 def test_it_is_known_whether_there_is_anything_of_a_measure(reading_of):
     curve, empty = Curve(), reading_of("one")
-    assert curve.tells()
+    assert curve.has_measure()
     empty.numbers[:, COLUMNS.index("beta")] = np.nan
     shown(curve, empty)
     told = []
     for measure in ("alpha", "beta", BY_TOPIC):
         curve.measure = measure
-        told.append(curve.tells())
+        told.append(curve.has_measure())
     assert told == [True, False, False]
     curve.measure = "beta"
     shown(curve, empty, reading_of("two", n_points=3), reading_of("new", n_points=0))
-    assert [item.visible for item in curve._items[:4]] == [False, True, True, False]
+    assert in_legend(curve)[:4] == [False, True, True, False]
     assert curve.figure.x_range.end < 4
 
 
@@ -246,20 +256,21 @@ def test_a_line_lies_at_the_perplexity_that_all_reach_and_marks_say_where_each_d
     at = COLUMNS.index("test_perplexity")
     low.numbers[:, at], high.numbers[:, at] = [90, 70, 50, 40, 30], [99, 90, 80.34, 70.26, 81]
     shown(curve, low, high, reading_of("new", n_points=0))
-    assert curve._across.visible and curve._across.location == curve.target() == 70.3
-    marked = curve._crossings.data_source.data
+    across, crossings = curve.figure.select_one({"name": "target"}), points(curve, "crossings")
+    assert across.visible and across.location == curve.target() == 70.3
+    marked = crossings.data_source.data
     assert (list(marked["iteration"]), list(marked["test_perplexity"])) == ([2.0, 4.0], [70.0, 70.26])
     assert marked["colour"] == [curve.colours()["low"], curve.colours()["high"]]
     curve.until, curve.axis = 45.0, "seconds"
     curve.draw()
-    assert curve._across.location == 45.0 and list(curve._crossings.data_source.data["iteration"]) == [4.0]
-    assert curve._crossings.glyph.x == "elapsed" and curve.seen().target == 45.0
+    assert across.location == 45.0 and list(crossings.data_source.data["iteration"]) == [4.0]
+    assert crossings.glyph.x == "elapsed" and curve.seen().target == 45.0
     curve.until = 0
     curve.draw()
-    assert not curve._across.visible and not curve._crossings.visible and curve.seen().target is None
+    assert not across.visible and not crossings.visible and curve.seen().target is None
     curve.until, curve.measure = None, "bound"
     curve.draw()
-    assert not curve._across.visible
+    assert not across.visible
 
 
 def test_a_tick_without_anything_new_sends_nothing(reading_of):

@@ -15,7 +15,7 @@ from workbench.runs.store.archive import get_corpus
 def desk(tmp_path, monkeypatch):
     """A form for a file of 40 documents, how to type into it, and what it starts: runs that only stand in the store."""
     desk = Desk(tmp_path)
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: desk.lines.append(jobs))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: desk.lines.append(jobs))
     return desk
 
 

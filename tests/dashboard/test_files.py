@@ -29,8 +29,8 @@ from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report.drawing import WIDTHS
 from workbench.report.export import FORMATS
-from workbench.report.picture import BANDS
 from workbench.runs.execution.run import open_run
+from workbench.views.picture import BANDS
 
 
 @pytest.fixture
@@ -275,8 +275,9 @@ def test_a_click_makes_the_file_hands_it_over_and_forgets_it_when_it_has_arrived
 
 
 def test_figures_are_made_as_wide_as_was_chosen_and_other_files_without_a_width():
+    handover = Handover()
     downloads = Downloads(
-        Handover(), {"CSV": lambda: lambda: File("table.csv", b"")},
+        handover, {"CSV": lambda: lambda: File("table.csv", b"")},
         {"SVG": lambda columns: lambda: File(f"{columns}.svg", b"")},
     )
     assert list(downloads.buttons) == ["SVG", "CSV"] and downloads.parts[0] is downloads.width
@@ -284,9 +285,9 @@ def test_figures_are_made_as_wide_as_was_chosen_and_other_files_without_a_width(
         if columns:
             downloads.width.value = columns
         downloads.buttons["SVG"].clicks += 1
-        assert downloads._handover.file["name"] == f"{columns or 1}.svg"
+        assert handover.file["name"] == f"{columns or 1}.svg"
     downloads.buttons["CSV"].clicks += 1
-    assert downloads._handover.file["name"] == "table.csv"
+    assert handover.file["name"] == "table.csv"
     assert Downloads(Handover(), {"CSV": None}).width is None
 
 

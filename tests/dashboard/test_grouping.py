@@ -6,7 +6,7 @@ import pytest
 from workbench.dashboard.compare.curve import Curve
 from workbench.dashboard.compare.grouping import Mean, mean_lines
 from workbench.dashboard.shared.numbers import COLUMNS
-from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import mean_curves
 from workbench.runs.execution.run import open_run
 
@@ -20,7 +20,7 @@ def test_the_live_mean_and_its_error_are_those_of_the_measure(measure, new_run):
     names = {engine: [f"{engine}-{seed}" for seed in range(3)] for engine in ("svb", "cvb")}
     paths = [new_run(name, engine, n_iterations=12 + seed, seed=seed)
              for engine, own in names.items() for seed, name in enumerate(own)]
-    readings = Readings(paths[0].parent).look().readings
+    readings = RunMonitor(paths[0].parent).look().readings
     lines, curves = mean_lines(list(readings)), mean_curves([open_run(path) for path in paths], measure, "elapsed")
     assert {line.label for line in lines} == {f"{curve.label} · mean of 3" for curve in curves} and len(curves) == 2
     known = {reading.name: reading for reading in readings}

@@ -8,12 +8,11 @@ import pytest
 import xarray as xr
 
 from workbench.dashboard.compare.files import FileError
-from workbench.dashboard.shared import run_monitor as readings
-from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.snapshots import moment_of, topic_colour
 from workbench.dashboard.topics import files, hierarchy
-from workbench.dashboard.topics.hierarchy import SAID, hierarchy_told, level_told, picture_told
-from workbench.dashboard.topics.overview import named, topics_told
+from workbench.dashboard.topics.hierarchy import SAID, hierarchy_content, level_content, picture_of
+from workbench.dashboard.topics.overview import named, topic_entries
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.measures import mixture_table, mixtures
 from workbench.models.networks.files import network_of
@@ -34,27 +33,19 @@ def path(tmp_path_factory):
 
 def moment(path):
     """The last snapshot of the run in a folder."""
-    return moment_of(next(one for one in Readings(path.parent).look().readings if one.path == path))
+    return moment_of(next(one for one in RunMonitor(path.parent).look().readings if one.path == path))
 
 
-def test_the_picture_has_every_level_and_arrow_within_its_frame():
-    told = picture_told(NETWORK)
-    assert [level["name"] for level in told["levels"]] == ["theta0", "theta1", "phi"]
-    assert [arrow["name"] for arrow in told["arrows"]] == [
-        "document", "document", "super (3)", "sub (4)", "super (3)", "word",
-    ]
-    for arrow in told["arrows"]:
-        x, y = np.array(arrow["path"]).T
-        assert (x >= 0).all() and (x <= told["width"]).all() and (y >= 0).all() and (y <= told["height"]).all()
-    assert told["levels"][1]["told"].startswith("document, super (where super 1 to 2) → sub, prior 0.1")
-    assert told["levels"][0]["rows"] == ["1 row a document", "of 3"]
-    straight, bow = (arrow for arrow in told["arrows"] if arrow["name"] == "super (3)")
-    assert bow["y"] < bow["path"][0][1] < straight["y"], "y goes down: a bow is above its ends"
+def test_the_picture_is_an_element_of_the_page_in_its_colours_with_the_levels_in_words():
+    told = picture_of(NETWORK)
+    assert told["name"] == "hpam2" and told["svg"].startswith("<svg") and "<script" not in told["svg"]
+    assert "theta1: document, super (where super 1 to 2) → sub, prior 0.1" in told["svg"].partition(">")[0]
+    assert told["svg"].count("var(--level") == 3 and "#000000" not in told["svg"]
 
 
 def test_rows_come_with_most_tokens_first_and_values_with_the_topics_they_lead_to(path):
     run = open_run(path)
-    told, found = {level["name"]: level for level in hierarchy_told(moment(path), {})["levels"]}, mixtures(run)
+    told, found = {level["name"]: level for level in hierarchy_content(moment(path), {})["levels"]}, mixtures(run)
     level, own = told["theta1"], found["theta1"]
     totals = dict(zip(own["row"].values, own["tokens"].values.sum(axis=1), strict=True))
     assert [row[0] for row in level["rows"]] == sorted(totals, key=totals.get, reverse=True)
@@ -75,23 +66,23 @@ def test_only_the_largest_values_of_a_row_and_the_largest_rows_are_told(monkeypa
         },
         {"row": ["a", "b", "c"], "value": ["x", "y", "z"]}, {"by": ("author",), "draws": "kind"},
     )
-    told = level_told("theta", found, "")
+    told = level_content("theta", found, "")
     assert told["rows"] == [
         ["c", 201.0, -1, [[0, 0, 200.0]], 2, 1.0], ["a", 100.0, -1, [[1, 1, 96.0], [2, -1, 3.0]], 1, 1.0],
         ["b", 0.0, -1, [], 3, 0.0],
     ]
     monkeypatch.setattr(hierarchy, "MOST_ROWS", 1)
-    told = level_told("theta", found, "")
+    told = level_content("theta", found, "")
     assert [row[0] for row in told["rows"]] == ["c"] and told["n_rows"] == 3 and told["tokens"] == 301
 
 
 def test_topics_have_the_colour_of_the_page_their_node_and_their_label(path):
     now = moment(path)
     nodes = ["root", "super 1", "super 2", "sub 1", "sub 2", "sub 3"]
-    assert {one["topic"]: one["node"] for one in topics_told(now, {})} == dict(enumerate(nodes))
-    labels = {one["topic"]: named(one) for one in topics_told(now, {2: "fruit"})}
+    assert {one["topic"]: one["node"] for one in topic_entries(now, {})} == dict(enumerate(nodes))
+    labels = {one["topic"]: named(one) for one in topic_entries(now, {2: "fruit"})}
     assert labels[2] == "super 2 · fruit" and labels[0] == "root"
-    topics = hierarchy_told(now, labels)["topics"]
+    topics = hierarchy_content(now, labels)["topics"]
     assert [topics[str(topic)]["node"] for topic in range(6)] == nodes
     assert [topics[str(topic)]["label"] for topic in range(3)] == ["", "", "fruit"]
     assert all(topics[str(topic)]["colour"] == topic_colour(topic) for topic in range(6))
@@ -100,9 +91,9 @@ def test_topics_have_the_colour_of_the_page_their_node_and_their_label(path):
 @pytest.fixture
 def page(path, monkeypatch):
     """The page of a store with this run and one of LDA."""
-    own = Readings(path.parent)
+    own = RunMonitor(path.parent)
     monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
-    monkeypatch.setattr(readings, "_READINGS", {path.parent.resolve(): own})
+    monkeypatch.setattr("workbench.dashboard.topics.page.monitor_of", lambda store: own)
     return TopicsPage(path.parent)
 
 

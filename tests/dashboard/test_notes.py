@@ -3,24 +3,24 @@
 import pytest
 
 from workbench.dashboard.shared.notes import NotesCard
-from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.runs.store.notes import FILE, annotate, read_notes
 
 
 @pytest.fixture
 def card(new_run, tmp_path):
     """A card, and a function that lets it read the store anew with some runs chosen; two runs are there."""
-    nudges = []
-    made = NotesCard(lambda: nudges.append(1))
+    changes = []
+    made = NotesCard(lambda: changes.append(1))
     for name in "ab":
         new_run(name, n_iterations=2)
-    readings = Readings(tmp_path / "runs")
+    readings = RunMonitor(tmp_path / "runs")
 
     def choose(*names):
         made.show({reading.name: reading for reading in readings.look().readings}, list(names))
         return made.field.written
 
-    return made, choose, tmp_path / "runs", nudges
+    return made, choose, tmp_path / "runs", changes
 
 
 def test_the_note_is_that_of_one_run_and_the_tags_are_those_of_all_that_are_chosen(card):
@@ -33,12 +33,12 @@ def test_the_note_is_that_of_one_run_and_the_tags_are_those_of_all_that_are_chos
 
 
 def test_what_is_typed_is_written_to_every_run_that_it_was_typed_for(card):
-    made, choose, store, nudges = card
+    made, choose, store, changes = card
     choose("a", "b")
     made.field._handle_msg({"runs": ["a", "b"], "tag": "paper"})
     made.field._handle_msg({"runs": ["a"], "note": "first"})
     assert [read_notes(store / name)[:2] for name in "ab"] == [("first", ("paper",)), ("", ("paper",))]
-    assert (made.field.said, made.field.wrong, len(nudges)) == ("Saved.", False, 2)
+    assert (made.field.said, made.field.wrong, len(changes)) == ("Saved.", False, 2)
     made.field._handle_msg({"runs": ["a", "b"], "untag": "paper"})
     assert [read_notes(store / name).tags for name in "ab"] == [(), ()]
     assert choose("a")["notes"] == "first" and made.field.said == ""
@@ -57,10 +57,10 @@ def test_a_mistake_is_told_and_nothing_is_written(card):
     {"runs": ["a"], "remove": "x"}, {"note": "x"}, "text", None,
 ])
 def test_only_a_text_for_runs_that_are_there_is_written(said, card):
-    made, choose, store, nudges = card
+    made, choose, store, changes = card
     choose("a")
     made.field._handle_msg(said)
-    assert nudges == [] and not (store / "a" / FILE).exists()
+    assert changes == [] and not (store / "a" / FILE).exists()
 
 
 def test_notes_that_cannot_be_read_say_so_in_their_place(card):

@@ -12,7 +12,7 @@ from workbench.dashboard.compare.choices import choice_of, choices
 from workbench.dashboard.compare.fields import FILE
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import cells_of, start_runs, told
+from workbench.dashboard.compare.starting import cells_of, start_runs, summary_of_start
 from workbench.dashboard.compare.values import Values
 from workbench.dashboard.shared.link import from_query, take, to_query, widget_part, written
 from workbench.engines import ENGINES, get_engine
@@ -179,7 +179,7 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     seen = shown(form)
     assert seen[seen.index("Options: as usual") + 1 :] == [
         "Start from", "Runs at a time", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
-        "cvb0", "Precision", "svb-cgs", "Samples", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
+        "cvb0", "Precision", "svb-cgs", "Chains", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
         "Priors: as usual",
     ]
 
@@ -251,7 +251,7 @@ def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_diffe
 
 
 def test_a_file_as_nobody_would_read_it_comes_in_by_its_fields(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     (tmp_path / "mine.csv").write_text("id,body\n" + "1,the apples and the pears\n2,an apple of the pears\n" * 20)
     form = Settings()
     form.corpus.value, form.path.value, form.engines.value = FILE, str(tmp_path / "mine.csv"), ["cgs"]
@@ -315,7 +315,7 @@ def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
     ("seeds", 0, "number of seeds must be"), ("holdout", 1.0, "test share must be"), ("holdout", None, "test share must be"),
     ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
     ("engines", [], "choose at least one engine"), ("r", "often", "“r” of svb-cgs must be a number"),
-    ("n_samples", 0, "“samples” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “samples” 1"),
+    ("n_chains", 0, "“chains” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “chains” 1"),
     ("jobs", None, f"runs at a time must be a whole number from 1 to {SLOTS}; the field is empty"),
     ("path", "/no/such/file.csv", "no file and no folder"), ("path", "", "needs a path"),
 ])
@@ -371,7 +371,7 @@ def test_a_sentence_is_text_whatever_is_in_it():
 
 def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     launched = []
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: launched.extend(paths))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: launched.extend(paths))
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
     form = Settings()
@@ -387,19 +387,19 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     assert specs["g-hdp"].model == {"n_topics": 2} and specs["g-hdp"].options["learn_gamma"] is False
     names = {run.name for run in started}
     assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
-    assert told(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
+    assert summary_of_start(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
     assert memory.startswith(f"{SLOTS} at a time, about ") and "of memory" in memory and others == ""
 
 
 def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\n" * 20)
     values = Settings().values() | {"corpus": str(text), "engines": ["cgs"], "n_iterations": 3, "n_topics": 2}
     (run,), *_ = start_runs(tmp_path / "runs", values)
     resume(run, progress=False)
-    monkeypatch.setattr("workbench.runs.store.store.KERNELS", "others")
-    sentence = told(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
+    monkeypatch.setattr("workbench.runs.store.reader.KERNELS", "others")
+    sentence = summary_of_start(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
     assert sentence.startswith("1 run started, about ") and f"; run '{run.name}' was made by other kernels than" in sentence
 
 
@@ -407,7 +407,7 @@ def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
     ({"top_words": 3}, 3, {"top_words": 3}), ({"singletons": "both-own"}, 6, {"singletons": "both-own"}),
 ])
 def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_words, split, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples apples\nred green blue red red\n" * 20)
     values = Settings().values() | changes | {"corpus": str(text), "engines": ["cgs"], "n_topics": 2}
@@ -419,7 +419,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_wor
 
 
 def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: None)
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     monkeypatch.setattr("workbench.dashboard.compare.starting.corpus_of", lambda name, read: halves[0])
     new_run("first")
     values = Settings().values() | {"corpus": "docstrings", "engines": ["cgs"], "n_topics": 4, "start": "first", "holdout": 0.0}
@@ -428,7 +428,7 @@ def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves
 
 
 def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: pytest.fail("started"))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started"))
     text = tmp_path / "texts.csv"
     text.write_text("text\napples pears\n")
     with pytest.raises(ValueError, match=r"\w"):
@@ -437,7 +437,8 @@ def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
 
 
 def test_a_finished_run_is_said_to_be_there():
-    assert told([], [object()], "") == "1 run was there already, finished; change the seed or raise the iterations for more."
+    there = "1 run was there already, finished; change the seed or raise the iterations for more."
+    assert summary_of_start([], [object()], "") == there
 
 
 def test_a_link_goes_round_for_every_field():
@@ -447,7 +448,7 @@ def test_a_link_goes_round_for_every_field():
     parts, others = ({name: widget_part(w) for name, w in f.fields().items()} for f in (form, other))
     assert to_query(parts) == ""
     unusual = {"corpus": FILE, "path": "a & b=c.csv", "engines": ["cgs"],
-               "r": [1, 2.5, math.inf], "n_samples": 3, "phases": "interleaved",
+               "r": [1, 2.5, math.inf], "n_chains": 3, "phases": "interleaved",
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
                "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
                "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "start": "a-run",

@@ -6,7 +6,7 @@ from toys import simulated
 import workbench as wb
 from workbench.dashboard.shared.snapshots import Moment, counts_of
 from workbench.runs.execution.run import Run
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 
 def moment_in(store) -> Moment:

@@ -6,8 +6,8 @@ import pytest
 
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import start_runs, told
-from workbench.dashboard.compare.sweeps import MOST, n_runs, paces, told_ahead
+from workbench.dashboard.compare.starting import start_runs, summary_of_start
+from workbench.dashboard.compare.sweeps import MOST, describe_sweep, n_runs, paces
 from workbench.dashboard.compare.values import Values
 
 TEXT = "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
@@ -50,7 +50,7 @@ def test_one_run_is_told_as_one(form):
 
 def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_path, monkeypatch):
     lined = []
-    monkeypatch.setattr("workbench.dashboard.compare.starting.line_up", lambda paths, jobs: lined.append((paths, jobs)))
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: lined.append((paths, jobs)))
     text = tmp_path / "texts.csv"
     text.write_text(TEXT)
     values = form.values() | {"corpus": str(text)}
@@ -65,7 +65,7 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
     assert [spec.model["n_topics"] for spec in specs if spec.engine == "cv-hdp"] == [2, 3]
     assert (len(started), finished, len({spec.train for spec in specs})) == (18, [], 1)
     assert lined == [([run.path for run in started], 2)]
-    assert told(started, finished, memory).startswith("18 runs started, 2 at a time, about ")
+    assert summary_of_start(started, finished, memory).startswith("18 runs started, 2 at a time, about ")
 
 
 @pytest.mark.parametrize("field, wrong, said", [
@@ -92,8 +92,8 @@ def test_the_time_is_told_at_the_pace_of_runs_on_the_same_corpus(form, reading_o
     assert pace == {(engine, "kos"): pytest.approx(seconds) for engine in form.engines.value}
     assert paces([reading_of(n_points=4)]) == paces([reading_of()._replace(spec=None)]) == {}
     values = form.values() | {"corpus": "kos", "jobs": 1}
-    assert told_ahead(values, pace).startswith("18 runs, 1 at a time and the others in line; about ")
+    assert describe_sweep(values, pace).startswith("18 runs, 1 at a time and the others in line; about ")
     topics = 2 * (2 + 3) + 2 * 3 * (2 + 3) + (2 + 3)
-    assert f"about {3 * seconds * topics:.0f} s" in told_ahead(values, pace)
-    assert "about" not in told_ahead(values | {"corpus": "nips"}, pace)
-    assert "about" not in told_ahead(values | {"top_words": 100}, pace)
+    assert f"about {3 * seconds * topics:.0f} s" in describe_sweep(values, pace)
+    assert "about" not in describe_sweep(values | {"corpus": "nips"}, pace)
+    assert "about" not in describe_sweep(values | {"top_words": 100}, pace)

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.dashboard.compare.table import SORTED_BY, RunTable, duration, row
 from workbench.dashboard.shared.link import LONGEST
-from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.runs.execution.run import open_run
 from workbench.runs.store.notes import Notes
 
@@ -68,7 +68,7 @@ def test_a_row_says_what_the_run_learns_with_the_last_values_and_how_many_topics
     hdp = new_run("hdp", "cv-hdp", options={"learn_beta": True, "learn_tau": True, "learn_alpha": False})
     lda = new_run("lda", "cvb0", options={"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 2})
     of_hdp, of_lda = (open_run(path).isel(iteration=-1) for path in (hdp, lda))
-    cells = {reading.name: row(reading) for reading in Readings(tmp_path / "runs").look().readings}
+    cells = {reading.name: row(reading) for reading in RunMonitor(tmp_path / "runs").look().readings}
     found = (float(of_hdp[name]) for name in ("beta_total", "top_concentration"))
     assert cells["hdp"]["learns"] == "learns beta (in all {:.3g}), gamma ({:.3g}), tau".format(*found)
     found = float(of_lda["alpha"].sum()), float(of_lda["beta"])
@@ -84,7 +84,7 @@ def test_a_run_that_has_nothing_yet_shows_dashes(reading_of):
 def test_a_run_that_cannot_be_read_is_a_row_too(new_run, tmp_path):
     path = new_run("broken")
     (path / "data.zarr" / "numbers" / "zarr.json").unlink()
-    cells = row(Readings(tmp_path / "runs").look().readings[0])
+    cells = row(RunMonitor(tmp_path / "runs").look().readings[0])
     assert (cells["name"], cells["state"], cells["K"]) == ("broken", "unreadable", "–")
 
 

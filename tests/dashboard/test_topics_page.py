@@ -11,16 +11,15 @@ import pandas as pd
 import pytest
 
 from workbench.corpus import Corpus
-from workbench.dashboard.shared import run_monitor as readings
 from workbench.dashboard.shared.link import from_query, to_query
-from workbench.dashboard.shared.run_monitor import Readings
+from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
 from workbench.dashboard.topics import documents, files, matching, overview, scores
-from workbench.dashboard.topics.folding import folded, listed, unseen_told
-from workbench.dashboard.topics.overview import NONE, map_of, topics_told, words_told
+from workbench.dashboard.topics.folding import folded, listed, unseen_document
+from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
 from workbench.dashboard.topics.page import TopicsPage
-from workbench.dashboard.topics.sizes import sizes_told
+from workbench.dashboard.topics.sizes import size_series
 from workbench.measures import (
     coherence,
     diversity,
@@ -39,16 +38,16 @@ from workbench.runs.afterwards.infer import infer
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run, open_run
 from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.layout import open_group
 from workbench.runs.store.places import DATA
-from workbench.runs.store.store import open_group
 
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """The store of `new_run`, with readings of its own that look when they are asked."""
-    own = Readings(tmp_path / "runs")
+    own = RunMonitor(tmp_path / "runs")
     monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
-    monkeypatch.setattr(readings, "_READINGS", {(tmp_path / "runs").resolve(): own})
+    monkeypatch.setattr("workbench.dashboard.topics.page.monitor_of", lambda store: own)
     return tmp_path / "runs"
 
 
@@ -66,13 +65,13 @@ def of_words(store):
 
 def moment(path):
     """The last snapshot of the run in a folder."""
-    return moment_of(next(one for one in Readings(path.parent).look().readings if one.path == path))
+    return moment_of(next(one for one in RunMonitor(path.parent).look().readings if one.path == path))
 
 
 def test_topics_are_told_largest_first_with_their_places_and_words(new_run):
     path = new_run("one", "cgs")
     run = open_run(path)
-    told = topics_told(moment(path), {2: "named"})
+    told = topic_entries(moment(path), {2: "named"})
     assert [one["topic"] for one in told] == topics_by_size(run)
     places, words = topic_map(run), top_words(run, 6)["word"]
     for one in told:
@@ -88,7 +87,7 @@ def test_words_of_a_topic_have_its_phi_their_share_and_the_topics_they_lie_in(ne
     path = new_run("one", "cgs", seed=4)
     run, now = open_run(path), moment(path)
     assert topics_by_size(run) != [0, 1, 2, 3]  # else an order could be forgotten
-    told = words_told(now, 1, 5, 0.6)
+    told = word_entries(now, 1, 5, 0.6)
     ranked = top_words(run, 5, 0.6).sel(topic=1)
     assert (told["of"], [row["word"] for row in told["rows"]]) == (1, list(ranked["word"].values))
     share, order = topic_sizes(run)["share"], topics_by_size(run)
@@ -102,10 +101,10 @@ def test_words_of_a_topic_have_its_phi_their_share_and_the_topics_they_lie_in(ne
 
 def test_without_a_topic_the_most_salient_words_are_told(new_run):
     path = new_run("one", "cgs")
-    told, found = words_told(moment(path), NONE, 4, 0.6), salient_words(open_run(path), 4)
+    told, found = word_entries(moment(path), NONE, 4, 0.6), salient_words(open_run(path), 4)
     assert told["of"] == NONE and [row["word"] for row in told["rows"]] == list(found["word"].values)
     assert [row["bar"] for row in told["rows"]] == pytest.approx(found["saliency"].values)
-    assert words_told(moment(path), 99, 4, 0.6) == told
+    assert word_entries(moment(path), 99, 4, 0.6) == told
 
 
 def test_the_map_of_the_next_snapshot_lies_on_the_last_one(new_run):
@@ -113,7 +112,7 @@ def test_the_map_of_the_next_snapshot_lies_on_the_last_one(new_run):
     before = topic_map(open_run(path))
     map_of(moment(path))
     resume(path, n_iterations=12, progress=False)
-    told, laid = topics_told(moment(path), {}), topic_map(open_run(path), before)
+    told, laid = topic_entries(moment(path), {}), topic_map(open_run(path), before)
     assert [one["topic"] for one in told] == topics_by_size(open_run(path))
     for one in told:
         at = laid.sel(topic=one["topic"])
@@ -290,7 +289,7 @@ def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_fro
 
 def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run):
     path = new_run("one", "cgs", n_iterations=300)
-    told, n_k = sizes_told(path, {1: "named"}), open_run(path)["n_k"]
+    told, n_k = size_series(path, {1: "named"}), open_run(path)["n_k"]
     assert (told["iterations"][0], told["iterations"][-1]) == (1, 300) and len(told["iterations"]) <= 120
     assert [one["topic"] for one in told["series"]] == topics_by_size(open_run(path))
     for one in told["series"]:
@@ -358,7 +357,7 @@ def test_a_typed_text_is_folded_in_and_its_words_are_coloured_in_place(of_words,
     known = ["apple", "red"]
     text = f"{known[0].upper()} zebras, the {known[1]}!"
     found = folded(moment(of_words), "a text", text.encode(), ".txt")
-    told = unseen_told(found, 0, 1, {})
+    told = unseen_document(found, 0, 1, {})
     pieces = [piece["word"] for piece in told["words"]]
     assert "".join(pieces) == text
     topics = {piece["word"]: piece["topic"] for piece in told["words"] if piece["topic"] is not None}
@@ -375,7 +374,7 @@ def test_uploaded_documents_are_a_table_that_can_be_taken_away(of_words, new_run
     found = folded(moment(of_words), "new.csv", content, ".csv")
     listing = listed(found)["documents"]
     assert [(one["title"], one["share"]) for one in listing] == [("first", 0.0), ("second", 1.0)]
-    told = unseen_told(found, 0, NONE, {})
+    told = unseen_document(found, 0, NONE, {})
     assert [(piece["word"], piece["n"]) for piece in told["words"]] == [(word, 2)] and not told["raw"]
     table = pd.read_csv(io.BytesIO(found.csv().content))
     assert table["out_of_vocabulary"].tolist() == [0.0, 1.0] and table["document"].tolist() == ["first", "second"]
@@ -480,3 +479,32 @@ def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, s
     monkeypatch.setattr(Run, "dataset", dropping)
     found = counts_of(moment(path))
     assert found["snapshot_iteration"].values.tolist() == kept[-2:-1] and found["n_kw"].values.sum() > 0
+
+
+def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store, monkeypatch):
+    path, progress = new_run("states"), Run.progress
+    other = ("iteration", "state"), np.linspace(0, 1, 36).reshape(12, 3), {"long_name": "share of each state"}
+    monkeypatch.setattr(Run, "progress", lambda run: progress(run).drop_vars(["n_k", "topic"]).assign(occupancy=other)
+                        .assign_coords(state=["a", "b", "c"]))
+    monkeypatch.setattr(overview, "counts_of", lambda moment: None)
+    for module in (scores, matching, documents, files):
+        for name in {"counts_of", "documents_of"} & set(vars(module)):
+            monkeypatch.setattr(module, name, lambda moment: None)
+    page = TopicsPage(store)
+    assert "states has no topics." in page.said.object and "has no topics" in page.sizes.said
+    page.view()
+    assert page.recorded.card.visible and "Occupancy" in page.recorded.title.options[-1]
+    assert page.recorded.picture.object.startswith("<figure") and not any(card.visible for card in page._of_topics)
+    page.recorded.title.value = "Occupancy"
+    assert "share of each state" in page.recorded.picture.object.lower()
+    table = pd.read_csv(io.BytesIO(files.recorded_file(moment(path), "Occupancy", "csv").content))
+    assert table["occupancy"].iloc[-1] == 1 and set(table["state"]) == {"a", "b", "c"}
+    with pytest.raises(ValueError, match="no picture 'nothing'"):
+        files.recorded_file(moment(path), "nothing", "svg")
+
+
+def test_a_run_of_topics_has_no_card_of_other_recordings(new_run, store):
+    new_run("plain")
+    page = TopicsPage(store)
+    page.view()
+    assert not page.recorded.card.visible

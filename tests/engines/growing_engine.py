@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, NoOptions
+from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_cvb0
+from workbench.engines.options import NoOptions
 from workbench.models import HDP, Priors
 
 ALPHA_TOTAL, BETA_TOTAL = 2.0, 5.0
@@ -57,7 +58,9 @@ def predict(corpus, model, options, state, pairs):
 
 def engine(name):
     return Engine(
-        name, "Growing", "nobody", HDP, NoOptions, State, ("alpha_total", "beta_total", "steps"), lambda corpus, options: True,
-        init, step, watch, counts, predict, by_cvb0, keeps=("token_topics",),
+        name=name, title="Growing", source="nobody",
+        model=HDP, options=NoOptions, state=State, samples=lambda corpus, options: True,
+        watches=("alpha_total", "beta_total", "steps"), keeps=("token_topics",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
         grows=True,
     )

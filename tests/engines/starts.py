@@ -16,25 +16,26 @@ def padded_rows(rows, dtype):
     return out
 
 
-def svb_state(corpus, gamma, schedule, r=0):
+def svb_state(corpus, model, gamma, schedule, r=0):
     """The state of `svb` (or the variational part of a hybrid) behind responsibilities of every pair."""
     counts = twins.expected_counts(corpus, gamma, r)
     kept = gamma[corpus.counts > r] if schedule == "sequential" else gamma[:0]
     return svb.State(
-        padded_rows(counts.n_dk, float), padded_rows(counts.n_wk, float), pad_topics(counts.n_k), padded_rows(kept, float), 0.0
+        padded_rows(counts.n_dk, float), padded_rows(counts.n_wk, float), pad_topics(counts.n_k), padded_rows(kept, float), 0.0,
+        model.alphas, model.beta,
     )
 
 
-def cgs_state(corpus, topics, n_topics, r=np.inf):
+def cgs_state(corpus, model, topics, n_topics, r=np.inf):
     """The state of `cgs` (or of one chain of a hybrid) behind topics of every token."""
     counts = twins.sampled_counts(corpus, topics, n_topics, r)
     return cgs.State(
         np.array(topics, np.uint16), padded_rows(counts.n_dk, np.int32), padded_rows(counts.n_wk, np.int32),
-        pad_topics(counts.n_k).astype(np.int64),
+        pad_topics(counts.n_k).astype(np.int64), model.alphas, model.beta,
     )
 
 
-def cvb_state(corpus, gamma, r=0, second_order=True):
+def cvb_state(corpus, model, gamma, r=0, second_order=True):
     """The state of `cvb` or `cvb0` (or the variational part of a hybrid) behind responsibilities of every pair."""
     mean, variance = twins.expected_counts(corpus, gamma, r), twins.count_variances(corpus, gamma, r)
     rows = [padded_rows(mean.n_dk, float), padded_rows(mean.n_wk, float), pad_topics(mean.n_k)]
@@ -42,20 +43,25 @@ def cvb_state(corpus, gamma, r=0, second_order=True):
         rows += [padded_rows(variance.n_dk, float), padded_rows(variance.n_wk, float), pad_topics(variance.n_k)]
     else:
         rows += [np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0)]
-    return cvb.State(*rows, padded_rows(gamma[corpus.counts > r], float))
+    return cvb.State(*rows, padded_rows(gamma[corpus.counts > r], float), model.alphas, model.beta)
 
 
-def hybrid_state(corpus, gamma, chains, schedule, r):
+def stacked(corpus, model, gamma, chains, r):
+    """topics, n_dk, n_wk and n_k of topics of every token, a chain each."""
+    states = [cgs_state(corpus, model, topics, gamma.shape[1], r)[:4] for topics in chains]
+    return [np.stack(arrays) for arrays in zip(*states, strict=True)]
+
+
+def hybrid_state(corpus, model, gamma, chains, schedule, r):
     """The state of `svb-cgs` behind responsibilities of every pair and topics of every token, a chain each."""
-    states = [cgs_state(corpus, topics, gamma.shape[1], r) for topics in chains]
-    return hybrid.SvbState(*svb_state(corpus, gamma, schedule, r), *(np.stack(arrays) for arrays in zip(*states, strict=True)))
+    part = svb_state(corpus, model, gamma, schedule, r)
+    return hybrid.SvbState(*part[:-2], *stacked(corpus, model, gamma, chains, r), *part[-2:])
 
 
-def cvb_hybrid_state(corpus, gamma, chains, r, second_order=True):
+def cvb_hybrid_state(corpus, model, gamma, chains, r, second_order=True):
     """The state of `cvb-cgs` or `cvb0-cgs` behind the same."""
-    states = [cgs_state(corpus, topics, gamma.shape[1], r) for topics in chains]
-    part = cvb_state(corpus, gamma, r, second_order)
-    return hybrid.CvbState(*part, *(np.stack(arrays) for arrays in zip(*states, strict=True)))
+    part = cvb_state(corpus, model, gamma, r, second_order)
+    return hybrid.CvbState(*part[:-2], *stacked(corpus, model, gamma, chains, r), *part[-2:])
 
 
 def uniforms_of(context: StepContext, chain: int = 0):

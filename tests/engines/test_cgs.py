@@ -34,7 +34,7 @@ def assert_within_four_standard_errors(samples, exact):
 def test_sweeps_meet_their_twin_token_by_token(n_topics):
     corpus, model = simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     topics = random_topics(corpus, n_topics)
-    state = cgs_state(corpus, topics, n_topics)
+    state = cgs_state(corpus, model, topics, n_topics)
     for sweep in (1, 2):
         context, before = StepContext(9, sweep), topics
         topics = twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context))
@@ -50,7 +50,7 @@ def test_sweeps_meet_their_twin_token_by_token(n_topics):
 def test_tiny_priors_meet_their_twin_token_by_token(prior):
     corpus, model = simulated(), LDA(6, prior, prior)
     topics = random_topics(corpus, 6)
-    state, context = cgs_state(corpus, topics, 6), StepContext(9, 1)
+    state, context = cgs_state(corpus, model, topics, 6), StepContext(9, 1)
     state, _ = ENGINE.step(corpus, model, OPTIONS, state, context)
     assert np.array_equal(state.topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context)))
 
@@ -90,7 +90,7 @@ def test_samples_predict_with_the_printed_perplexity(oracles, toy):
     test = corpus_of(printed["test"], 2, 3)
     rows = [twins.pairs_of(test).index(tuple(pair)) for pair in printed["test"]]
     probability = [
-        ENGINE.predict(corpus, model, OPTIONS, cgs_state(corpus, topics, 2), test) for topics in printed["samples"]
+        ENGINE.predict(corpus, model, OPTIONS, cgs_state(corpus, model, topics, 2), test) for topics in printed["samples"]
     ]
     np.testing.assert_allclose(np.array(probability)[:, rows], printed["p_token_per_sample"], rtol=EXACT)
     average = np.mean(probability, axis=0)

@@ -9,8 +9,9 @@ from engines.starts import cvb_hybrid_state, uniforms_of
 from toys import doubled, every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions
+from workbench.engines.options import make_options
 from workbench.models import LDA
 from workbench.models.options import OptionError
 
@@ -32,10 +33,10 @@ def twin_sweep(name):
     return partial(twins.collapsed_sweep, second_order=second_order(name))
 
 
-def assert_meets_twin(corpus, state, gamma, chains, r):
+def assert_meets_twin(corpus, model, state, gamma, chains, r):
     n_topics = gamma.shape[1]
     np.testing.assert_allclose(state.gamma[:, :n_topics], gamma[corpus.counts > r], rtol=0, atol=COUNTS)
-    expected = cvb_hybrid_state(corpus, gamma, chains, r, len(state.var_k) > 0)
+    expected = cvb_hybrid_state(corpus, model, gamma, chains, r, len(state.var_k) > 0)
     for found, array in zip(state[:6], expected[:6], strict=True):
         np.testing.assert_allclose(found, array, rtol=0, atol=COUNTS)
     drawn = np.repeat(corpus.counts, corpus.counts) <= r
@@ -63,13 +64,13 @@ def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, n_chains, nam
     engine, corpus = get_engine(name), simulated(8, 10, 12)
     model = LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     gamma, chains = random_gamma(corpus, n_topics), [random_topics(corpus, n_topics, s) for s in range(n_chains)]
-    state, options = cvb_hybrid_state(corpus, gamma, chains, 1, second_order(name)), options_of(name, 1, n_chains)
+    state, options = cvb_hybrid_state(corpus, model, gamma, chains, 1, second_order(name)), options_of(name, 1, n_chains)
     for sweep in (1, 2):
         context = StepContext(5, sweep)
         uniforms = [uniforms_of(context, s) for s in range(n_chains)]
         gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, twin_sweep(name))
         state, info = engine.step(corpus, model, options, state, context)
-        assert_meets_twin(corpus, state, gamma, chains, 1)
+        assert_meets_twin(corpus, model, state, gamma, chains, 1)
     assert info["updates"] == n_chains * corpus.n_tokens - n_chains * int(np.sum((corpus.counts - 1)[corpus.counts > 1]))
     totals = [twins.expected_counts(corpus, gamma, 1).plus(twins.sampled_counts(corpus, z, n_topics, 1)) for z in chains]
     objective = np.mean([twins.log_joint(n, model.alphas, model.beta) for n in totals]) + twins.entropy(corpus, gamma, 1)
@@ -85,7 +86,7 @@ def test_interleaved_passes_meet_their_twin(n_topics, r, name):
     engine, corpus = get_engine(name), simulated(8, 10, 12)
     model = LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
-    state = cvb_hybrid_state(corpus, gamma, [topics], r, second_order(name))
+    state = cvb_hybrid_state(corpus, model, gamma, [topics], r, second_order(name))
 
     def update(gamma, pair, sampled):
         return twins.collapsed_responsibility(
@@ -98,7 +99,7 @@ def test_interleaved_passes_meet_their_twin(n_topics, r, name):
             corpus, gamma, topics, model.alphas, model.beta, r, uniforms_of(context), update
         )
         state, _ = engine.step(corpus, model, options_of(name, r, 1, "interleaved"), state, context)
-        assert_meets_twin(corpus, state, gamma, [topics], r)
+        assert_meets_twin(corpus, model, state, gamma, [topics], r)
 
 
 def test_tokens_may_be_drawn_with_the_variance_terms():
@@ -108,7 +109,7 @@ def test_tokens_may_be_drawn_with_the_variance_terms():
     drawn = np.repeat(corpus.counts, corpus.counts) <= 1
     found = []
     for option in (False, True):
-        state = cvb_hybrid_state(corpus, gamma, [topics], 1)
+        state = cvb_hybrid_state(corpus, model, gamma, [topics], 1)
         state, _ = engine.step(corpus, model, CvbOptions(1, cg_second_order=option), state, context)
         variance = twins.count_variances(corpus, gamma, 1) if option else None
         expected = twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context), 1, mean, variance)
@@ -119,8 +120,8 @@ def test_tokens_may_be_drawn_with_the_variance_terms():
 
 @both_orders
 def test_an_interleaved_pass_needs_one_chain(name):
-    with pytest.raises(OptionError, match="phases=interleaved needs n_samples=1"):
-        make_options(get_engine(name), {"phases": "interleaved", "n_samples": 2})
+    with pytest.raises(OptionError, match="phases=interleaved needs n_chains=1"):
+        make_options(get_engine(name), {"phases": "interleaved", "n_chains": 2})
 
 
 def test_variance_terms_belong_to_two_phases():

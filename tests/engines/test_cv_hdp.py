@@ -215,7 +215,7 @@ def test_the_collapsed_bound_of_lda_is_the_printed_one(oracles, toy, name):
     model = LDA(n_topics, printed["alpha"] / n_topics, known["beta"] / known["W"])
     gamma = padded_rows(np.array(printed["q"]), float)
     counts = [np.zeros((rows.n_documents, 16)), np.zeros((rows.n_words, 16)), np.zeros(16)]  # not what the bound is made of
-    state = cvb.State(*counts, *(np.zeros((0,) * a.ndim) for a in counts), gamma)
+    state = cvb.State(*counts, *(np.zeros((0,) * a.ndim) for a in counts), gamma, model.alphas, model.beta)
     found = get_engine(name).watch(rows, model, None, state)
     assert found["collapsed_bound"] == pytest.approx(printed["cvlda_at_q"], rel=ORACLE)
     if n_topics == 1:
@@ -228,7 +228,7 @@ def test_both_bounds_of_cvb_are_below_the_evidence(oracles):
     known = oracles["hdp_toys"][printed["toy"]]
     corpus = corpus_of([(d, w, 1) for d, w in zip(known["doc"], known["word"], strict=True)], known["D"], known["W"])
     model = LDA(3, printed["alpha"] / 3, known["beta"] / known["W"])
-    state = cvb_state(corpus, random_gamma(corpus, 3))
+    state = cvb_state(corpus, model, random_gamma(corpus, 3))
     for i in range(1, 200):
         state, _ = get_engine("cvb").step(corpus, model, cvb.Options(), state, StepContext(0, i))
     found = get_engine("cvb").watch(corpus, model, cvb.Options(), state)

@@ -9,9 +9,13 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import fold_in
 from workbench.kernels import threads as slices
-from workbench.models import LDA
+from workbench.models import LDA, Priors
 
 WAYS = (fold_in.by_variational_bayes, fold_in.by_cvb0, fold_in.by_gibbs)
+
+
+def learnt(model, n_kw):
+    return fold_in.LearntTopics(Priors(model.alphas, model.beta), n_kw)
 
 
 def two_topics():
@@ -34,7 +38,7 @@ def test_gibbs_meets_the_exact_posterior_mean(toy):
     """4000 copies of the document, each a chain of its own: 4 standard errors. 20 sweeps forget the start of 6 tokens."""
     model, n_kw, pairs = toy()
     copies = corpus_of([(d, w, n) for d in range(4000) for w, n in pairs], 4000, n_kw.shape[1])
-    theta = fold_in.by_gibbs(model, n_kw, copies, StepContext(1, 0))
+    theta = fold_in.by_gibbs(learnt(model, n_kw), None, copies, StepContext(1, 0))
     error = theta.std(axis=0, ddof=1) / np.sqrt(len(theta))
     assert np.all(np.abs(theta.mean(axis=0) - posterior_mean(model, n_kw, pairs)) < 4 * error)
     assert error.max() < 0.003, "too few draws to tell"
@@ -48,7 +52,7 @@ def test_cvb0_comes_nearer_to_the_exact_posterior_mean_than_variational_bayes_on
         n_kw, counts = 5000 * random.dirichlet([0.5] * 4, 2), random.multinomial(5, [0.25] * 4)
         pairs = [(w, n) for w, n in enumerate(counts) if n]
         document, exact = corpus_of([(0, w, n) for w, n in pairs], 1, 4), posterior_mean(model, n_kw, pairs)
-        off.append([np.abs(way(model, n_kw, document, StepContext(0, 0))[0] - exact).max() for way in WAYS[:2]])
+        off.append([np.abs(way(learnt(model, n_kw), None, document, StepContext(0, 0))[0] - exact).max() for way in WAYS[:2]])
     by_variational_bayes, by_cvb0 = np.mean(off, axis=0)
     assert by_cvb0 < 0.5 * by_variational_bayes
 
@@ -59,7 +63,7 @@ def test_threads_and_slices_change_no_bit(way, monkeypatch):
     n_kw, found = np.random.default_rng(0).gamma(0.3, 5.0, (5, 50)), []
     for work, n_threads in ((2**20, 1), (2**14, 1), (2**14, 2), (2**14, 5)):
         monkeypatch.setattr(slices, "SLICE_WORK", work)
-        found.append(way(model, n_kw, corpus, StepContext(3, 0, n_threads)))
+        found.append(way(learnt(model, n_kw), None, corpus, StepContext(3, 0, n_threads)))
     assert all(np.array_equal(theta, found[0]) for theta in found)
 
 
@@ -71,15 +75,14 @@ def test_a_pulse_comes_between_slices_and_may_interrupt(way, monkeypatch):
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        way(LDA(2), np.ones((2, 50)), simulated(60, 50, 40), StepContext(3, 0, 1, interrupt))
+        way(learnt(LDA(2), np.ones((2, 50))), None, simulated(60, 50, 40), StepContext(3, 0, 1, interrupt))
 
 
 def test_only_gibbs_depends_on_the_seed():
     corpus, model, n_kw = simulated(), LDA(4, 0.2, 0.2), np.random.default_rng(0).gamma(0.3, 5.0, (4, 20))
-    same = [
-        np.array_equal(way(model, n_kw, corpus, StepContext(1, 0)), way(model, n_kw, corpus, StepContext(2, 0))) for way in WAYS
-    ]
-    assert same == [True, True, False]
+    topics = learnt(model, n_kw)
+    found = [[way(topics, None, corpus, StepContext(seed, 0)) for seed in (1, 2)] for way in WAYS]
+    assert [np.array_equal(*both) for both in found] == [True, True, False]
 
 
 @pytest.mark.parametrize("name", [*LDA_ENGINES, *HDP_ENGINES])
@@ -88,5 +91,5 @@ def test_every_engine_folds_its_training_documents_in_near_to_where_they_were(na
     corpus = corpus_of([(d, 4 * (d % 2) + w, 3) for d in range(10) for w in range(4)], 10, 8)
     engine, model = get_engine(name), LDA(2, 0.1, 0.1)
     n_kw = np.kron(np.eye(2), np.full(4, 15.0))
-    theta = engine.fold_in(model, n_kw, corpus, StepContext(0, 0))
+    theta = engine.fold_in(learnt(model, n_kw), engine.options(), corpus, StepContext(0, 0))
     np.testing.assert_allclose(theta, np.tile([[1.0, 0.0], [0.0, 1.0]], (5, 1)), atol=0.05)

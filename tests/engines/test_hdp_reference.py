@@ -20,7 +20,7 @@ from workbench.corpus import data_sets, load_corpus
 from workbench.engines.engine import StepContext
 from workbench.measures import bound_of
 from workbench.papers.figures import FIGURES
-from workbench.papers.hdp_made import lay_out_figure
+from workbench.papers.reproduce import lay_out_figure
 
 FIGURE = FIGURES["cv-hdp-kos500"]
 KNOWN = {  # log p of a test word, bound per token
@@ -63,8 +63,8 @@ def table():
     assert {(cell.train.n_tokens, cell.test.n_tokens, cell.train.n_words) for cell in cells} == {(59_920, 6_401, 6_253)}
     with ThreadPoolExecutor(2) as pool:
         for cell in cells:
-            if cell.at["algorithm"] != LAST or cell.at["seed"] == 0:
-                waiting.setdefault(cell.at["algorithm"], []).append(pool.submit(measured, cell))
+            if cell.at["method"] != LAST or cell.at["seed"] == 0:
+                waiting.setdefault(cell.at["method"], []).append(pool.submit(measured, cell))
         found = {}
         for label, futures in waiting.items():
             found[label] = np.array([future.result() for future in futures])

@@ -9,11 +9,12 @@ from engines.starts import assert_same_counts, cgs_state, hybrid_state, uniforms
 from toys import every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import SvbOptions as Options
 from workbench.engines.lda.hybrid import chain_of, threshold_of
 from workbench.engines.lda.partition import partition_of
+from workbench.engines.options import make_options
 from workbench.models import LDA
 from workbench.models.options import OptionError
 
@@ -60,7 +61,7 @@ def test_the_twin_follows_the_printed_trajectory(oracles, toy):
 def test_kernel_and_twin_go_the_same_way_from_the_printed_start(oracles, toy, schedule):
     printed, (corpus, model) = oracles["toyA"]["hybrid_trajectory_svb_r1_S2"], toy
     gamma, chains = np.array(printed["gamma0"]), [np.array(z) for z in printed["z0"]]
-    state = hybrid_state(corpus, gamma, chains, schedule, 1)
+    state = hybrid_state(corpus, model, gamma, chains, schedule, 1)
     for sweep in range(1, 9):
         context = StepContext(4, sweep)
         uniforms = [uniforms_of(context, s) for s in range(2)]
@@ -84,7 +85,7 @@ def test_the_bound_at_given_responsibilities_is_the_printed_one(oracles, toy):
 def test_the_bytes_of_the_pairs_and_of_a_sweep_are_told(n_parts):
     """Columns of the sampled and of the variational pairs; counts of words (word, topic padded) float64, of each chain."""
     corpus, model, n_chains = simulated(60, 50, 40), LDA(20, 0.1, 0.1), 20
-    options = make_options(get_engine("cvb-cgs"), {"partition": n_parts, "n_samples": n_chains})
+    options = make_options(get_engine("cvb-cgs"), {"partition": n_parts, "n_chains": n_chains})
     told = get_engine("cvb-cgs").memory(corpus, model, options)
     columns = partition_of(corpus, n_parts, most=1).columns + partition_of(corpus, n_parts, least=2).columns
     assert told.indices == sum(array.nbytes for each in columns for array in each)
@@ -110,10 +111,10 @@ def test_the_bound_rises_to_the_printed_optimum_under_exact_sampling(oracles, to
 def test_draws_follow_the_exact_conditional_of_the_sampled_tokens(oracles, toy):
     """At fixed responsibilities: 10,000 sweeps, 4 standard errors of 50 batch means."""
     printed, (corpus, model) = oracles["toyA"]["hybrid_r1_at_gamma0"], toy
-    state = hybrid_state(corpus, np.array(printed["gamma"]), [np.zeros(9, int)], "parallel", 1)
+    state = hybrid_state(corpus, model, np.array(printed["gamma"]), [np.zeros(9, int)], "parallel", 1)
     drawn = []
     for sweep in range(10_000):
-        cgs.sweep(corpus, model, 1, chain_of(state, 0), (*state[:3], None, None, None), StepContext(2, sweep))
+        cgs.sweep(corpus, 1, chain_of(state, 0), (*state[:3], None, None, None), StepContext(2, sweep))
         drawn.append(state.topics[0, 3:6] == 0)
     batches = np.reshape(drawn, (50, -1, 3)).mean(axis=1)
     deviation = batches.mean(axis=0) - np.array(printed["qcg_marginals"])[:, 0]
@@ -124,7 +125,7 @@ def test_many_chains_come_to_the_printed_optimum(oracles, toy):
     """200 chains: gamma fluctuates by about 1e-4 around a mean that is 2e-5 off for finitely many (spec A.8)."""
     printed, (corpus, model) = oracles["toyA"]["hybrid_r1_exact"], toy
     gamma = np.array(oracles["toyA"]["svb_parallel"]["gamma_final"])
-    state = hybrid_state(corpus, gamma, [random_topics(corpus, 2, s) for s in range(200)], "sequential", 1)
+    state = hybrid_state(corpus, model, gamma, [random_topics(corpus, 2, s) for s in range(200)], "sequential", 1)
     visited = []
     for sweep in range(220):
         state, _ = ENGINE.step(corpus, model, Options(1, 200, "two_phase", "sequential"), state, StepContext(1, sweep))
@@ -141,7 +142,7 @@ def test_many_chains_come_to_the_printed_optimum(oracles, toy):
 def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, n_chains, schedule):
     corpus, model = simulated(8, 10, 12), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     gamma, chains = random_gamma(corpus, n_topics), [random_topics(corpus, n_topics, s) for s in range(n_chains)]
-    state = hybrid_state(corpus, gamma, chains, schedule, 1)
+    state = hybrid_state(corpus, model, gamma, chains, schedule, 1)
     options = Options(1, n_chains, "two_phase", schedule)
     for sweep in (1, 2):
         context = StepContext(5, sweep)
@@ -164,7 +165,7 @@ def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, n_chains, sch
 def test_interleaved_passes_meet_their_twin(n_topics, r):
     corpus, model = simulated(8, 10, 12), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
-    state = hybrid_state(corpus, gamma, [topics], "sequential", r)
+    state = hybrid_state(corpus, model, gamma, [topics], "sequential", r)
 
     def update(gamma, pair, sampled):
         total = twins.expected_counts(corpus, gamma, r).plus(sampled)
@@ -186,7 +187,7 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, n_chains, schedule
     """psi is of order 1/prior here, and exp(psi) underflows."""
     corpus, model = simulated(8, 10, 12), LDA(6, prior, prior)
     gamma, chains = random_gamma(corpus, 6), [random_topics(corpus, 6, s) for s in range(n_chains)]
-    state = hybrid_state(corpus, gamma, chains, schedule, 1)
+    state = hybrid_state(corpus, model, gamma, chains, schedule, 1)
     for sweep in range(1, 9):
         context = StepContext(5, sweep)
         uniforms = [uniforms_of(context, s) for s in range(n_chains)]
@@ -207,13 +208,13 @@ def test_a_fraction_between_two_counts_is_the_lower_count():
 
 
 def test_an_interleaved_pass_needs_one_chain_and_the_sequential_schedule():
-    for wrong in ({}, {"schedule": "sequential", "n_samples": 2}):
-        with pytest.raises(OptionError, match="phases=interleaved needs n_samples=1 and schedule=sequential"):
+    for wrong in ({}, {"schedule": "sequential", "n_chains": 2}):
+        with pytest.raises(OptionError, match="phases=interleaved needs n_chains=1 and schedule=sequential"):
             make_options(ENGINE, {"phases": "interleaved", **wrong})
 
 
 def test_the_state_of_a_chain_is_a_view():
-    corpus = simulated()
-    state = hybrid_state(corpus, random_gamma(corpus, 3), [random_topics(corpus, 3)], "parallel", 1)
-    assert all(np.shares_memory(a, b) for a, b in zip(chain_of(state, 0), state[5:], strict=True))
-    assert np.array_equal(chain_of(state, 0).n_wk, cgs_state(corpus, random_topics(corpus, 3), 3, 1).n_wk)
+    corpus, model = simulated(), LDA(3)
+    state = hybrid_state(corpus, model, random_gamma(corpus, 3), [random_topics(corpus, 3)], "parallel", 1)
+    assert all(np.shares_memory(a, b) for a, b in zip(chain_of(state, 0)[:4], state[5:9], strict=True))
+    assert np.array_equal(chain_of(state, 0).n_wk, cgs_state(corpus, model, random_topics(corpus, 3), 3, 1).n_wk)

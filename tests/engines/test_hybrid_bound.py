@@ -8,9 +8,10 @@ from scipy.special import logsumexp
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, hybrid, hybrid_bound
 from workbench.engines.lda.cgs import EVERY_COUNT
+from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.kernels.lda import annealing
 from workbench.kernels.simd.lanes import pad_topics
@@ -23,7 +24,7 @@ ROUNDING = 1e-10  # two orders of summation of logs of a toy
 
 
 def at_gamma0(oracles):
-    """(corpus, model, threshold, state, entropy) of toyA at the printed responsibilities, r = 1."""
+    """(corpus, threshold, state, entropy) of toyA at the printed responsibilities, r = 1."""
     return at(*toy_a(), np.array(oracles["toyA"]["hybrid_r1_at_gamma0"]["gamma"]), 1)
 
 
@@ -31,7 +32,7 @@ def at(corpus, model, gamma, r, seed=0):
     """What a bound is given: the state behind responsibilities of every pair, with uniform topics."""
     topics = random_topics(corpus, model.n_topics, seed)
     threshold = EVERY_COUNT if np.isinf(r) else np.int64(r)
-    return corpus, model, threshold, hybrid_state(corpus, gamma, [topics], "parallel", r), twins.entropy(corpus, gamma, r)
+    return corpus, threshold, hybrid_state(corpus, model, gamma, [topics], "parallel", r), twins.entropy(corpus, gamma, r)
 
 
 # ---------------------------------------------------------------------- exact
@@ -97,7 +98,7 @@ def test_at_the_state_of_every_hybrid_the_bound_is_below_the_evidence(name, toy)
     for step in range(1, 20):
         state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
         entropy = hybrid.entropy_of(corpus, options, state)
-        found = hybrid_bound.exact(corpus, model, hybrid.threshold_of(options), state, entropy)
+        found = hybrid_bound.exact(corpus, hybrid.threshold_of(options), state, entropy)
         assert found < evidence
     assert found > evidence - 3, "a bound that far off is no news; seen 1.0 to 1.7"
 
@@ -105,7 +106,7 @@ def test_at_the_state_of_every_hybrid_the_bound_is_below_the_evidence(name, toy)
 def test_a_state_of_collapsed_responsibilities_has_the_bound_of_its_means(toy):
     corpus, model = toy
     gamma, topics = random_gamma(corpus, 2), random_topics(corpus, 2)
-    given = corpus, model, np.int64(1), cvb_hybrid_state(corpus, gamma, [topics], 1), twins.entropy(corpus, gamma, 1)
+    given = corpus, np.int64(1), cvb_hybrid_state(corpus, model, gamma, [topics], 1), twins.entropy(corpus, gamma, 1)
     same, context = at(corpus, model, gamma, 1), StepContext(0, 0)
     assert hybrid_bound.exact(*given) == hybrid_bound.exact(*same)
     assert hybrid_bound.bracket(*given, context, 5, 5) == hybrid_bound.bracket(*same, context, 5, 5)
@@ -147,15 +148,15 @@ def test_at_power_one_annealing_draws_as_the_sampling_kernel_does():
     """The very topics over 20 sweeps, from the same uniforms; 1,700 draws with sizes a token off would not stay together."""
     corpus, model = simulated(), LDA(5, 0.3, 0.2)
     gamma, topics = random_gamma(corpus, 5), random_topics(corpus, 5)
-    state, alpha = hybrid_state(corpus, gamma, [topics], "parallel", 1), pad_topics(model.alphas)
+    state, alpha = hybrid_state(corpus, model, gamma, [topics], "parallel", 1), pad_topics(model.alphas)
     tokens = 0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.int64(1)
-    plain, annealed = (cgs_state(corpus, topics, 5, 1) for _ in range(2))
+    plain, annealed = (cgs_state(corpus, model, topics, 5, 1) for _ in range(2))
     powers = np.zeros(state.mean_wk.shape)
     annealing.power_words(0, corpus.n_words, annealed.n_wk, state.mean_wk, model.beta, 1.0, 5, powers)
     for step in range(20):
         context = StepContext(6, step)
-        cgs.sweep(corpus, model, 1, plain, (*state[:3], None, None, None), context)
-        annealing.draw_annealed(*tokens, *annealed, *state[:3], alpha, model.beta, 5, 1.0, powers, context.key(GIBBS))
+        cgs.sweep(corpus, 1, plain, (*state[:3], None, None, None), context)
+        annealing.draw_annealed(*tokens, *annealed[:4], *state[:3], alpha, model.beta, 5, 1.0, powers, context.key(GIBBS))
         assert all(np.array_equal(a, b) for a, b in zip(plain, annealed, strict=True))
     np.testing.assert_allclose(powers[:, :5], (model.beta + state.mean_wk + annealed.n_wk)[:, :5])
 
@@ -167,18 +168,18 @@ def test_the_urn_draws_counts_with_the_moments_of_its_law():
     """
     corpus = corpus_of([(d, w, n) for d in range(4000) for w, n in [(0, 1), (1, 4), *((w, 1) for w in range(2, 7))]])
     model, gamma = LDA(3, (0.9, 0.5, 0.2), 0.4), np.tile([0.1, 0.3, 0.6], (corpus.n_pairs, 1))
-    state = hybrid_state(corpus, gamma, [random_topics(corpus, 3)], "parallel", 1)
-    drawn = hybrid_bound._nothing_sampled(corpus, 16)
+    state = hybrid_state(corpus, model, gamma, [random_topics(corpus, 3)], "parallel", 1)
+    _, n_dk, n_wk, n_k = drawn = hybrid_bound._nothing_sampled(corpus, 3)
     annealing.draw_from_urn(
         0, 4000, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.int64(1), *drawn, state.mean_dk,
         pad_topics(model.alphas), 3, StepContext(2, 0).key(GIBBS),
     )
-    counts, prior = drawn.n_dk[:, :3], model.alphas + 4 * gamma[0]
+    counts, prior = n_dk[:, :3], model.alphas + 4 * gamma[0]
     share = prior / prior.sum()
     expected = [6 * share, 30 * share * (prior + 1) / (prior.sum() + 1)]
     for seen, value in zip((counts, counts * (counts - 1)), expected, strict=True):
         assert np.all(np.abs(seen.mean(axis=0) - value) < 4 * seen.std(axis=0, ddof=1) / np.sqrt(4000))
-    assert np.array_equal(drawn.n_wk.sum(axis=0), drawn.n_k) and drawn.n_k.sum() == 24_000 and not drawn.n_wk[1].any()
+    assert np.array_equal(n_wk.sum(axis=0), n_k) and n_k.sum() == 24_000 and not n_wk[1].any()
 
 
 def test_weights_need_no_correction_where_the_word_factor_is_flat():
@@ -224,7 +225,8 @@ def test_the_bracket_ends_are_the_exact_expectations(oracles):
 
     20,000 sweeps err by 0.0033; four times that.
     """
-    corpus, model, threshold, state, entropy = given = at_gamma0(oracles)
+    (corpus, model), given = toy_a(), at_gamma0(oracles)
+    entropy = given[-1]
     gamma = np.array(oracles["toyA"]["hybrid_r1_at_gamma0"]["gamma"])
     mean = twins.expected_counts(corpus, gamma, 1)
     exact = twins.enumerate_topics(corpus, model.alphas, model.beta, 1, mean)
@@ -252,8 +254,8 @@ def test_of_a_single_sweep_both_ends_are_the_same_and_burn_in_does_not_count(ora
 
 
 def test_the_marginals_take_the_memory_that_is_told():
-    corpus = simulated()
-    assert hybrid_bound.bracket_bytes(corpus, LDA(7), np.int64(1)) == 4 * 7 * np.sum(corpus.counts == 1)
+    corpus, threshold, state, _ = at(simulated(), LDA(7), random_gamma(simulated(), 7), 1)
+    assert hybrid_bound.bracket_bytes(corpus, threshold, state) == 4 * 7 * np.sum(corpus.counts == 1)
 
 
 # ---------------------------------------------------------------------- manners
@@ -261,11 +263,11 @@ def test_the_marginals_take_the_memory_that_is_told():
 
 def test_nothing_is_written_to_the_state_and_every_sweep_is_told(oracles):
     given, told = at_gamma0(oracles), []
-    before = [np.copy(array) for array in given[3]]
+    before = [np.copy(array) for array in given[2]]
     hybrid_bound.exact(*given)
     hybrid_bound.ais(*given, StepContext(0, 0, 2), 3, 4, lambda: told.append("ais"))
     hybrid_bound.bracket(*given, StepContext(0, 0), 5, 2, lambda: told.append("bracket"))
-    assert all(np.array_equal(a, b) for a, b in zip(before, given[3], strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(before, given[2], strict=True))
     assert told == ["ais"] * 12 + ["bracket"] * 7
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from workbench.corpus import hold_out_tokens
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
+from workbench.engines.options import make_options
 
 SEEDS = (0, 1, 2)
 BURN_IN, N_ITERATIONS = 10, 300

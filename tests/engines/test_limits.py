@@ -51,8 +51,8 @@ def side_by_side(corpus, model, name, hybrid_options, engine, options):
         )
 
 
-def assert_is_variational(corpus, model, name, pure, given, r, n_samples):
-    engine, options = get_engine(pure), OPTIONS[name](r=r, n_samples=n_samples, **given)
+def assert_is_variational(corpus, model, name, pure, given, r, n_chains):
+    engine, options = get_engine(pure), OPTIONS[name](r=r, n_chains=n_chains, **given)
     own = svb.Options(given["schedule"]) if pure == "svb" else cvb.Options()
     for state, numbers, hybrid, expected_state, expected in side_by_side(corpus, model, name, options, engine, own):
         assert_same_bits(mean_part(state), expected_state)
@@ -66,13 +66,13 @@ def assert_is_variational(corpus, model, name, pure, given, r, n_samples):
         assert not state.n_wk.any()
 
 
-def assert_is_cgs(corpus, model, name, given, r, n_samples):
-    options = OPTIONS[name](r=r, n_samples=n_samples, **given)
+def assert_is_cgs(corpus, model, name, given, r, n_chains):
+    options = OPTIONS[name](r=r, n_chains=n_chains, **given)
     for state, numbers, hybrid, expected_state, expected in side_by_side(corpus, model, name, options, CGS, cgs.Options()):
         assert_same_bits(chain_of(state, 0), expected_state)
         assert not state.mean_wk.any()
-        assert numbers["updates"] == n_samples * expected["updates"]
-        if n_samples == 1:
+        assert numbers["updates"] == n_chains * expected["updates"]
+        if n_chains == 1:
             assert numbers["objective"] == expected["log_joint"]
             assert numbers["moved"] == expected["moved"] and numbers["scan"] == expected["scan"]
             predicted = hybrid.predict(corpus, model, options, state, corpus)
@@ -84,30 +84,30 @@ def assert_is_cgs(corpus, model, name, given, r, n_samples):
 @every_way
 @every_corpus
 def test_nothing_sampled_is_the_variational_engine(corpus, name, pure, given, model):
-    for n_samples in chains_of(given):
-        assert_is_variational(corpus, model, name, pure, given, 0, n_samples)
+    for n_chains in chains_of(given):
+        assert_is_variational(corpus, model, name, pure, given, 0, n_chains)
 
 
 @every_model
 @every_way
 @every_corpus
 def test_everything_sampled_is_cgs(corpus, name, pure, given, model):
-    for n_samples in chains_of(given):
-        assert_is_cgs(corpus, model, name, given, np.inf, n_samples)
+    for n_chains in chains_of(given):
+        assert_is_cgs(corpus, model, name, given, np.inf, n_chains)
 
 
 @every_way
 @every_corpus
 def test_a_corpus_of_counts_above_r_is_variational(corpus, name, pure, given):
-    for n_samples in chains_of(given):
-        assert_is_variational(doubled(corpus), LDA(5, 0.1, 0.1), name, pure, given, 1, n_samples)
+    for n_chains in chains_of(given):
+        assert_is_variational(doubled(corpus), LDA(5, 0.1, 0.1), name, pure, given, 1, n_chains)
 
 
 @every_way
 @every_corpus
 def test_a_corpus_of_counts_up_to_r_is_cgs(corpus, name, pure, given):
-    for n_samples in chains_of(given):
-        assert_is_cgs(corpus, LDA(5, 0.1, 0.1), name, given, int(corpus.counts.max()), n_samples)
+    for n_chains in chains_of(given):
+        assert_is_cgs(corpus, LDA(5, 0.1, 0.1), name, given, int(corpus.counts.max()), n_chains)
 
 
 @every_corpus
@@ -118,7 +118,7 @@ def test_chains_with_everything_sampled_are_independent_samplers(corpus):
     for step in range(1, 4):
         hybrid, _ = engine.step(corpus, model, options, hybrid, StepContext(6, step))
         for s in range(3):
-            cgs.sweep(corpus, model, cgs.EVERY_COUNT, pure[s], cgs.NO_MEAN, StepContext(6, step), s)
+            cgs.sweep(corpus, cgs.EVERY_COUNT, pure[s], cgs.NO_MEAN, StepContext(6, step), s)
             assert_same_bits(chain_of(hybrid, s), pure[s])
     if corpus.n_tokens > 5:
         assert not np.array_equal(hybrid.topics[0], hybrid.topics[1])

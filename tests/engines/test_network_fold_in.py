@@ -9,13 +9,15 @@ from scipy.special import psi
 from toys import simulated
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
+from workbench.engines.lda.fold_in import LearntTopics
 from workbench.engines.lda.fold_in import by_variational_bayes as of_lda
 from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.field import compile_network
 from workbench.engines.networks.fold_in import by_themselves, first_counts
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.state import places_of
+from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import Priors
 from workbench.models.networks.levels import Level, Rows, Variable
@@ -116,7 +118,8 @@ def test_theta_is_that_of_plain_loops_over_paths(network):
 def test_lda_folds_in_as_lda_does():
     corpus, network = training(), NETWORKS["lda"]
     learnt = learnt_from(network, corpus)
-    expected = of_lda(Priors(np.array([0.9, 0.5, 0.2]), 0.3), np.ascontiguousarray(learnt.counts["phi"]), unseen(), TURN)
+    topics = LearntTopics(Priors(np.array([0.9, 0.5, 0.2]), 0.3), np.ascontiguousarray(learnt.counts["phi"]))
+    expected = of_lda(topics, None, unseen(), TURN)
     np.testing.assert_allclose(VB.fold_in(learnt, OPTIONS, unseen(), TURN), expected, rtol=1e-9)
 
 
@@ -126,7 +129,8 @@ def test_a_document_by_strangers_is_an_author_of_its_own(authors):
     learnt = learnt_from(NETWORKS["author-topic"], training())
     theta = VB.fold_in(learnt, OPTIONS, unseen(authors), TURN)
     alpha = np.array([0.6, 0.35, 0.1])
-    expected = of_lda(Priors(alpha, 0.4), np.ascontiguousarray(learnt.counts["phi"]), unseen(), TURN)
+    topics = LearntTopics(Priors(alpha, 0.4), np.ascontiguousarray(learnt.counts["phi"]))
+    expected = of_lda(topics, None, unseen(), TURN)
     np.testing.assert_allclose(theta, expected, rtol=1e-9)
     np.testing.assert_allclose(theta[2], alpha / alpha.sum(), rtol=1e-12)  # nothing was observed: an unseen author
 

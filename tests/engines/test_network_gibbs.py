@@ -12,11 +12,12 @@ from engines.network_states import paths_in, places_of_paths
 from toys import CORPORA, corpus_of, every_pair, simulated
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext, WarmStart, make_options
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.state import alphas_of, leaf_places
+from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows, Variable
 

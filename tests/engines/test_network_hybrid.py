@@ -13,11 +13,12 @@ from toys import CORPORA, every_pair, simulated
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import hybrid as network_hybrid
 from workbench.engines.networks.hybrid import chain_of, mean_part, totals
 from workbench.engines.networks.state import initial_alphas
+from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import WORD
 
@@ -63,7 +64,7 @@ def same_answers(network, corpus, engine, options, state, other_engine, other_op
 @some_networks
 def test_with_r_0_it_is_variational_bayes(network):
     network, corpus = learning(network), odd_corpus()
-    options, of_vb = options_of(r=0, n_samples=2, n_inner=3, **LEARNING), options_of(VB, n_inner=3, **LEARNING)
+    options, of_vb = options_of(r=0, n_chains=2, n_inner=3, **LEARNING), options_of(VB, n_inner=3, **LEARNING)
     state, info = steps(corpus, network, 9, options)
     other, _ = steps(corpus, network, 9, of_vb, engine=VB)
     assert math.isnan(info["moved"])
@@ -84,11 +85,11 @@ def test_with_an_endless_r_it_is_gibbs_sampling(network):
     same_answers(network, corpus, ENGINE, options, state, GIBBS, of_gibbs, other)
 
 
-@pytest.mark.parametrize("n_samples", [1, 3])
-def test_lda_as_a_network_is_the_hybrid_of_lda(n_samples):
+@pytest.mark.parametrize("n_chains", [1, 3])
+def test_lda_as_a_network_is_the_hybrid_of_lda(n_chains):
     corpus, network, lda = simulated(40, 30, 25), twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
     hybrid = get_engine("svb-cgs")
-    options, other_options = options_of(n_samples=n_samples), make_options(hybrid, {"n_samples": n_samples})
+    options, other_options = options_of(n_chains=n_chains), make_options(hybrid, {"n_chains": n_chains})
     state = ENGINE.init(corpus, network, options, StepContext(7, 0))
     other = hybrid.init(corpus, lda, other_options, StepContext(7, 0))
     for step in range(1, 16):
@@ -131,16 +132,16 @@ def copied(state):
     return type(state)(*(each.copy() if isinstance(each, np.ndarray) else each for each in state))
 
 
-@pytest.mark.parametrize("n_samples", [1, 3])
+@pytest.mark.parametrize("n_chains", [1, 3])
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
-def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network, n_samples):
+def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network, n_chains):
     corpus, r = odd_corpus(), 1
-    options = options_of(n_samples=n_samples)
+    options = options_of(n_chains=n_chains)
     before, _ = steps(corpus, network, 3, options)
     before = copied(before)
     state, _ = ENGINE.step(corpus, network, options, copied(before), StepContext(7, 4))
     beside = before._replace(**{name: getattr(state, name) for name in ("places", "n_own", "n_rest", "n_wk", "n_k")})
-    of_chains, responsible, entropy = [rows_of_chain(network, corpus, beside, s) for s in range(n_samples)], [], 0.0
+    of_chains, responsible, entropy = [rows_of_chain(network, corpus, beside, s) for s in range(n_chains)], [], 0.0
     pairs = list(zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), strict=True))
     for d, w, n in pairs:
         paths = twins.paths_of_token(network, corpus, d, w)
@@ -158,7 +159,7 @@ def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network,
             mean = network_gibbs.Counts(*state[:4])
             np.testing.assert_allclose(level_rows(network, mean, level), expected, rtol=1e-7, atol=1e-8)
     joints = []
-    for s in range(n_samples):
+    for s in range(n_chains):
         whole = Counter(counts)
         whole.update(sampled_counts(network, corpus, state, s, r))
         joints.append(twins.log_joint_of(network, corpus, whole))
@@ -202,7 +203,7 @@ def with_authors(corpus) -> Corpus:
 
 @some_networks
 def test_sampled_counts_stay_those_of_the_paths_of_tokens(network):
-    corpus, options = with_authors(simulated()), options_of(n_samples=2)
+    corpus, options = with_authors(simulated()), options_of(n_chains=2)
     state, _ = steps(corpus, network, 12, options)
     for s in range(2):
         counts = sampled_counts(network, corpus, state, s, 1)
@@ -220,7 +221,7 @@ def test_sampled_counts_stay_those_of_the_paths_of_tokens(network):
 @pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 @pytest.mark.parametrize("name", ["author-topic", "hpam2", "tiny priors", "tiny priors of all", "tiny priors of authors"])
 def test_odd_corpora_and_priors_are_inferred_and_predicted(name, corpus):
-    network, corpus, options = NETWORKS[name], with_authors(corpus), options_of(n_samples=2)
+    network, corpus, options = NETWORKS[name], with_authors(corpus), options_of(n_chains=2)
     state, _ = steps(corpus, network, 4, options)
     assert np.isfinite(ENGINE.watch(corpus, network, options, state)["objective"])
     p = ENGINE.predict(corpus, network, options, state, every_pair(corpus)).reshape(corpus.n_documents, corpus.n_words)
@@ -229,7 +230,7 @@ def test_odd_corpora_and_priors_are_inferred_and_predicted(name, corpus):
 
 
 def test_any_number_of_threads_gives_the_same_bits():
-    corpus, network, options = with_authors(simulated(30, 25, 20)), NETWORKS["authors-by-region"], options_of(n_samples=3)
+    corpus, network, options = with_authors(simulated(30, 25, 20)), NETWORKS["authors-by-region"], options_of(n_chains=3)
     one, three = (steps(corpus, network, 4, options, n_threads=n)[0] for n in (1, 3))
     for a, b in zip(one, three, strict=True):
         assert np.array_equal(a, b)
@@ -237,7 +238,7 @@ def test_any_number_of_threads_gives_the_same_bits():
 
 def test_priors_learn_from_all_chains_uphill():
     network, corpus = learning(NETWORKS["pachinko"]), simulated(30, 25, 20)
-    still, options = (options_of(n_samples=2, learn_after=after, learn_every=5) for after in (9, 5))
+    still, options = (options_of(n_chains=2, learn_after=after, learn_every=5) for after in (9, 5))
     held, _ = steps(corpus, network, 5, still)
     learnt, _ = steps(corpus, network, 5, options)
     assert np.array_equal(held.places, learnt.places)

@@ -12,13 +12,14 @@ from scipy.special import gammaln, psi, xlogy
 from toys import simulated
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
 from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.field import compile_network, owners_for
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.posterior import row_shares
 from workbench.engines.networks.state import alphas_of, initial_alphas, places_of, priors_of
+from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import WORD, Level, Network, Rows, Variable

@@ -10,9 +10,10 @@ from toys import CORPORA, every_pair, random_gamma, random_topics, simulated, to
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, hybrid
 from workbench.engines.lda.partition import add_changes, each_block, partition_of, shared_out
+from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA
 from workbench.models.options import OptionError
@@ -21,7 +22,7 @@ COUNTS = 1e-9  # rounding of running sums over two sweeps of at most 180 tokens
 NEAR = 0.025  # of a cell of the predictive; see the test
 ENGINES = [
     ("cgs", {}), ("cvb", {}), ("cvb0", {}), ("svb-cgs", {}), ("svb-cgs", {"schedule": "sequential"}), ("cvb-cgs", {}),
-    ("cvb-cgs", {"cg_second_order": True, "n_samples": 3}), ("cvb0-cgs", {"n_samples": 2}),
+    ("cvb-cgs", {"cg_second_order": True, "n_chains": 3}), ("cvb0-cgs", {"n_chains": 2}),
 ]
 every_corpus = pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 every_number = pytest.mark.parametrize("n_parts", [2, 3, 12])  # more than there are documents or words, too
@@ -162,14 +163,14 @@ def test_changes_of_all_copies_are_added_and_rounding_leaves_nothing_negative():
 def test_sweeps_of_blocks_meet_their_twin_token_by_token(n_parts, n_topics):
     corpus, model = simulated(8, 10, 12), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     topics = random_topics(corpus, n_topics)
-    state, options = cgs_state(corpus, topics, n_topics), cgs.Options(n_parts)
+    state, options = cgs_state(corpus, model, topics, n_topics), cgs.Options(n_parts)
     for sweep in (1, 2):
         context, before = StepContext(9, sweep, 2), topics
         topics = twin_gibbs(corpus, topics, model.alphas, model.beta, uniforms_of(context), n_parts)
         state, info = get_engine("cgs").step(corpus, model, options, state, context)
         assert np.array_equal(state.topics, topics)
         assert (info["updates"], info["moved"]) == (corpus.n_tokens, np.mean(before != topics))
-    assert_same_bits(state, cgs_state(corpus, topics, n_topics))  # the kept counts are those of the topics
+    assert_same_bits(state, cgs_state(corpus, model, topics, n_topics))  # the kept counts are those of the topics
 
 
 @pytest.mark.parametrize("name", ["cvb", "cvb0"])
@@ -177,7 +178,7 @@ def test_sweeps_of_blocks_meet_their_twin_token_by_token(n_parts, n_topics):
 def test_updates_of_blocks_meet_their_twin(n_parts, name):
     corpus, model = simulated(8, 10, 12), LDA(3, (0.1, 0.5, 0.9), 0.2)
     gamma = random_gamma(corpus, 3)
-    state, options = cvb_state(corpus, gamma, second_order=name == "cvb"), cvb.Options(partition=n_parts)
+    state, options = cvb_state(corpus, model, gamma, second_order=name == "cvb"), cvb.Options(partition=n_parts)
     for sweep in (1, 2):
         before = gamma
         gamma = twin_collapsed(corpus, gamma, model.alphas, model.beta, n_parts, name == "cvb")
@@ -185,14 +186,14 @@ def test_updates_of_blocks_meet_their_twin(n_parts, name):
         assert info["updates"] == corpus.n_pairs
         assert info["change"] == pytest.approx(np.abs(gamma - before).max(), abs=COUNTS)
     np.testing.assert_allclose(state.gamma[:, :3], gamma, rtol=0, atol=COUNTS)
-    for found, expected in zip(state, cvb_state(corpus, gamma, second_order=name == "cvb"), strict=True):
+    for found, expected in zip(state, cvb_state(corpus, model, gamma, second_order=name == "cvb"), strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=COUNTS)
 
 
 @pytest.mark.parametrize("n_parts", [2, 3])
 def test_a_hybrid_draws_by_blocks_given_its_expected_counts(n_parts):
     corpus, model = simulated(8, 10, 12), LDA(3, (0.1, 0.5, 0.9), 0.2)
-    options = make_options(get_engine("cvb0-cgs"), {"partition": n_parts, "n_samples": 2})
+    options = make_options(get_engine("cvb0-cgs"), {"partition": n_parts, "n_chains": 2})
     engine, before, _ = steps("cvb0-cgs", options, corpus, model, 0)
     given = before.gamma[:, :3].copy()
     gamma = np.zeros((corpus.n_pairs, 3))
@@ -254,7 +255,7 @@ def test_counts_are_those_of_topics_and_responsibilities_on_any_corpus(corpus, n
     chains = [state] if name == "cgs" else [hybrid.chain_of(state, s) for s in range(len(state.topics))] if r else []
     for chain in chains:
         expected = twins.sampled_counts(corpus, chain.topics, 17, r)
-        for found, array in zip(chain[1:], expected, strict=True):
+        for found, array in zip(chain[1:4], expected, strict=True):
             assert np.array_equal(found[..., :17], array) and not found[..., 17:].any()
     if hasattr(state, "gamma") and len(state.gamma):
         gamma = np.zeros((corpus.n_pairs, 17))
@@ -319,7 +320,7 @@ def test_the_chain_of_a_partition_stays_near_the_exact_posterior(toy):
 def test_a_run_that_is_resumed_in_the_middle_has_the_bits_of_an_uninterrupted_one(tmp_path):
     train, test = wb.hold_out_tokens(simulated(30, 20, 12), 0.1, 0)
     fit = partial(
-        wb.fit, train, "cvb0-cgs", 5, test=test, options={"partition": 3, "n_samples": 2}, progress=False, snapshot_every=4
+        wb.fit, train, "cvb0-cgs", 5, test=test, options={"partition": 3, "n_chains": 2}, progress=False, snapshot_every=4
     )
     fit(n_iterations=4, store=tmp_path, n_threads=2, name="one")
     resumed = wb.resume("one", n_iterations=8, store=tmp_path, progress=False)

@@ -21,11 +21,12 @@ ORACLE = 1e-9
 CONVERGED = 1e-7  # fixed points, spec E.5
 
 
-def vb_state(corpus, gamma, even=True):
+def vb_state(corpus, model, gamma, even=True):
     """Topics behind responsibilities of every pair; documents even, or behind them too."""
     counts, n_topics = twins.expected_counts(corpus, gamma), gamma.shape[1]
     n_dk = np.repeat(corpus.document_tokens[:, None] / n_topics, n_topics, axis=1) if even else counts.n_dk
-    return vb.State(padded_rows(n_dk, float), padded_rows(counts.n_wk, float), pad_topics(counts.n_k), np.nan)
+    rows = padded_rows(n_dk, float), padded_rows(counts.n_wk, float), pad_topics(counts.n_k)
+    return vb.State(*rows, np.nan, model.alphas, model.beta)
 
 
 def counts_of(state, n_topics):
@@ -49,7 +50,7 @@ def test_it_converges_to_the_printed_optimum_of_the_collapsed_view(oracles, toy)
     """VB-EM and `svb` share their stationary points (spec A.4)."""
     printed, (corpus, model) = oracles["toyA"]["svb_parallel"], toy
     options = vb.Options(n_inner=100, inner_tolerance=1e-10)
-    state, _ = step(corpus, model, options, vb_state(corpus, np.array(printed["gamma0"])), 300)
+    state, _ = step(corpus, model, options, vb_state(corpus, model, np.array(printed["gamma0"])), 300)
     optimum = twins.expected_counts(corpus, np.array(printed["gamma_final"]))
     for found, expected in zip(counts_of(state, 2), optimum, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=CONVERGED)
@@ -59,7 +60,7 @@ def test_it_converges_to_the_printed_optimum_of_the_collapsed_view(oracles, toy)
 def test_one_topic_is_exact(oracles):
     edge, (corpus, _) = oracles["edge"]["K1"], toy_a()
     model = LDA(1, tuple(edge["alpha"]), edge["beta"])
-    state, _ = step(corpus, model, vb.Options(), vb_state(corpus, np.ones((5, 1))))
+    state, _ = step(corpus, model, vb.Options(), vb_state(corpus, model, np.ones((5, 1))))
     assert bound(corpus, model, vb.Options(), state) == pytest.approx(edge["log_evidence"], abs=ORACLE)
 
 
@@ -72,7 +73,7 @@ def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
     alpha, beta, n_topics = np.full(a.shape[1], printed["alpha"]), printed["beta"], a.shape[1]
 
     mean = padded_rows(a - alpha, float), padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
-    fitted = svb.update_in_parallel(corpus, LDA(n_topics, tuple(alpha), beta), mean, np.nan, NOTHING_SAMPLED, StepContext(0, 1))
+    fitted = svb.update_in_parallel(corpus, vb.State(*mean, np.nan, alpha, beta), NOTHING_SAMPLED, StepContext(0, 1))
     n = twins.Counts(*(counts[..., :n_topics] for counts in mean))
     log_weights = np.sum(n.n_dk * twins.psi(a)) + np.sum(n.n_wk * (twins.psi(b) - twins.psi(b.sum(axis=1, keepdims=True))).T)
     log_normalisers = float(fitted.entropy) + log_weights
@@ -99,7 +100,7 @@ def test_the_uncollapsed_bound_of_the_twin_is_the_printed_one(oracles, toy):
 def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, topics, restart):
     corpus, model = simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     options = vb.Options(n_inner=5, inner_tolerance=1e-3, restart_documents=restart, topics=topics)
-    state = vb_state(corpus, random_gamma(corpus, n_topics))
+    state = vb_state(corpus, model, random_gamma(corpus, n_topics))
     mean = counts_of(state, n_topics)
     for _ in range(3):
         gamma, mean = twins.em_iteration(corpus, mean, model.alphas, model.beta, 5, 1e-3, restart, topics == "point")
@@ -120,7 +121,7 @@ def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, topics, r
 def test_one_pass_from_where_it_was_is_one_parallel_sweep_of_the_collapsed_view(name):
     corpus, model, options = CORPORA[name], LDA(5, 0.3, 0.2), vb.Options(n_inner=1)
     gamma = random_gamma(corpus, 5)
-    state, other = vb_state(corpus, gamma, even=False), svb_state(corpus, gamma, "parallel")
+    state, other = vb_state(corpus, model, gamma, even=False), svb_state(corpus, model, gamma, "parallel")
     for sweep in range(1, 5):
         state, info = ENGINE.step(corpus, model, options, state, StepContext(0, sweep))
         other, same = SVB.step(corpus, model, svb.Options(), other, StepContext(0, sweep))
@@ -136,7 +137,7 @@ def test_one_pass_from_where_it_was_is_one_parallel_sweep_of_the_collapsed_view(
 def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, topics):
     corpus, model = simulated(8, 10, 12), LDA(6, prior, prior)
     options = vb.Options(n_inner=4, inner_tolerance=0, topics=topics)
-    state = vb_state(corpus, random_gamma(corpus, 6))
+    state = vb_state(corpus, model, random_gamma(corpus, 6))
     mean = counts_of(state, 6)
     for _ in range(8):
         _, mean = twins.em_iteration(corpus, mean, model.alphas, model.beta, 4, 0, point=topics == "point")
@@ -162,17 +163,18 @@ def test_the_bound_never_falls_when_documents_go_on_from_where_they_were(prior, 
 
 def test_a_document_is_visited_until_it_rests_or_the_passes_are_used_up():
     corpus, model = simulated(), LDA(3, 0.3, 0.2)
-    _, once = step(corpus, model, vb.Options(n_inner=1), vb_state(corpus, random_gamma(corpus, 3)))
+    _, once = step(corpus, model, vb.Options(n_inner=1), vb_state(corpus, model, random_gamma(corpus, 3)))
     assert once["updates"] == corpus.n_pairs
-    _, all_used = step(corpus, model, vb.Options(n_inner=7, inner_tolerance=0), vb_state(corpus, random_gamma(corpus, 3)))
+    options = vb.Options(n_inner=7, inner_tolerance=0)
+    _, all_used = step(corpus, model, options, vb_state(corpus, model, random_gamma(corpus, 3)))
     assert all_used["updates"] == 7 * corpus.n_pairs
-    _, rested = step(corpus, model, vb.Options(n_inner=1000), vb_state(corpus, random_gamma(corpus, 3)))
+    _, rested = step(corpus, model, vb.Options(n_inner=1000), vb_state(corpus, model, random_gamma(corpus, 3)))
     assert corpus.n_pairs < rested["updates"] < 200 * corpus.n_pairs
 
 
 def test_restarted_documents_do_not_depend_on_where_they_were():
     corpus, model = simulated(), LDA(3, 0.3, 0.2)
-    one, other = (vb_state(corpus, random_gamma(corpus, 3), even) for even in (True, False))
+    one, other = (vb_state(corpus, model, random_gamma(corpus, 3), even) for even in (True, False))
     assert not np.array_equal(one.mean_dk, other.mean_dk)
     options = vb.Options(restart_documents=True)
     (one, _), (other, _) = step(corpus, model, options, one), step(corpus, model, options, other)
@@ -183,10 +185,10 @@ def test_one_pass_and_many_may_take_turns():
     """They visit the pairs in other orders, and what one leaves for its next iteration is not for the other."""
     corpus, model = simulated(), LDA(3, 0.3, 0.2)
     turns = [vb.Options(n_inner=n) for n in (1, 5, 1, 1, 5, 5)]
-    state, other = (vb_state(corpus, random_gamma(corpus, 3)) for _ in range(2))
+    state, other = (vb_state(corpus, model, random_gamma(corpus, 3)) for _ in range(2))
     for options in turns:
         state, _ = step(corpus, model, options, state)
-        fresh = vb.State(*(array.copy() for array in other[:3]), np.nan)
+        fresh = vb.State(*(array.copy() for array in other[:3]), np.nan, model.alphas, model.beta)
         other, _ = step(corpus, model, options, fresh)
         for a, b in zip(state[:3], other[:3], strict=True):
             np.testing.assert_array_equal(a, b)

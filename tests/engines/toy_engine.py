@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, NoOptions
+from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_gibbs
+from workbench.engines.options import NoOptions
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.uniforms import TOPICS, uniform
@@ -49,6 +50,7 @@ def predict(corpus, model, options, state, pairs):
 
 def engine(name):
     return Engine(
-        name, "Toy", "nobody", LDA, NoOptions, State, ("log_joint",), lambda corpus, options: True,
-        init, step, watch, counts, predict, by_gibbs,
+        name=name, title="Toy", source="nobody",
+        model=LDA, options=NoOptions, state=State, samples=lambda corpus, options: True, watches=("log_joint",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import workbench as wb
 from workbench.models import LDA
-from workbench.runs.store.store import SCHEMA
+from workbench.runs.store.layout import SCHEMA
 
 home = Path(__file__).parent / f"schema-{SCHEMA}"
 if home.exists():
@@ -15,7 +15,7 @@ corpus, _ = LDA(2, 0.3, 0.3).simulate(5, 8, 20, seed=3)
 train, test = wb.hold_out_tokens(corpus, fraction=0.2, seed=0)
 expected = {}
 ENGINES = (
-    ("svb", {}), ("cgs", {}), ("svb-cgs", {"n_samples": 2}), ("cgs", {"learn_alpha": "sampled", "learn_beta": "maximised"}),
+    ("svb", {}), ("cgs", {}), ("svb-cgs", {"n_chains": 2}), ("cgs", {"learn_alpha": "sampled", "learn_beta": "maximised"}),
     ("cv-hdp", {"moves_every": 3, "moves_after": 5}), ("g-hdp", {"top_concentration": 5.0, "learn_gamma": False}),
 )
 for engine, options in ENGINES:

@@ -10,6 +10,7 @@ from workbench.corpus import Corpus
 from workbench.kernels.lda import collapsed_vb
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.simd.lanes import padded
+from workbench.models import LDA
 
 ROUNDING = 1e-11  # of sums over a sweep and one exponential; counts of up to 180 tokens
 
@@ -20,7 +21,7 @@ def words_of(corpus, beta):
 
 
 def room_of(alpha):
-    return collapsed_vb.room_for(alpha, len(alpha), padded(len(alpha)))
+    return collapsed_vb.make_workspace(alpha, len(alpha), padded(len(alpha)))
 
 
 def sampled_of(corpus, n_topics, n_chains, r):
@@ -43,14 +44,14 @@ def test_one_pair_meets_its_twin(n_topics, n_chains, second_order):
         sampled, counts = NOTHING_SAMPLED, [twins.no_counts(corpus, n_topics)]
     new = gamma.copy()
     new[pair] = twins.collapsed_responsibility(corpus, gamma, pair, counts, alpha, beta, r, second_order)
-    state = cvb_state(corpus, gamma, r, second_order)
+    state = cvb_state(corpus, LDA(n_topics), gamma, r, second_order)
     row = int(np.sum(corpus.counts[:pair] > r))
     change = collapsed_vb.update_pair(
         d, w, n, *state.moments, *sampled, alpha, *words_of(corpus, beta), n_topics, state.gamma, row, room_of(alpha)
     )
     np.testing.assert_allclose(state.gamma[row, :n_topics], new[pair], rtol=0, atol=ROUNDING)
     assert change == pytest.approx(np.abs(new - gamma).max(), abs=ROUNDING)
-    for array, expected in zip(state[:6], cvb_state(corpus, new, r, second_order)[:6], strict=True):
+    for array, expected in zip(state[:6], cvb_state(corpus, LDA(n_topics), new, r, second_order)[:6], strict=True):
         np.testing.assert_allclose(array, expected, rtol=0, atol=ROUNDING)
     assert state.gamma.shape[1] == padded(n_topics)
 
@@ -63,7 +64,7 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior):
     gamma[::3] = np.eye(4)[1]  # some words lie wholly in one topic: nothing is left of the others
     for pair in range(corpus.n_pairs):
         d, w, n = twins.pairs_of(corpus)[pair]
-        state = cvb_state(corpus, gamma)
+        state = cvb_state(corpus, LDA(len(alpha)), gamma)
         given = (*state.moments, *NOTHING_SAMPLED, alpha, *words_of(corpus, prior), 4, state.gamma, pair, room_of(alpha))
         collapsed_vb.update_pair(d, w, n, *given)
         expected = twins.collapsed_responsibility(corpus, gamma, pair, [twins.no_counts(corpus, 4)], alpha, prior)
@@ -76,7 +77,7 @@ def test_a_pair_whose_every_topic_is_out_of_reach_meets_its_twin_in_the_log_doma
     """Its document has a trace of topic 1 and its word one of topic 0: both exponents are below -8000."""
     corpus = Corpus.from_pairs(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 1, 1]), n_documents=2, n_words=2)
     gamma, alpha, prior = np.array([[0.5, 0.5], [1 - share, share], [share, 1 - share]]), np.full(2, 1e-5), 1e-5
-    state = cvb_state(corpus, gamma)
+    state = cvb_state(corpus, LDA(len(alpha)), gamma)
     given = (*state.moments, *NOTHING_SAMPLED, alpha, *words_of(corpus, prior), 2, state.gamma, 0, room_of(alpha))
     collapsed_vb.update_pair(0, 0, 1, *given)
     expected = twins.collapsed_responsibility(corpus, gamma, 0, [twins.no_counts(corpus, 2)], alpha, prior)

@@ -14,7 +14,8 @@ import toys
 
 import workbench
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
+from workbench.engines.options import make_options
 from workbench.models import LDA
 
 PACKAGE = Path(workbench.__file__).parent

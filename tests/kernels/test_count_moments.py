@@ -7,8 +7,8 @@ from engines.starts import padded_rows
 from scipy.special import gammaln, polygamma, psi
 from toys import called, random_gamma, simulated
 
-from workbench.kernels.hdp import conditional_vb, count_moments
-from workbench.kernels.hdp.count_moments import (
+from workbench.kernels import count_moments
+from workbench.kernels.count_moments import (
     NEARLY_NONE,
     add_tables_of_documents,
     count_documents,
@@ -16,6 +16,7 @@ from workbench.kernels.hdp.count_moments import (
     expected_log_joint,
     tables_of_words,
 )
+from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.simd import special
 
 digamma_tetragamma, log_gamma_trigamma = called(special.digamma_tetragamma), called(special.log_gamma_trigamma)

@@ -41,7 +41,7 @@ def sweep(draw_topics, corpus, model, arrays, key):
 
 def sweep_beside(corpus, model, arrays, context, mean, threshold=EVERY_COUNT):
     """A sweep of the tokens up to the threshold beside a mean part, as `cgs` does one."""
-    return cgs.sweep(corpus, model, threshold, cgs.State(*arrays), mean, context)
+    return cgs.sweep(corpus, threshold, cgs.State(*arrays, model.alphas, model.beta), mean, context)
 
 
 def uniforms_of(key):
@@ -307,9 +307,9 @@ BEYOND_A_BLOCK = {
 def kernels_with(replacements):
     """The sampling kernels from a copy of their source with texts replaced, compiled."""
     source = Path(gibbs.__file__).read_text()
-    cached = "from workbench.kernels.jit import kernel, lean"
+    cached = "from workbench.kernels.jit import inlined, kernel, lean"
     plain = "kernel = lean = numba.njit(nogil=True, error_model='numpy')"
-    for old, new in [*replacements, (cached, f"import numba\n{plain}")]:
+    for old, new in [*replacements, (cached, f"import numba\nfrom workbench.kernels.jit import inlined\n{plain}")]:
         assert source.count(old) == 1, f"the text to be replaced stands there {source.count(old)} times: {old!r}"
         source = source.replace(old, new)
     names = {"__name__": "a_copy_of_gibbs"}

@@ -6,32 +6,25 @@ import numba
 import numpy as np
 import pytest
 
+from workbench.kernels.jit import inlined
+from workbench.kernels.simd.float_bits import SHIFTER, power_of_two
 from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.reductions import STAIR, count, counted, running, running_in_order, stairs, total, totals
 from workbench.kernels.simd.vectors import (
-    SHIFTER,
-    STAIR,
     bump,
     choose,
-    count,
-    counted,
     doubles,
     fetch,
-    inlined,
     lane,
     load,
     load_eight,
     load_four,
     numbers,
-    power_of_two,
     put,
-    running,
     singles,
     spread,
-    stairs,
     store,
     take,
-    total,
-    totals,
 )
 
 A = np.random.default_rng(0).normal(size=(3, 2 * LANES))
@@ -72,9 +65,10 @@ def test_comparisons_choose_and_count():
 
 
 @numba.njit
-def across(a, sums, picks):
+def across(a, sums, in_order, picks):
     x = load(a, 0)
     store(sums, 0, running(x))
+    store(in_order, 0, running_in_order(x))
     for i in range(LANES):
         picks[i] = lane(x, i)
     return total(x)
@@ -82,9 +76,9 @@ def across(a, sums, picks):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_sums_across_lanes_have_one_order(dtype):
-    """Doubling steps for running sums, halves for the total: the same bits as numpy in that order."""
-    a, sums, picks = A[0, :LANES].astype(dtype), np.empty(LANES, dtype), np.empty(LANES, dtype)
-    found = across(a, sums, picks)
+    """Doubling steps or one after the other for running sums, halves for the total: the bits of numpy in that order."""
+    a, (sums, in_order, picks) = A[0, :LANES].astype(dtype), np.empty((3, LANES), dtype)
+    found = across(a, sums, in_order, picks)
     expected, step = a.copy(), 1
     while step < LANES:
         expected[step:] = expected[step:] + expected[:-step]
@@ -93,6 +87,7 @@ def test_sums_across_lanes_have_one_order(dtype):
     while len(halves) > 1:
         halves = halves[: len(halves) // 2] + halves[len(halves) // 2 :]
     assert np.array_equal(sums, expected)
+    assert np.array_equal(in_order, np.cumsum(a))
     assert found == halves[0]
     assert np.array_equal(picks, a)
 
@@ -252,7 +247,7 @@ def test_a_part_is_compiled_once_whoever_calls_it_and_never_entered_from_python(
     callers = [numba.njit(lambda n: twice(n)), numba.njit(lambda n: twice(n), _nrt=False), numba.njit(lambda n: twice(2))]
     assert [caller(2) for caller in callers] == [4, 4, 4]
     assert len(twice.overloads) == 1
-    with pytest.raises(TypeError, match="twice is a part of kernels, with no entrance from Python; call it from a kernel"):
+    with pytest.raises(TypeError, match="twice is compiled into kernels and has no wrapper for Python; call it from a kernel"):
         twice(2)
 
 

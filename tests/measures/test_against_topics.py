@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from comparisons import made_up
 
-from workbench.measures import MeasureError, against_topics, lines_of_topics, spec_of
+from workbench.measures import MeasureError, against_topics, runs_by_curve, spec_of
 
 
 def run(engine, n_topics, last=-3.0, seed=0, start=None, alpha=0.1, **changes):
@@ -62,19 +62,19 @@ def test_a_warm_sweep_is_one_line_with_the_run_that_began_it():
     (curve,) = against_topics([first, second, third])
     assert curve.label == "cvb warm" and curve.x.tolist() == [10, 20, 40]
     np.testing.assert_allclose(curve.y, [-4, -3, -2], rtol=1e-14)
-    lines = lines_of_topics([first, run("cvb", 20, -3.5), second, third])
+    lines = runs_by_curve([first, run("cvb", 20, -3.5), second, third])
     assert {label: len(runs) for label, runs in lines.items()} == {"cvb": 2, "cvb warm": 3}
 
 
 def test_a_run_begun_from_another_engine_is_no_rung_of_its_line():
     parent = run("cgs", 10)
-    lines = lines_of_topics([parent, run("cvb", 20, start=parent), run("svb", 10, start=run("vb", 10))])
+    lines = runs_by_curve([parent, run("cvb", 20, start=parent), run("svb", 10, start=run("vb", 10))])
     assert list(lines) == ["cgs", "cvb warm, from cgs", "svb warm"]
 
 
 def test_a_warm_sampler_of_the_hdp_says_with_how_many_topics_it_began():
     parent = run("cv-hdp", 10)
-    lines = lines_of_topics([parent, run("g-hdp", 12, start=parent)])
+    lines = runs_by_curve([parent, run("g-hdp", 12, start=parent)])
     assert list(lines) == ["cv-hdp", "g-hdp warm, 12 at the start, from cv-hdp"]
 
 

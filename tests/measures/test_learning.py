@@ -3,7 +3,7 @@
 import numpy as np
 from comparisons import made_up, tiny_run
 
-from workbench.measures import hyperparameters, learnt_by, moves, moves_told, spec_of
+from workbench.measures import describe_moves, hyperparameters, learnt_by, moves, spec_of
 
 
 def moved(n_iterations: int = 6):
@@ -17,12 +17,12 @@ def moved(n_iterations: int = 6):
 
 
 def test_moves_are_told_in_order():
-    assert [(move.iteration, move.told) for move in moves(moved())] == [
+    assert [(move.iteration, move.text) for move in moves(moved())] == [
         (2, "split 3 → 17, +12.4 nats, kept"), (4, "merge 1 → 0, −1,234.5 nats, taken back"),
         (6, "split 0 → 5, +0.26 nats, kept"),
     ]
-    assert moves_told(moves(moved())) == "3 tried, 2 kept (2 splits)"
-    assert moves_told(moves(moved())[1:2]) == "1 tried, 0 kept"
+    assert describe_moves(moves(moved())) == "3 tried, 2 kept (2 splits)"
+    assert describe_moves(moves(moved())[1:2]) == "1 tried, 0 kept"
     assert moves(made_up("cgs", [1])) == []
 
 

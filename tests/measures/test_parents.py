@@ -17,7 +17,7 @@ def test_a_parent_is_known_by_its_hash_and_told_by_the_name_that_it_has_here():
     parent = made_up("cgs", [1])
     (edge,) = lineage([begun_from(made_up("cvb", [1]), spec_of(parent).hash, "as it was called"), parent])
     assert edge.known and (edge.run, edge.parent, edge.iteration) == ("begun", "cgs-0-t0", 50)
-    assert edge.told == "from cgs-0-t0, iteration 50, 25 % of its tokens left behind"
+    assert edge.text == "from cgs-0-t0, iteration 50, 25 % of its tokens left behind"
 
 
 def test_a_run_that_only_has_the_name_of_the_parent_is_not_taken_for_it():

@@ -14,6 +14,7 @@ import workbench as wb
 from workbench.corpus import Corpus, data_sets
 from workbench.engines import ENGINES
 from workbench.papers import figures
+from workbench.papers.figure import Claim, Extent
 from workbench.papers.figures import FIGURES
 from workbench.papers.generic import (
     ATM,
@@ -24,24 +25,21 @@ from workbench.papers.generic import (
     METHODS,
     MODELS,
     MORE,
-    N_DOCUMENTS,
-    N_TOKENS,
     PAM,
     PUBLISHED,
     VB,
     VB_ML,
-    GenericExtent,
     network_for,
     pachinko_sizes,
 )
-from workbench.papers.generic_made import HEADER, lay_out_figure, reduced
-from workbench.papers.generic_numbers import Measured, Unseen, judge, learnt_words, lines_of, table
-from workbench.papers.records import Claim
-from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED
+from workbench.papers.numbers import UNSEEN, Measured, known_words, table
+from workbench.papers.reproduce import lay_out_figure, reduced
+from workbench.papers.shown import OF_RUNS, lines_of
+from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, judge
 from workbench.views.table import Line, table_height, table_view
 
 FIGURE = FIGURES["generic-fig2"]
-TINY = GenericExtent(1, (2, 5), (6, 8))
+TINY = Extent(1, (2, 5), sweeps=(6, 8))
 
 
 def with_authors() -> Corpus:
@@ -56,7 +54,7 @@ def with_authors() -> Corpus:
 
 def test_the_table_is_that_of_the_paper():
     assert FIGURE.corpora == ("nips",) and FIGURE.full.n_topics == (25, 100) and FIGURE.full.n_documents is None
-    assert (data_sets()["nips"].n_documents, data_sets()["nips"].n_tokens) == (N_DOCUMENTS, N_TOKENS)
+    assert (data_sets()["nips"].n_documents, data_sets()["nips"].n_tokens) == (1_740, 2_301_375)
     assert [pachinko_sizes(n) for n in FIGURE.full.n_topics] == [(5, 10), (25, 25)]
     assert set(PUBLISHED) == {(model, n, each.label) for model in MODELS for n in (25, 100) for each in METHODS}
     assert [PUBLISHED[LDA, 25, each.label].perplexity for each in METHODS] == [1787.7, 1918.5, 1906.0]
@@ -89,7 +87,7 @@ def test_other_sizes_of_pachinko_keep_the_ratio_of_the_smaller_one():
 
 
 def test_every_model_is_run_in_every_size_by_every_method_on_the_same_documents():
-    cells = lay_out_figure({"nips": with_authors()}, replace(TINY, n_seeds=2))
+    cells = lay_out_figure(FIGURE, {"nips": with_authors()}, replace(TINY, n_seeds=2))
     assert len(cells) == 3 * 2 * 3 * 2 == FIGURE.n_runs(replace(TINY, n_seeds=2))
     for seed in (0, 1):
         own = [cell for cell in cells if cell.at["seed"] == seed]
@@ -101,7 +99,7 @@ def test_every_model_is_run_in_every_size_by_every_method_on_the_same_documents(
 
 
 def test_long_runs_of_samplers_are_looked_at_a_hundred_times():
-    (cell,) = [cell for cell in lay_out_figure({"nips": with_authors()}, replace(TINY, n_topics=(2,), sweeps=(6, 500)))
+    (cell,) = [cell for cell in lay_out_figure(FIGURE, {"nips": with_authors()}, replace(TINY, n_topics=(2,), sweeps=(6, 500)))
                if (cell.at["model"], cell.at["method"]) == (LDA, GIBBS)]
     assert (cell.spec.n_iterations, cell.spec.record_every, cell.spec.snapshot_every) == (500, 5, 500)
 
@@ -122,7 +120,7 @@ def made_up(model=LDA, n_topics=2, method=VB, seed=0, same=100.0, objective=(-9.
         {name: ("iteration", 10 * np.array(objective, float)), "cpu_time": ("iteration", 50 + seconds * np.arange(n)),
          "n_k": (("iteration", "topic"), np.full((n, 2), 5.0))}, {"iteration": np.arange(first, first + n)},
     )
-    return Measured(model, n_topics, method, seed, run, Unseen(same, same + 1, math.nan))
+    return Measured("nips", model, method, n_topics, seed, run, dict(zip(UNSEEN, (same, same + 1, math.nan), strict=True)))
 
 
 @pytest.mark.parametrize(("objective", "converged"), [
@@ -130,28 +128,28 @@ def made_up(model=LDA, n_topics=2, method=VB, seed=0, same=100.0, objective=(-9.
 ])
 def test_a_run_has_converged_when_its_objective_stays_within_one_percent(objective, converged):
     for method in (VB, GIBBS):
-        assert made_up(method=method, objective=objective).converged == converged
+        assert made_up(method=method, objective=objective).number("converged") == converged
 
 
 def test_time_is_that_of_an_iteration_times_those_until_convergence():
     each = made_up(objective=(-9, -7.1, -7, -7), seconds=3.0)
-    assert (each.converged, each.seconds, each.until_converged) == (3, 3.0, 9.0)
-    assert math.isnan(made_up(objective=(-7,)).seconds)
+    assert [each.number(name) for name in ("converged", "seconds", "until_converged")] == [3, 3.0, 9.0]
+    assert math.isnan(made_up(objective=(-7,)).number("seconds"))
 
 
 def test_a_run_that_still_moves_in_its_last_tenth_has_numbers_that_are_at_least_so_large():
     rest = (-7.0,) * 9
     still, done = made_up(objective=(-9.0,) * 9 + (-7.0,)), made_up(objective=(-9.0, *rest))
-    assert (still.converged, still.moving, done.converged, done.moving) == (10, True, 2, False)
-    assert "≥ 10" in lines_of(table([still]))[1] and "≥ 20.0" in lines_of(table([still]))[1]
-    assert "≥" not in lines_of(table([done]))[1]
+    assert [each.number(name) for each in (still, done) for name in ("converged", "moving")] == [10, True, 2, False]
+    assert "≥ 10" in lines_of(FIGURE, table([still]))[1] and "≥ 20.0" in lines_of(FIGURE, table([still]))[1]
+    assert "≥" not in lines_of(FIGURE, table([done]))[1]
 
 
 def test_the_table_has_means_over_seeds_and_the_papers_numbers():
     rows = table([made_up(n_topics=25, seed=seed, same=100.0 + 2 * seed) for seed in (0, 1)] + [made_up(PAM, 3)])
-    assert rows[0].foldin_same == pytest.approx((101.0, 1.0)) and rows[0].completion[0] == 102.0 and rows[0].n_runs == 2
-    assert rows[0].published == PUBLISHED[LDA, 25, VB] and rows[1].published is None
-    _, line, other = lines_of(rows)
+    assert rows[0].mean("foldin_same") == pytest.approx((101.0, 1.0)) and rows[0].mean("completion")[0] == 102.0
+    assert len(rows[0].runs) == 2 and FIGURE.published == PUBLISHED
+    _, line, other = lines_of(FIGURE, rows)
     assert line.split() == "LDA 25 VB 2 ≥ 3 2.000 ≥ 6.0 101.0 ± 1.0 102.0 ± 1.0 – 20 164.2 0.91 1906.0".split()
     assert other.split() == "PAM (1, 1) VB 1 ≥ 3 2.000 ≥ 6.0 100.0 101.0 – – – – –".split()
 
@@ -207,7 +205,7 @@ def test_iterations_are_compared_as_the_paper_counts_them():
 def test_words_that_no_training_document_has_are_left_out():
     train = Corpus.from_pairs([0, 0], [0, 2], [1, 1], n_documents=1, n_words=4)
     unseen = Corpus.from_pairs([0, 0, 2, 2], [0, 1, 2, 3], [3, 1, 2, 5], n_documents=3, n_words=4)
-    kept = learnt_words(unseen, train)
+    kept = known_words(unseen, train)
     assert kept.document_tokens.tolist() == [3, 0, 2] and kept.words.tolist() == [0, 2] and kept.n_words == 4
 
 
@@ -246,9 +244,9 @@ def test_it_is_made_whole_with_its_caption_its_data_and_its_verdicts(tiny_figure
     for wanted in ("After Heinrich & Goesele (2009)", "foldin_same", "PAM    (1, 2)  VB_ML", "theta1", "length: 6 iterations",
                    "  workbench reproduce generic-fig2\n", "3 of them unseen"):
         assert wanted in caption, caption
-    assert rows[0] == HEADER and len(rows) == 1 + 18 and not made.failures
+    assert rows[0] == OF_RUNS and len(rows) == 1 + 18 and not made.failures
     assert len(made.verdicts) == len(CLAIMS) and "Not the published extent" not in caption
-    by_authors = HEADER.index("perplexity, completion by known authors")
+    by_authors = OF_RUNS.index("perplexity, completion by known authors")
     assert {row[0] for row in rows[1:] if row[by_authors]} == {ATM}
 
 

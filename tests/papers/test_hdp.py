@@ -11,15 +11,18 @@ from toys import simulated
 import workbench as wb
 from workbench.corpus import data_sets, prepare
 from workbench.engines import ENGINES
-from workbench.papers import figures, hdp_numbers
+from workbench.papers import figures, shown
+from workbench.papers.figure import ALL, EACH, Claim, Extent
 from workbench.papers.figures import FIGURES
-from workbench.papers.hdp import ALL, BEGUN, CORPORA, CV_HDP, EACH, FIVE, G_HDP_1, G_HDP_100, LEARNING, HdpExtent, HdpFigure
-from workbench.papers.hdp_made import lay_out_figure, reduced, stages
-from workbench.papers.hdp_numbers import Measured, against_steps, against_topics, judge, lines_of, table
-from workbench.papers.records import Claim
+from workbench.papers.hdp import BEGUN, CV_HDP, FIVE, G_HDP_1, G_HDP_100, HDP_FIGURES, LEARNING
+from workbench.papers.numbers import Measured, table
+from workbench.papers.reproduce import lay_out_figure, reduced, stages
+from workbench.papers.shown import against_steps, against_topics, lines_of
+from workbench.papers.verdicts import judge
 from workbench.runs.spec import RunSpec
 
-PAPERS = [figure for figure in FIGURES.values() if isinstance(figure, HdpFigure)]
+TWO = FIGURES["cv-hdp-fig2"]
+LOG_P, BOUND = "log_likelihood", "bound_per_token"
 
 
 def one(label):
@@ -32,30 +35,29 @@ def one(label):
 
 def test_the_table_is_that_of_the_paper():
     two = FIGURES["cv-hdp-fig2"]
-    assert two.corpora == ("kos", "reuters_top", "news5") and two.full == HdpExtent(10, (40, 80, 120), 12_000)
+    assert two.corpora == ("kos", "reuters_top", "news5") and two.full == Extent(10, (40, 80, 120), steps=12_000)
     assert two.found["kos", "G-HDP_100"] == (168.3, 3.9) and two.found["news5", "G-HDP_1"] == (83.5, 5.0)
-    assert FIGURES["cv-hdp-fig3"].full == HdpExtent(10, (130,), 12_000) and FIGURES["cv-hdp-fig3"].corpora == ("kos",)
-    assert FIGURES["cv-hdp-kos500"].full == HdpExtent(3, (40,), sweeps=(200, 150))
+    assert FIGURES["cv-hdp-fig3"].full == Extent(10, (130,), steps=12_000) and FIGURES["cv-hdp-fig3"].corpora == ("kos",)
+    assert FIGURES["cv-hdp-kos500"].full == Extent(3, (40,), sweeps=(200, 150))
     assert {algorithm.engine for algorithm in FIVE} == {"svb", "cvb", "cv-hdp", "cgs", "g-hdp"}
     assert [each.n_topics for each in (G_HDP_1, G_HDP_100)] == [1, 100]
 
 
-@pytest.mark.parametrize("figure", PAPERS, ids=lambda figure: figure.name)
+@pytest.mark.parametrize("figure", HDP_FIGURES, ids=lambda figure: figure.name)
 def test_every_record_can_be_run_and_claims_something_of_its_own_algorithms(figure):
-    labels = [algorithm.label for algorithm in figure.algorithms]
-    assert len(set(labels)) == len(labels) and {algorithm.engine for algorithm in figure.algorithms} <= set(ENGINES)
+    labels = [method.label for method in figure.methods]
+    assert len(set(labels)) == len(labels) and {method.engine for method in figure.methods} <= set(ENGINES)
     assert {label for claim in figure.claims for label in (claim.first, claim.second)} <= set(labels)
     assert set(figure.known) <= set(labels) and {label for _, label in figure.found} <= set(labels)
-    assert {algorithm.start for algorithm in figure.algorithms} <= {"", *labels}
-    looks = [(algorithm.colour, algorithm.line) for algorithm in figure.algorithms]
+    assert {method.start for method in figure.methods} <= {"", *labels}
+    looks = [(method.colour, method.line) for method in figure.methods]
     assert len(set(looks)) == len(looks), "two lines that look alike"
-    for name in figure.corpora:
-        assert (data_sets()[name].n_documents, data_sets()[name].n_tokens) == tuple(CORPORA[name])
+    assert set(figure.corpora) <= set(data_sets())
 
 
 def test_alpha_is_read_in_two_ways_and_beta_is_100_in_all_for_every_engine():
-    cells = lay_out_figure(FIGURES["cv-hdp-fig2"], {"kos": simulated()}, HdpExtent(1, (4, 5), 60))
-    specs = {(cell.at["algorithm"], cell.at["n_topics"]): cell.spec for cell in cells}
+    cells = lay_out_figure(FIGURES["cv-hdp-fig2"], {"kos": simulated()}, Extent(1, (4, 5), steps=60))
+    specs = {(cell.at["method"], cell.at["n_topics"]): cell.spec for cell in cells}
     assert len(specs) == 7 * 2 + 2
     assert specs[f"CV-LDA, {ALL}", 4].model == {"n_topics": 4, "alpha": 0.1 / 4, "beta": 100 / 20}
     assert specs[f"CV-LDA, {EACH}", 5].model == {"n_topics": 5, "alpha": 0.1, "beta": 100 / 20}
@@ -66,14 +68,14 @@ def test_alpha_is_read_in_two_ways_and_beta_is_100_in_all_for_every_engine():
 
 
 def test_runs_last_as_many_steps_whatever_their_topics_and_half_of_them_are_burn_in():
-    cells = lay_out_figure(FIGURES["cv-hdp-fig2"], {"kos": simulated()}, HdpExtent(1, (4, 5), 600))
-    by_label = {(cell.at["algorithm"], cell.at["n_topics"]): cell.spec for cell in cells}
+    cells = lay_out_figure(FIGURES["cv-hdp-fig2"], {"kos": simulated()}, Extent(1, (4, 5), steps=600))
+    by_label = {(cell.at["method"], cell.at["n_topics"]): cell.spec for cell in cells}
     assert [by_label[f"G-LDA, {ALL}", k].n_iterations for k in (4, 5)] == [150, 120]
     assert [by_label[f"G-LDA, {ALL}", k].burn_in for k in (4, 5)] == [75, 60]
     hdp = by_label["G-HDP_100", 0]
     assert (hdp.stop_on, hdp.stop_tolerance, hdp.burn_in) == ("steps", 600, 2) and hdp.n_iterations == 600
-    alone = replace(FIGURES["cv-hdp-kos500"], algorithms=(G_HDP_1,))
-    (cell,) = lay_out_figure(alone, {"kos500": simulated()}, HdpExtent(1, (4,), sweeps=(9, 7)))
+    alone = replace(FIGURES["cv-hdp-kos500"], methods=(G_HDP_1,))
+    (cell,) = lay_out_figure(alone, {"kos500": simulated()}, Extent(1, (4,), sweeps=(9, 7)))
     assert (cell.spec.stop_on, cell.spec.n_iterations, cell.spec.burn_in) == (None, 7, 3)
 
 
@@ -90,43 +92,43 @@ def made_up(label, log_p, corpus="kos", n_topics=4, seed=0, bound=None, topics=N
     run = xr.Dataset({name: ("iteration", values) for name, values in data.items()}, {"iteration": np.arange(1, n + 1)})
     run["n_k"] = (("iteration", "topic"), np.full((n, 1), float(n_tokens)))
     spec = RunSpec(corpus, "train", "test", algorithm.engine, {"n_topics": n_topics})
-    return Measured(corpus, algorithm, n_topics, seed, run.assign_attrs(spec=spec.to_json()))
+    return Measured(corpus, "", label, n_topics, seed, run.assign_attrs(spec=spec.to_json()))
 
 
 def test_bounds_are_per_training_token_and_of_the_engines_own_family():
     each = made_up(f"CV-LDA, {ALL}", [-8.0, -7.5], bound=[-9.0, -8.5])
     other = each._replace(run=each.run.assign(bound=("iteration", [0.0, 0.0])))  # svb's bound at its responsibilities
-    assert other.bound.tolist() == [-9.0, -8.5] and other.log_likelihood.tolist() == pytest.approx([-8.0, -7.5])
-    assert np.isnan(made_up("G-HDP_1", [-8.0], n_topics=0, topics=[3], steps=[1]).bound).all()
+    assert other.curve(BOUND).tolist() == [-9.0, -8.5] and other.curve(LOG_P).tolist() == pytest.approx([-8.0, -7.5])
+    assert np.isnan(made_up("G-HDP_1", [-8.0], n_topics=0, topics=[3], steps=[1]).curve(BOUND)).all()
 
 
 def test_the_table_has_means_over_seeds_with_their_standard_errors():
     measured = [made_up("CV-HDP", [-9.0, value], seed=seed, bound=[-9, -8], topics=[4, 3 + seed])
                 for seed, value in enumerate((-7.1, -7.3))]
     (row,) = table(measured)
-    assert (row.corpus, row.label, row.n_topics, row.n_runs, row.steps) == ("kos", "CV-HDP", 4, 2, 8.0)
-    assert row.log_likelihood == pytest.approx((-7.2, 0.1)) and row.bound == (-8.0, 0.0) and row.topics == (3.5, 0.5)
-    heads, line = lines_of([row])
+    assert (row.corpus, row.method, row.n_topics, len(row.runs), row.mean("steps")[0]) == ("kos", "CV-HDP", 4, 2, 8.0)
+    assert row.mean(LOG_P) == pytest.approx((-7.2, 0.1)) and row.mean(BOUND) == (-8.0, 0.0) and row.mean("topics") == (3.5, 0.5)
+    heads, line = lines_of(TWO, [row])
     assert line.split() == "kos CV-HDP 4 2 -7.200 ± 0.100 -8.000 ± 0.000 3.5 ± 0.5 8".split() and heads.startswith("corpus")
 
 
 def test_what_finds_its_topics_is_level_over_the_numbers_of_the_others():
-    extent = HdpExtent(1, (4, 8))
+    extent = Extent(1, (4, 8))
     measured = [made_up(f"G-LDA, {ALL}", [-7.0 - k], n_topics=k) for k in (4, 8)]
     measured.append(made_up("G-HDP_1", [-6.0], n_topics=0, topics=[5], steps=[5]))
-    curves = {curve.label: curve for curve in against_topics(FIGURES["cv-hdp-fig2"], table(measured), "kos", extent, False)}
+    curves = {curve.label: curve for curve in against_topics(FIGURES["cv-hdp-fig2"], table(measured), "kos", extent, LOG_P)}
     assert curves[f"G-LDA, {ALL}"].y.tolist() == [-11.0, -15.0] and curves["G-HDP_1"].y.tolist() == [-6.0, -6.0]
     assert curves["G-HDP_1"].x.tolist() == [4, 8]
-    assert against_topics(FIGURES["cv-hdp-fig2"], table(measured), "kos", extent, True) == []  # samplers have no bound
+    assert against_topics(FIGURES["cv-hdp-fig2"], table(measured), "kos", extent, BOUND) == []  # samplers have no bound
 
 
 def test_curves_against_steps_go_through_the_records_and_leave_out_what_was_not_reached(monkeypatch):
-    monkeypatch.setattr(hdp_numbers, "POINTS", 4)
-    extent = HdpExtent(2, (4, 8), 16)
+    monkeypatch.setattr(shown, "POINTS", 4)
+    extent = Extent(2, (4, 8), steps=16)
     measured = [made_up(f"G-LDA, {ALL}", [-9.0, -8.0, -7.0, -6.0], n_topics=4, seed=seed) for seed in (0, 1)]
     measured += [made_up(f"G-LDA, {ALL}", [0.0, 0.0], n_topics=8)]  # more topics are not shown
     measured += [made_up("G-HDP_1", [-9.0, -5.0], n_topics=0, topics=[5, 5], steps=[6, 10])]  # stopped before the budget
-    curves = {curve.label: curve for curve in against_steps(FIGURES["cv-hdp-fig2"], measured, "kos", extent, False)}
+    curves = {curve.label: curve for curve in against_steps(FIGURES["cv-hdp-fig2"], measured, "kos", extent, LOG_P)}
     assert curves[f"G-LDA, {ALL}"].x.tolist() == [4, 8, 12, 16] and curves[f"G-LDA, {ALL}"].n_runs == 2
     assert curves[f"G-LDA, {ALL}"].y.tolist() == pytest.approx([-9.0, -8.0, -7.0, -6.0])
     assert curves["G-HDP_1"].x.tolist() == [8] and curves["G-HDP_1"].y.tolist() == pytest.approx([-7.0])
@@ -134,14 +136,14 @@ def test_curves_against_steps_go_through_the_records_and_leave_out_what_was_not_
 
 def test_bounds_are_drawn_from_a_tenth_of_the_steps_on():
     measured = [made_up("CV-HDP", [-9.0] * 15, topics=[4] * 15, bound=[-9.0] * 15)]
-    (curve,) = against_steps(FIGURES["cv-hdp-fig2"], measured, "kos", HdpExtent(1, (4,), 60), True)
+    (curve,) = against_steps(FIGURES["cv-hdp-fig2"], measured, "kos", Extent(1, (4,), steps=60), BOUND)
     assert curve.x[0] == 7 and curve.x[-1] == 60 and curve.y.tolist() == pytest.approx([-9.0] * 54)
 
 
 def test_a_run_whose_last_iteration_falls_short_of_the_budget_by_a_part_of_its_topics_reaches_the_end(monkeypatch):
-    monkeypatch.setattr(hdp_numbers, "POINTS", 2)
+    monkeypatch.setattr(shown, "POINTS", 2)
     measured = [made_up(f"G-LDA, {ALL}", [-9.0] * 92, n_topics=130)]  # 11,960 of 12,000 steps
-    (curve,) = against_steps(FIGURES["cv-hdp-fig2"], measured, "kos", HdpExtent(1, (130,)), False)
+    (curve,) = against_steps(FIGURES["cv-hdp-fig2"], measured, "kos", Extent(1, (130,)), LOG_P)
     assert curve.x.tolist() == [6000, 12_000]
 
 
@@ -153,7 +155,7 @@ def figure_with(*claims, **more):
 
 
 def verdict(figure, measured, whole=True):
-    (told,) = judge(figure, measured, table(measured), whole)
+    (told,) = judge(figure, measured, figure.full if whole else figure.quick)
     return told
 
 
@@ -169,7 +171,7 @@ def test_likelier_words_and_a_higher_bound_are_paired_by_corpus_topics_and_seed(
         told = verdict(figure_with(Claim("worse", kind, f"CV-LDA, {ALL}", "CV-HDP")), [*better, *worse])
         assert told.outcome == "does not hold"
     nothing = verdict(figure_with(Claim("better", "likelier", "CV-HDP", f"CV-LDA, {EACH}")), better)
-    assert nothing.outcome == "undecided" and nothing.measured == f"no pair of runs; CV-HDP or CV-LDA, {EACH} is missing"
+    assert nothing.outcome == "undecided" and nothing.measured == f"no pair of runs; CV-LDA, {EACH} is missing"
 
 
 def test_what_finds_its_topics_is_paired_with_every_number_of_the_others():
@@ -189,16 +191,16 @@ def test_faster_is_told_in_steps():
 def test_a_known_number_is_met_within_its_tolerance_beside_what_all_algorithms_have_in_common():
     figure = figure_with(known={"CV-HDP": (-7.5, -8.0, 0.02), f"V-LDA, {ALL}": (-7.8, None, 0.02)})
     measured = [made_up("CV-HDP", [-7.52], topics=[4], bound=[-8.01]), made_up(f"V-LDA, {ALL}", [-7.84])]
-    shift, likely, bound, other = judge(figure, measured, table(measured), True)
+    shift, likely, bound, other = judge(figure, measured, figure.full)
     assert shift.difference == pytest.approx(-0.03) and shift.outcome == "holds"
     assert likely.claim.says == "log p of a test word of CV-HDP is -7.500 ± 0.02" and likely.difference == pytest.approx(0.01)
     assert bound.difference == pytest.approx(-0.01) and other.difference == pytest.approx(-0.01)
     assert {each.outcome for each in (likely, bound, other)} == {"holds"}
-    assert {each.outcome for each in judge(figure, measured, table(measured), False)} == {"undecided"}
+    assert {each.outcome for each in judge(figure, measured, figure.quick)} == {"undecided"}
     off = [made_up("CV-HDP", [-7.45], topics=[4], bound=[-8.03]), made_up(f"V-LDA, {ALL}", [-7.84])]
-    assert [each.outcome for each in judge(figure, off, table(off), True)] == ["holds", *["does not hold"] * 3]
+    assert [each.outcome for each in judge(figure, off, figure.full)] == ["holds", *["does not hold"] * 3]
     away = [made_up("CV-HDP", [-7.55], topics=[4]), made_up(f"V-LDA, {ALL}", [-7.85])]
-    assert judge(figure, away, table(away), True)[0].outcome == "does not hold"
+    assert judge(figure, away, figure.full)[0].outcome == "does not hold"
 
 
 @pytest.mark.parametrize(("topics", "outcome"), [((160, 170), "holds"), ((400, 402), "does not hold"), ((165,), "undecided")])
@@ -220,12 +222,12 @@ def tiny(monkeypatch):
     small = replace(G_HDP_100, n_topics=3, typical=3)
     begun = tuple(replace(each, start=each.start and small.label) for each in BEGUN if each.engine == "cv-hdp")
     two, three = FIGURES["cv-hdp-fig2"], FIGURES["cv-hdp-fig3"]
-    extents = {"full": HdpExtent(2, (2, 3), 12), "quick": HdpExtent(1, (2,), 8, n_documents=6)}
+    extents = {"full": Extent(2, (2, 3), steps=12), "quick": Extent(1, (2,), steps=8, n_documents=6)}
     shown = [each for each in FIVE if each.label in ("CV-HDP", f"G-LDA, {ALL}", "G-HDP_1")]
     claims = (Claim("one is better", "likelier", "CV-HDP", f"G-LDA, {ALL}"),)
     tiny = {
-        "two": replace(two, name="two", corpora=("kos", "news5"), algorithms=tuple(shown), claims=claims, **extents),
-        "three": replace(three, name="three", algorithms=(small, *begun), claims=(), **extents),
+        "two": replace(two, name="two", corpora=("kos", "news5"), methods=tuple(shown), claims=claims, **extents),
+        "three": replace(three, name="three", methods=(small, *begun), claims=(), **extents),
     }
     monkeypatch.setattr(figures, "FIGURES", tiny)
     monkeypatch.setattr("workbench.papers.reproduce.load_corpus", lambda name: replace(simulated(), name=name))
@@ -250,7 +252,7 @@ def test_a_figure_is_made_with_its_table_its_caption_and_its_verdicts(tiny, tmp_
     assert len(records) == sum(lengths) and lengths[:4] == [6, 4, 6, 4]
     assert made.verdicts[0].n_pairs == 8
     budget = [run.progress()["steps"].values for run, cell in zip(made.runs, made.cells, strict=True)
-              if cell.at["algorithm"] == "G-HDP_1"]
+              if cell.at["method"] == "G-HDP_1"]
     assert all(steps[-1] >= 12 and (len(steps) == 1 or steps[-2] < 12) for steps in budget)
 
 
@@ -269,7 +271,7 @@ def test_less_of_it_says_so_and_asked_again_nothing_is_computed(tiny, tmp_path, 
 @pytest.mark.slow
 def test_what_begins_from_a_sampler_begins_from_its_last_state_with_the_same_seed(tiny, tmp_path):
     made = wb.reproduce("three", tmp_path / "out", tmp_path / "runs", progress=False)
-    by_label = {(cell.at["algorithm"], cell.at["seed"], cell.at["n_topics"]): cell.spec for cell in made.cells}
+    by_label = {(cell.at["method"], cell.at["seed"], cell.at["n_topics"]): cell.spec for cell in made.cells}
     assert len(by_label) == 2 * (1 + 2 + 2) and not made.failures
     for seed in (0, 1):
         sampler = by_label["G-HDP_100", seed, 0]
@@ -283,7 +285,7 @@ def test_what_begins_from_a_sampler_begins_from_its_last_state_with_the_same_see
 def test_nothing_begins_from_a_sampler_that_did_not_come_to_its_end(tiny, tmp_path, monkeypatch):
     from workbench.runs.execution.sweep import open_cells
 
-    figure, extent = tiny["three"], HdpExtent(1, (2,), 8)
+    figure, extent = tiny["three"], Extent(1, (2,), steps=8)
     staged = stages(figure, {"kos": simulated()}, extent, tmp_path)
     open_cells(next(staged), tmp_path, 1)  # made, and not run
     assert list(staged) == []
@@ -299,7 +301,7 @@ def test_what_an_extent_leaves_out_is_told():
 
 def test_the_split_is_that_of_each_document():
     train, test, split = prepare(simulated(), 0.1, 1, per="document")
-    (cell,) = [cell for cell in lay_out_figure(FIGURES["cv-hdp-fig2"], {"kos": simulated()}, HdpExtent(2, (4,), 8))
-               if cell.at == {"corpus": "kos", "algorithm": "CV-HDP", "n_topics": 4, "seed": 1}]
+    (cell,) = [cell for cell in lay_out_figure(FIGURES["cv-hdp-fig2"], {"kos": simulated()}, Extent(2, (4,), steps=8))
+               if cell.at == {"corpus": "kos", "model": "", "method": "CV-HDP", "n_topics": 4, "seed": 1}]
     assert (cell.train.content_hash, cell.test.content_hash, cell.spec.split) == (train.content_hash, test.content_hash, split)
     assert isinstance(cell.spec, RunSpec) and cell.spec.seed == 1 and CV_HDP.label == "CV-HDP"

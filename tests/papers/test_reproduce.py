@@ -7,15 +7,18 @@ from same_process import working_here
 from toys import simulated
 
 import workbench as wb
-from workbench.corpus import SINGLETONS, CorpusError, data_sets
+from workbench.corpus import SINGLETONS, CorpusError
 from workbench.engines import ENGINES
 from workbench.measures import each_run
 from workbench.papers import figures
-from workbench.papers.figures import FIGURES, Extent, PaperFigure
-from workbench.papers.reproduce import some_documents
+from workbench.papers.figure import Extent
+from workbench.papers.figures import FIGURES
+from workbench.papers.reproduce import lay_out_figure, some_documents
 from workbench.report.files import ReportError
-from workbench.report.pictures import pictures
 from workbench.runs.spec import SpecError
+from workbench.views import pictures
+
+ENGINES_OF_LDA = {name: figure for name, figure in FIGURES.items() if name.startswith(("hybrid", "cvb"))}
 
 
 @pytest.fixture
@@ -24,10 +27,10 @@ def tiny_figures(monkeypatch):
     working_here(monkeypatch)
     tiny = {
         name.replace("hybrid", "tiny"): replace(
-            figure, name=name.replace("hybrid", "tiny"), corpus="twelve", n_topics=2, full=Extent(2, 12), quick=Extent(1, 8, 6),
-            top_words=figure.top_words and 10, beta=0.3,
+            figure, name=name.replace("hybrid", "tiny"), full=Extent(2, (2,), 12), quick=Extent(1, (2,), 8, n_documents=6),
+            split=figure.split | ({"top_words": 10} if "top_words" in figure.split else {}), beta=0.3,
         )
-        for name, figure in FIGURES.items() if isinstance(figure, PaperFigure)
+        for name, figure in ENGINES_OF_LDA.items()
     }
     monkeypatch.setattr(figures, "FIGURES", tiny)
     monkeypatch.setattr("workbench.papers.reproduce.load_corpus", lambda name: replace(simulated(), name=name))
@@ -37,22 +40,23 @@ def tiny_figures(monkeypatch):
 def test_the_table_is_that_of_the_paper():
     paper = {name: FIGURES[f"hybrid-{name}"] for name in ("fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10")}
     assert [figure.full.n_seeds for figure in paper.values()] == [20, 20, 17, 17, 14, 4, 20, 12]
-    assert {(figure.corpus, figure.n_topics) for figure in paper.values()} == {("kos", 10), ("nips", 40)}
-    assert {(figure.alpha, figure.beta, figure.holdout, figure.burn_in) for figure in paper.values()} == {(0.1, 0.1, 0.1, 10)}
+    assert {(figure.corpus, figure.full.n_topics) for figure in paper.values()} == {("kos", (10,)), ("nips", (40,))}
+    cells = lay_out_figure(paper["fig3"], {"kos": simulated()}, paper["fig3"].full)
+    specs = [cell.spec for cell in cells]
+    assert {(spec.model["alpha"], spec.model["beta"]) for spec in specs} == {(0.1, 0.1)}
+    assert {(spec.split["fraction"], spec.burn_in) for spec in specs} == {(0.1, 10)}
     assert {figure.full.n_iterations for figure in paper.values()} == {300}
-    assert [paper["fig7"].top_words, paper["fig8"].top_words] == [3000, 6000]
-    assert [paper["fig9"].singletons, paper["fig10"].singletons] == ["train", "both-own"]
+    assert [paper["fig7"].split, paper["fig8"].split] == [{"top_words": 3000}, {"top_words": 6000}]
+    assert [paper["fig9"].split, paper["fig10"].split] == [{"singletons": "train"}, {"singletons": "both-own"}]
 
 
 def test_every_record_can_be_run():
     for name, figure in FIGURES.items():
         assert name == figure.name and 0 < figure.cost(figure.quick) < 150 < figure.cost(figure.full)
-        if not isinstance(figure, PaperFigure):
-            continue
-        assert set(figure.engines) <= set(ENGINES) and figure.singletons in SINGLETONS
-        data_set = data_sets()[figure.corpus]
-        assert (data_set.n_documents, data_set.n_tokens) == (figure.n_documents, figure.n_tokens)
-        assert {engine for claim in figure.claims for engine in (claim.first, claim.second)} <= set(figure.engines)
+    for figure in ENGINES_OF_LDA.values():
+        engines = {method.engine for method in figure.methods}
+        assert engines <= set(ENGINES) and figure.split.get("singletons", "keep") in SINGLETONS
+        assert {engine for claim in figure.claims for engine in (claim.first, claim.second)} <= engines
 
 
 @pytest.mark.slow
@@ -158,7 +162,7 @@ def test_a_data_set_that_is_not_here_is_told_by_the_catalog(monkeypatch, tmp_pat
 
 
 def test_what_is_drawn_has_a_name_among_the_pictures():
-    shown = {figure.shows for figure in FIGURES.values() if isinstance(figure, PaperFigure)}
+    shown = {figure.shows for figure in ENGINES_OF_LDA.values()}
     assert shown <= {one.name for one in pictures(each_run(tiny_comparison()))}
 
 

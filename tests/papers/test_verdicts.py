@@ -1,21 +1,29 @@
 import math
+from dataclasses import replace
 
 import pytest
 from comparisons import made_up
 
-from workbench.papers.records import Claim
-from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, judge, settled_at
+from workbench.papers.figure import Claim
+from workbench.papers.figures import KOS
+from workbench.papers.numbers import Measured
+from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, judge
+
+
+def one(engine, values, seed=0):
+    """A run with these perplexities."""
+    return Measured("kos", "", engine, 10, seed, made_up(engine, values, seed=seed))
 
 
 def runs_of(**finals):
     """Runs of each engine, a seed for each final perplexity, after one iteration at twice that."""
     return [
-        made_up(engine, [2 * value, value], seed=seed) for engine, values in finals.items() for seed, value in enumerate(values)
+        one(engine, [2 * value, value], seed) for engine, values in finals.items() for seed, value in enumerate(values)
     ]
 
 
 def verdict(kind, runs, first="svb", second="cgs"):
-    (told,) = judge([Claim("something", kind, first, second)], runs)
+    (told,) = judge(replace(KOS, claims=(Claim("something", kind, first, second),)), runs, KOS.full)
     return told
 
 
@@ -55,9 +63,9 @@ def test_the_same_is_told_of_the_states_and_allows_rounding_alone():
 
 def test_sooner_counts_iterations_to_the_own_final_value():
     quick, slow = [300.0, 200.5, 200.0, 200.0, 200.0], [300.0, 250.0, 220.0, 101.0, 100.5]
-    assert settled_at(made_up("svb", quick)) == 2 and settled_at(made_up("cgs", slow)) == 4
-    assert settled_at(made_up("svb", [100.0, 300.0, 100.0])) == 3  # it must stay there
-    runs = [made_up(engine, values, seed=seed) for engine, values in (("svb", quick), ("cgs", slow)) for seed in range(3)]
+    assert one("svb", quick).number("converged") == 2 and one("cgs", slow).number("converged") == 4
+    assert one("svb", [100.0, 300.0, 100.0]).number("converged") == 3  # it must stay there
+    runs = [one(engine, values, seed) for engine, values in (("svb", quick), ("cgs", slow)) for seed in range(3)]
     told = verdict("sooner", runs)
     assert told.outcome == HOLDS and told.measured == "svb iteration 2.0, cgs iteration 4.0: -2.0 ± 0.0 (3 pairs)"
 

@@ -43,7 +43,7 @@ def planned(command: str):
         {"engines": DIAL, "seeds": 2},
         {"holdout": 0.25, "split_seed": 4, "burn_in": 3},
         {"holdout": 0, "alpha": [0.1, 0.2, 0.3], "n_topics": 3, "beta": 0.01},
-        {"engines": ("svb", ("svb", {"schedule": "sequential"}), ("svb-cgs", {"schedule": "sequential", "n_samples": 2}))},
+        {"engines": ("svb", ("svb", {"schedule": "sequential"}), ("svb-cgs", {"schedule": "sequential", "n_chains": 2}))},
         {"options": {"schedule": "sequential"}},
         {"top_words": 12, "singletons": "both-full"},
         {"holdout": 0, "singletons": "train"},

@@ -16,7 +16,7 @@ import workbench as wb
 from workbench.measures import MeasureError, top_words
 from workbench.report.export import FORMATS
 from workbench.report.files import ReportError
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 FILES = {
     "csv": ["progress.csv", "n_k.csv", "topics.csv", "document_topics.csv", "spec.json"],

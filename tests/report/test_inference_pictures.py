@@ -12,8 +12,8 @@ import workbench as wb
 from workbench.measures import final, spec_of
 from workbench.report.captions import definitions, settings
 from workbench.report.gathering import gather
-from workbench.report.pictures import pictures
 from workbench.report.tables import label_rows, move_tables, prior_rows, topic_tables, with_figures
+from workbench.views import pictures
 
 MOVES = {
     "move": [0, 1, 0, 2], "move_accepted": [0, 1, 0, 0], "move_gain": [0, 12.4, 0, -3], "move_from": [-1, 3, -1, 1],

@@ -8,7 +8,8 @@ import workbench as wb
 from workbench.measures import labels_of, mixture_table
 from workbench.models.networks.files import network_of
 from workbench.report.gathering import gather
-from workbench.report.networks import hierarchy_tables, network_pictures
+from workbench.report.networks import hierarchy_tables
+from workbench.views import draw_view
 
 NETWORK = network_of("hpam2", n_topics=3, sizes={"super": 2})
 
@@ -22,16 +23,16 @@ def runs():
 
 
 def test_each_network_is_drawn_once_with_what_its_levels_say(runs):
-    (picture,) = network_pictures(runs)
+    (picture,) = draw_view("network", runs)
     assert (picture.name, picture.title) == ("network-hpam2", "The network hpam2")
     assert "theta1: document, super (where super 1 to 2) → sub, prior 0.1 for each super, learnt" in picture.caption
     assert picture.header == ["level", "row", "value", "topic", "node", "tokens"]
     assert picture.rows == mixture_table(runs[0]).to_numpy(object).tolist() and len(picture.rows) == 11
-    assert network_pictures(runs[2:]) == []
+    assert draw_view("network", runs[2:]) == []
 
 
 def test_a_network_whose_runs_came_without_counts_is_drawn_all_the_same(runs):
-    (picture,) = network_pictures([runs[0].drop_vars(["n_theta0", "n_theta1"])])
+    (picture,) = draw_view("network", [runs[0].drop_vars(["n_theta0", "n_theta1"])])
     assert picture.rows == [] and picture.header[0] == "level"
 
 

@@ -4,7 +4,7 @@ from toys import simulated
 import workbench as wb
 from workbench.runs.execution.run import extend
 from workbench.runs.spec import SpecError
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 
 def test_an_unknown_setting_gets_one_sentence_with_the_nearest():

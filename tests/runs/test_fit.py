@@ -12,7 +12,7 @@ from workbench.engines.lda.scan import by_words
 from workbench.models import LDA, VARIABLES
 from workbench.runs import loop
 
-ENGINES = [("svb", {}), ("svb", {"schedule": "sequential"}), ("cgs", {}), ("svb-cgs", {}), ("svb-cgs", {"n_samples": 2})]
+ENGINES = [("svb", {}), ("svb", {"schedule": "sequential"}), ("cgs", {}), ("svb-cgs", {}), ("svb-cgs", {"n_chains": 2})]
 
 
 @pytest.mark.parametrize(("engine", "options"), ENGINES)
@@ -36,7 +36,7 @@ def test_a_run_does_not_go_on_with_other_documents(thirty_documents, store):
     train, test = thirty_documents
     run = wb.fit(train, "cgs", test=test, n_iterations=3, store=store, name="mine", progress=False)
     other = wb.load_corpus("bars")
-    with pytest.raises(wb.runs.store.store.StoreError, match=r"^mine was made for other documents than those given"):
+    with pytest.raises(wb.runs.store.layout.StoreError, match=r"^mine was made for other documents than those given"):
         wb.resume("mine", n_iterations=5, store=store, progress=False, corpora=(other, None))
     assert wb.resume("mine", n_iterations=5, store=store, progress=False).sizes["iteration"] == run.sizes["iteration"] + 2
 
@@ -45,7 +45,7 @@ def test_the_kernels_of_both_orders_are_there_before_the_clock_runs():
     """With many topics a sampler goes by documents while they hold many of them, and by words later."""
     seen = []
     engine = get_engine("cgs")._replace(step=lambda corpus, model, options, state, context: (state, seen.append(
-        by_words(corpus, model, state.n_dk, options.scan))))
+        by_words(corpus, state, options.scan))))
     loop.load_kernels(engine, LDA(500), engine.options())
     assert seen == [True, False]
 

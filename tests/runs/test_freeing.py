@@ -10,16 +10,16 @@ from workbench.runs.execution import freeing
 FREED = """
 import numpy as np
 import psutil
-from workbench.runs.execution.freeing import FROM, give_back_freed
+from workbench.runs.execution.freeing import SMALLEST_MAPPED, give_back_freed
 
 give_back_freed()
 np.ones(30 * 2**20, np.uint8)  # freed at once: from now on the C library keeps what is smaller
 arrays = []
 for _ in range(4):
-    arrays += [np.ones(FROM, np.uint8), np.ones(100_000, np.uint8)]  # a small one behind each, which stays
+    arrays += [np.ones(SMALLEST_MAPPED, np.uint8), np.ones(100_000, np.uint8)]  # a small one behind each, which stays
 before = psutil.Process().memory_info().rss
 del arrays[::2]
-print((before - psutil.Process().memory_info().rss) / (4 * FROM))
+print((before - psutil.Process().memory_info().rss) / (4 * SMALLEST_MAPPED))
 """
 
 

@@ -12,9 +12,10 @@ from workbench.runs.dataset import priors_of
 from workbench.runs.execution.run import Run
 from workbench.runs.loop import iterate
 from workbench.runs.spec import make_spec
-from workbench.runs.store import store as stores
+from workbench.runs.store import create
+from workbench.runs.store.create import create_run
 from workbench.runs.store.places import DATA
-from workbench.runs.store.store import RunReader, create_run
+from workbench.runs.store.reader import RunReader
 from workbench.runs.store.writer import RunWriter
 from workbench.runs.warm_start import warm_start_from
 
@@ -24,7 +25,7 @@ SETTINGS = {"n_topics": 2, "n_iterations": 20, "snapshot_every": 8, "record_ever
 @pytest.fixture(autouse=True)
 def growing_registered(monkeypatch):
     monkeypatch.setitem(ENGINES, "growing", "engines.growing_engine")
-    monkeypatch.setattr(stores, "ROOM", 2)
+    monkeypatch.setattr(create, "GROWING_CAPACITY", 2)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from workbench.corpus import hold_out_documents, split_halves
 from workbench.models import LDA, VARIABLES
 from workbench.runs.afterwards.infer import PROTOCOLS, known_part
 from workbench.runs.spec import SpecError
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 ROUNDING = 1e-12
 

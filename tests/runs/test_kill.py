@@ -12,7 +12,9 @@ from same_bits import same_bits
 import workbench as wb
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import make_spec
-from workbench.runs.store.store import DATA, RunReader, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.places import DATA
+from workbench.runs.store.reader import RunReader
 
 KILLING = Path(__file__).with_name("killing.py")
 N_KILLS = 20

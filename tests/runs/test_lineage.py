@@ -13,8 +13,8 @@ from workbench.engines.lda import cgs
 from workbench.models import LDA
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError, make_spec
-from workbench.runs.store.archive import STARTS
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.archive import WARM_STARTS
+from workbench.runs.store.layout import StoreError
 from workbench.runs.warm_start import warm_start_from
 
 SETTINGS = {"n_topics": 4, "n_iterations": 15, "burn_in": 3, "progress": False}
@@ -155,7 +155,7 @@ def test_counts_that_are_gone_or_damaged_fail_with_a_sentence(forty_documents, s
     ds = wb.fit(train, "svb", start=source, store=tmp_path, **SETTINGS)
     run = Run(tmp_path / ds.attrs["name"])
     (run.path / "checkpoint.npz").unlink()
-    (kept,) = (tmp_path / STARTS).iterdir()
+    (kept,) = (tmp_path / WARM_STARTS).iterdir()
     kept.write_bytes(kept.read_bytes()[:100])
     with pytest.raises(SpecError, match="the counts that this run starts from cannot be read"):
         wb.resume(run, n_iterations=30, progress=False)

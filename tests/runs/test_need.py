@@ -11,12 +11,13 @@ import pytest
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import StepContext, make_options
+from workbench.engines.engine import StepContext
+from workbench.engines.options import make_options
 from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
 from workbench.models.options import OptionError
 from workbench.runs.execution import memory_check as need
-from workbench.runs.execution.available_memory import Room
+from workbench.runs.execution.available_memory import AvailableMemory
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.memory_check import (
     PROCESS,
@@ -30,14 +31,15 @@ from workbench.runs.execution.memory_check import (
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
-from workbench.runs.store.store import FAILED, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.status import FAILED
 
 VARIANTS = {
     "svb": [{"schedule": "sequential"}], "vb": [{"topics": "point"}], "cv-hdp": [{"learn_tau": True}],
-    "svb-cgs": [{"schedule": "sequential"}, {"r": 0}, {"r": "inf"}, {"n_samples": 3}],
+    "svb-cgs": [{"schedule": "sequential"}, {"r": 0}, {"r": "inf"}, {"n_chains": 3}],
     "cvb": [{"precision": "single"}],
-    "cvb-cgs": [{"r": 2}, {"n_samples": 2}, {"precision": "single"}],
-    "cvb0-cgs": [{"r": 0}, {"r": "inf", "n_samples": 2}],
+    "cvb-cgs": [{"r": 2}, {"n_chains": 2}, {"precision": "single"}],
+    "cvb0-cgs": [{"r": 0}, {"r": "inf", "n_chains": 2}],
 }
 CHOICES = [(name, options) for name in ENGINES for options in ({}, *VARIANTS.get(name, []))]
 
@@ -119,7 +121,7 @@ def test_more_of_anything_takes_more(large):
 
     assert total("cvb") > total("cvb0") > total("svb") > total("cgs") > PROCESS
     assert total("cgs", n_topics=500) > total("cgs")
-    assert total("svb-cgs", {"r": 2, "n_samples": 9}) > total("svb-cgs", {"r": 2})
+    assert total("svb-cgs", {"r": 2, "n_chains": 9}) > total("svb-cgs", {"r": 2})
     assert total("cv-hdp", {"moves_every": 5}) > total("cv-hdp")
     assert total("cgs", stored=False) > total("cgs")
     assert total("cgs", stored=False, n_iterations=900) > total("cgs", stored=False)  # snapshots that stay in memory
@@ -209,8 +211,8 @@ def test_several_at_a_time_count_together(large, one_gigabyte):
 
 def test_what_this_process_holds_already_is_not_wanted_again(large, monkeypatch):
     run = planned(large, "cgs")
-    free = Room(predict_memory(run).total - PROCESS, "")
-    monkeypatch.setattr(need, "room", lambda: free)
+    free = AvailableMemory(predict_memory(run).total - PROCESS, "")
+    monkeypatch.setattr(need, "available_memory", lambda: free)
     check_room([run], here=True)
     with pytest.raises(SpecError, match="MB are free; nothing smaller of it fits"):
         check_room([run])

@@ -130,7 +130,7 @@ def test_two_writers_lose_nothing(run):
 
 
 def test_a_writer_that_waits_too_long_says_so(run, monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    monkeypatch.setattr(module, "LOCK_TIMEOUT", 0.01)
     run.annotate(note="x")
     with module.FileLock(str(run.path / "notes.json.lock")), pytest.raises(NoteError, match="by another process; try again"):
         run.annotate(note="y")

@@ -6,6 +6,8 @@ import pytest
 from workbench.engines import ENGINES
 from workbench.models import ModelError
 from workbench.models.options import OptionError
+from workbench.runs.execution.compare import plan
+from workbench.runs.execution.grid import grid_axes
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec
 
 
@@ -41,6 +43,20 @@ def test_an_option_that_is_spelled_out_hashes_like_its_default(thirty_documents)
     assert make_spec(train, "svb-cgs", options={"r": "1"}).hash == make_spec(train, "svb-cgs").hash
 
 
+def test_an_option_is_read_and_hashed_by_its_former_name(thirty_documents):
+    train, _ = thirty_documents
+    spec = make_spec(train, "svb-cgs", options={"n_samples": 2})
+    assert spec == make_spec(train, "svb-cgs", options={"n_chains": 2}) and spec.options["n_chains"] == 2
+    assert RunSpec.from_json(spec.to_json().replace("n_chains", "n_samples")) == spec
+    before = {{"n_chains": "n_samples"}.get(name, name): value for name, value in spec.options.items()}
+    assert replace(spec, options=before).hash == spec.hash  # as test_digests shows, that of earlier versions
+    (planned,), *_ = plan(train, "svb-cgs", options={"n_samples": "2"})
+    assert planned.options["n_chains"] == 2
+    assert list(grid_axes({"n_samples": [1, 2]}, "svb-cgs")) == ["n_chains"]
+    with pytest.raises(OptionError, match="option 'n_chains' of svb-cgs was 'n_samples' before; give one of them, not both"):
+        make_spec(train, "svb-cgs", options={"n_chains": 2, "n_samples": 2})
+
+
 def test_a_run_is_named_for_corpus_engine_topics_and_hash(thirty_documents):
     train, _ = thirty_documents
     spec = make_spec(replace(train, name="my corpus/1"), "cgs", n_topics=4)
@@ -51,7 +67,7 @@ def test_a_label_tells_r_and_what_differs_from_the_default(thirty_documents):
     train, _ = thirty_documents
     assert make_spec(train, "svb").label() == "svb"
     assert make_spec(train, "svb-cgs").label() == "svb-cgs r=1"
-    assert make_spec(train, "svb-cgs", options={"r": "inf", "n_samples": 2}).label() == "svb-cgs r=inf n_samples=2"
+    assert make_spec(train, "svb-cgs", options={"r": "inf", "n_chains": 2}).label() == "svb-cgs r=inf n_chains=2"
 
 
 ALL = ", ".join(ENGINES)
@@ -73,13 +89,13 @@ WRONG = [
     ({"options": {"q": 1}}, OptionError, "cgs has no option 'q'; it has partition, scan, learn_alpha, alpha_form, "
      "learn_beta, learn_after, learn_every, a_alpha, b_alpha, a_beta, b_beta"),
     ({"engine": "svb-cgs", "options": {"n_sample": 2}}, OptionError,
-     "svb-cgs has no option 'n_sample'; did you mean 'n_samples'?"),
+     "svb-cgs has no option 'n_sample'; did you mean 'n_chains'?"),
     ({"engine": "svb-cgs", "options": {"r": -1}}, OptionError,
      "option 'r' of svb-cgs must be a number of at least 0 or inf; got -1"),
     ({"engine": "svb-cgs", "options": {"r": "many"}}, OptionError,
      "option 'r' of svb-cgs must be a number of at least 0 or inf; got 'many'"),
-    ({"engine": "svb-cgs", "options": {"n_samples": 0}}, OptionError,
-     "option 'n_samples' of svb-cgs must be a whole number of at least 1; got 0"),
+    ({"engine": "svb-cgs", "options": {"n_chains": 0}}, OptionError,
+     "option 'n_chains' of svb-cgs must be a whole number of at least 1; got 0"),
     ({"engine": "svb", "options": {"schedule": "fast"}}, OptionError,
      "option 'schedule' of svb must be one of parallel, sequential; got 'fast'"),
     ({"options": {"partition": 65}}, OptionError,
@@ -87,7 +103,7 @@ WRONG = [
     ({"engine": "cvb-cgs", "options": {"phases": "interleaved", "partition": 2}}, OptionError,
      "phases=interleaved goes pair by pair and needs partition=1; set it, or use two_phase"),
     ({"engine": "svb-cgs", "options": {"phases": "interleaved"}}, OptionError,
-     "phases=interleaved needs n_samples=1 and schedule=sequential; set both, or use two_phase"),
+     "phases=interleaved needs n_chains=1 and schedule=sequential; set both, or use two_phase"),
     ({"name": "../up"}, SpecError,
      "a run's name begins with a letter or digit and has letters, digits and ._+=,- only; got '../up'"),
 ]
@@ -121,7 +137,7 @@ def test_threads_without_work_are_told_of_once_an_engine(thirty_documents):
     ):
         assert len(told(engine, options)) == 1
         assert told(engine, options)[0].startswith(f"{engine} will leave threads idle: {why}")
-    assert told("cvb0-cgs", {"n_samples": 2}) == told("cvb0-cgs", {"partition": 2}) == []
+    assert told("cvb0-cgs", {"n_chains": 2}) == told("cvb0-cgs", {"partition": 2}) == []
 
 
 def test_what_is_no_corpus_is_refused(thirty_documents):

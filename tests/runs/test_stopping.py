@@ -9,7 +9,9 @@ from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import iterate
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.stopping import StopRule
-from workbench.runs.store.store import FINISHED, create_run, read_spec, set_end, settle
+from workbench.runs.store.create import create_run
+from workbench.runs.store.ending import read_spec, set_end, settle
+from workbench.runs.store.status import FINISHED
 from workbench.runs.store.writer import RunWriter
 
 SETTLES = {"n_topics": 4, "n_iterations": 300, "stop_on": "bound", "stop_tolerance": 1e-5}

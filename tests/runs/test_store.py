@@ -19,10 +19,12 @@ from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import find_run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
-from workbench.runs.store import store as stores
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.counts import SnapshotGone
-from workbench.runs.store.store import DATA, StoreError, create_run, read_status
+from workbench.runs.store.create import create_run
+from workbench.runs.store.ending import read_status
+from workbench.runs.store.layout import SCHEMA, StoreError
+from workbench.runs.store.places import DATA
 from workbench.runs.store.writer import RunWriter
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -97,7 +99,7 @@ def test_what_is_no_run_is_said_so(tmp_path, run):
 
 
 def test_a_store_of_a_later_version_is_refused(run):
-    zarr.open_group(str(run.path / DATA)).attrs["schema"] = stores.SCHEMA + 1
+    zarr.open_group(str(run.path / DATA)).attrs["schema"] = SCHEMA + 1
     with pytest.raises(StoreError, match=r"was written by a newer workbench \(schema 3, this one reads 2\); upgrade"):
         wb.open_run(run.path)
 

@@ -11,7 +11,7 @@ from toys import simulated
 import workbench as wb
 from workbench.measures import each_run
 from workbench.runs.execution import forecast as outlook_module
-from workbench.runs.execution.forecast import duration, outlook
+from workbench.runs.execution.forecast import duration, forecast
 from workbench.runs.execution.grid import lay_out
 from workbench.runs.execution.sweep import failures, open_cells, run_cells, tabulate
 from workbench.runs.spec import RunSpec
@@ -88,11 +88,11 @@ def test_the_bar_tells_how_many_runs_are_done_and_what_is_left(here, store, caps
 def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
     cells = lay_out(simulated(), {"r": [1, 2], "n_topics": [2, 4]}, n_iterations=1000)
     runs = open_cells(cells, store, 1)
-    assert outlook(cells, runs, 2).startswith("4 cells, 4 runs; up to 0 MB on disk, about ")
+    assert forecast(cells, runs, 2).startswith("4 cells, 4 runs; up to 0 MB on disk, about ")
     monkeypatch.setattr(outlook_module, "LONG", 0)
     monkeypatch.setattr(outlook_module, "_one_iteration", lambda cell: 0.4)
     # at K = 4 an iteration of 0.4 s, at K = 2 half of that; both for 1000 iterations and twice, two at a time
-    assert outlook(cells, runs, 2).endswith("; about 10 min, 2 at a time")
+    assert forecast(cells, runs, 2).endswith("; about 10 min, 2 at a time")
     monkeypatch.undo()
     assert 0 < outlook_module._one_iteration(cells[0]) < 10
 
@@ -111,9 +111,9 @@ def test_what_is_finished_costs_nothing_more(here, store):
     cells = lay_out(simulated(), {"r": [1, 2]}, n_topics=2, n_iterations=12)
     runs = open_cells(cells, store, 1)
     run_cells(runs[:1], 1, progress=False)
-    assert outlook(cells, runs, 1).startswith("2 cells, 2 runs, 1 of them finished before; up to ")
+    assert forecast(cells, runs, 1).startswith("2 cells, 2 runs, 1 of them finished before; up to ")
     run_cells(runs, 1, progress=False)
-    assert outlook(cells, runs, 1) == "2 cells, 2 runs, 2 of them finished before"
+    assert forecast(cells, runs, 1) == "2 cells, 2 runs, 2 of them finished before"
 
 
 def test_durations_are_told_in_seconds_minutes_or_hours():

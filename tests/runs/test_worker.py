@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.runs.execution import worker
 from workbench.runs.execution.compare import DEFAULT_ENGINES, work_through
 from workbench.runs.spec import make_spec
-from workbench.runs.store.store import create_run
+from workbench.runs.store.create import create_run
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +83,7 @@ def test_a_worker_that_fails_says_why(thirty_documents, store):
 def test_no_more_workers_are_at_work_than_there_are_slots(thirty_documents, store, monkeypatch):
     monkeypatch.setattr(worker, "SLOTS", 1)
     run = wb.Run(create_run(store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None))
-    with worker.turn_to_work(run.path):
+    with worker.worker_slot(run.path):
         code = (
             "import sys; from pathlib import Path; from workbench.runs.execution import worker; worker.SLOTS = 1; "
             "sys.argv[1:] = [sys.argv[1]]; sys.exit(worker.main())"

@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.fitting import Json, Store
+from workbench.cli.flags import Json, Store
 from workbench.cli.printing import print_json, print_table, say, store_path
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
 
 OF_HYPERPARAMETERS = ("learn_", "alpha_", "beta_", "top_concentration", "a_", "b_")
-"""How the names of options begin that are about hyperparameters."""
+"""Beginnings of the names of options about hyperparameters."""
 
 data = typer.Typer(help="Corpora that have a name.", no_args_is_help=True)
 
@@ -31,7 +31,7 @@ def list_data(json: Json = False) -> None:
         print_json({"corpora": [entry.facts() for entry in sets]})
         return
     rows = [
-        (entry.name, entry.title, _told(entry.n_documents), _told(entry.n_words), _told(entry.n_tokens), entry.whereabouts())
+        (entry.name, entry.title, _text(entry.n_documents), _text(entry.n_words), _text(entry.n_tokens), entry.whereabouts())
         for entry in sets
     ]
     print_table(("name", "title", "documents", "words", "tokens", "where"), rows, left=(0, 1, 5))
@@ -47,7 +47,7 @@ def info(name: Name, json: Json = False) -> None:
     if json:
         print_json(facts)
         return
-    print_table(("", ""), [(fact, _told(value)) for fact, value in facts.items() if value not in (None, [], {})], left=(0, 1))
+    print_table(("", ""), [(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})], left=(0, 1))
 
 
 @data.command("fetch")
@@ -64,8 +64,8 @@ def fetch(name: Name, json: Json = False) -> None:
         print_json(entry.facts())
 
 
-def _told(value) -> str:
-    """A fact for people."""
+def _text(value) -> str:
+    """A fact as text for a table."""
     if isinstance(value, dict):
         return ", ".join(f"{name}={default}" for name, default in value.items())
     if isinstance(value, list):
@@ -84,12 +84,12 @@ def engines(json: Json = False) -> None:
     shared: dict[tuple, list[str]] = {}
     for name, about in found.items():
         say(f"{name}: {about['title']}. {about['source']}")
-        told = {option: f"    --option {option}={of['default']}   {of['meaning']}" for option, of in about["options"].items()}
-        for option, line in told.items():
+        lines = {option: f"    --option {option}={of['default']}   {of['meaning']}" for option, of in about["options"].items()}
+        for option, line in lines.items():
             if not option.startswith(OF_HYPERPARAMETERS):
                 say(line)
-        if lines := tuple(line for option, line in told.items() if option.startswith(OF_HYPERPARAMETERS)):
-            shared.setdefault(lines, []).append(name)
+        if hyper := tuple(line for option, line in lines.items() if option.startswith(OF_HYPERPARAMETERS)):
+            shared.setdefault(hyper, []).append(name)
     for lines, names in shared.items():
         say(f"hyperparameters of {', '.join(names)}")
         for line in lines:
@@ -157,9 +157,9 @@ def _store(store: Path) -> str:
 
 
 def _memory() -> str:
-    from workbench.runs.execution.available_memory import room
+    from workbench.runs.execution.available_memory import available_memory
 
-    return room().told()
+    return available_memory().describe()
 
 
 def _bundled() -> str:
@@ -181,10 +181,3 @@ def _data_folders() -> str:
 def _browser() -> str:
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     return found or "no Chromium; only the browser tests need one"
-
-
-def add_to(app: typer.Typer) -> None:
-    app.add_typer(data, name="data")
-    for command in (engines, serve, doctor):
-        app.command()(command)
-

@@ -1,4 +1,4 @@
-"""The commands as one application, and what becomes of the errors that they raise."""
+"""The commands as one application, and the exit status for the errors that they raise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typer.exceptions import TyperException
 
 from workbench.cli import about, end_with, exchange, fitting, inferring, noting, reproducing, stored, sweeping
 from workbench.cli.completing import complete_values
-from workbench.cli.printing import wrong_input
+from workbench.cli.flags import Command, unreadable
 
 
 class _Commands(typer.core.TyperGroup):
@@ -28,13 +28,18 @@ app = typer.Typer(
     name="workbench", help="Bayesian topic models, compared live.", no_args_is_help=True, pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]}, cls=_Commands,
 )
-for module in (fitting, sweeping, inferring, stored, noting, exchange, reproducing, about):
-    module.add_to(app)
-complete_values(app)
+for command in (
+    fitting.fit, fitting.compare, fitting.resume, sweeping.sweep, inferring.infer, inferring.bound,
+    stored.runs, stored.show, stored.pause, stored.stop, stored.remove, stored.figures, stored.report,
+    noting.note, noting.label, exchange.export, reproducing.reproduce, about.engines, about.serve, about.doctor,
+):
+    app.command()(command)
+app.add_typer(about.data, name="data")
+complete_values(app, Command)
 
 
 def run_command(arguments: list[str] | None) -> int:
-    """The exit status of one command; every error has become one line on stderr.
+    """Runs one command and returns its exit status; an error is one line on stderr.
 
     Raises
     ------
@@ -44,15 +49,11 @@ def run_command(arguments: list[str] | None) -> int:
     try:
         status = typer.main.get_command(app)(args=arguments, prog_name="workbench", standalone_mode=False)
         return status if isinstance(status, int) else 0
-    except (SystemExit, KeyboardInterrupt):  # a completion was printed, and `wrong_input` would import everything
-        raise
     except TyperException as error:
-        message = error.format_message()
+        message = unreadable(error) if isinstance(error, typer.BadParameter) else error.format_message()
         return end_with(message, 2) if message else 2  # empty: the help was printed
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except wrong_input() as error:
-        return end_with(str(error), 2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -1,4 +1,4 @@
-"""What a shell offers when Tab is pressed: names of corpora, engines, runs, formats and figures.
+"""Completion in a shell: names of corpora, engines, runs, formats and figures.
 
 A parameter is known by its metavar (CORPUS, RUN …) or else by its name, so that a new command completes
 by itself. Nothing heavy is imported: a shell waits for the answer.
@@ -41,7 +41,7 @@ def figure_formats(incomplete: str) -> list[str]:
 
 
 def _runs(context: typer.Context, incomplete: str) -> list[str]:
-    """Runs of the store that the line names already, else of the default one."""
+    """Runs of the store that is named before on the line, else of the default one."""
     from workbench.runs.store.places import default_store, is_run
 
     store = Path(context.params.get("store") or default_store())
@@ -66,13 +66,14 @@ VALUES = {
 }
 
 
-def complete_values(app: typer.Typer) -> None:
-    """Gives every parameter that has none yet, of the application's commands and its groups', the values that it takes."""
+def complete_values(app: typer.Typer, command_class: type) -> None:
+    """Gives every command, those of groups too, its class, and every parameter the values that it completes to."""
     for command in app.registered_commands:
+        command.cls = command_class
         hints = get_type_hints(command.callback, include_extras=True)
         for name, hint in hints.items():
             for about in getattr(hint, "__metadata__", ()):
                 about.autocompletion = about.autocompletion or VALUES.get(about.metavar or name)
         command.callback.__annotations__ = hints  # typer would read the annotations, which are text, once more
     for group in app.registered_groups:
-        complete_values(group.typer_instance)
+        complete_values(group.typer_instance, command_class)

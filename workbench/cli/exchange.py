@@ -1,4 +1,4 @@
-"""Commands that carry things to other programs: data convert, export."""
+"""Commands that write files for other programs: data convert, export."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli import about, fitting
-from workbench.cli.fitting import CorpusName, Json, Read, Store, Vocabulary
+from workbench.cli import about
+from workbench.cli.flags import CorpusName, Json, Read, Store, Vocabulary, load_documents
 from workbench.cli.printing import print_files, print_json, print_table, say
 from workbench.cli.stored import RunNames
 
 
+@about.data.command("convert")
 def convert(
     corpus: CorpusName,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; its name says the format, .gz packs it.")],
@@ -24,13 +25,13 @@ def convert(
 ) -> None:
     """Write a corpus in another format: uci, lda-c, mtx, mallet, csv, jsonl, npz."""
     from workbench.corpus import CorpusError
-    from workbench.corpus.saving import put_files
     from workbench.corpus.writers import files_of, losses
+    from workbench.data.saving import put_files
 
-    documents = fitting.load_documents(corpus, vocabulary, read)
+    documents = load_documents(corpus, vocabulary, read)
     out = out.expanduser()
     prepared = files_of(documents, out, format)
-    files = {path: data for path, data in prepared.files.items() if path == out or not _says(path, data)}
+    files = {path: data for path, data in prepared.files.items() if path == out or not _is_there(path, data)}
     sources = {path.resolve() for path in _sources(corpus, vocabulary)}
     for path in files:
         if path.resolve() in sources:
@@ -50,8 +51,8 @@ def convert(
     print_table(("written", "bytes"), [(str(path), f"{path.stat().st_size:,}") for path in written])
 
 
-def _says(path: Path, data: bytes) -> bool:
-    """Whether a vocabulary, or what else lies beside a corpus, is there and says the same."""
+def _is_there(path: Path, data: bytes) -> bool:
+    """Whether a file exists with exactly this content."""
     return path.is_file() and path.read_bytes() == data
 
 
@@ -86,8 +87,3 @@ def export(
     for warning in told:
         say(str(warning.message))
     print_files(written, json)
-
-
-def add_to(app: typer.Typer) -> None:
-    about.data.command("convert")(convert)
-    app.command()(export)

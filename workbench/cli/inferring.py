@@ -1,4 +1,4 @@
-"""Commands that ask a run for more: the topics of unseen documents, the bound on the evidence."""
+"""Commands that compute more from a run: the topics of unseen documents, a bound on log p(words)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli import fitting
-from workbench.cli.fitting import CorpusName, Json, Quiet, Read, Store, Threads, Vocabulary
+from workbench.cli.flags import CorpusName, Json, Quiet, Read, Store, Threads, Vocabulary, load_documents
 from workbench.cli.printing import number, print_json, print_table, say
 from workbench.cli.stored import RunName
 
 SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
-"""What the table for people has room for."""
+"""Largest numbers of rows, topics and words in the table for people."""
 
 
 def infer(
@@ -33,7 +32,7 @@ def infer(
     seed: Annotated[int, typer.Option("--seed", help="Seed of the halves and of the Gibbs sweeps.")] = 0,
     threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
 ) -> None:
-    """Find the topics of unseen documents, or score how well a run foretells their words."""
+    """Find the topics of unseen documents, or score how well a run predicts their words."""
     from workbench.runs.afterwards.infer import PROTOCOLS, document_completion
     from workbench.runs.afterwards.infer import infer as fold_in
     from workbench.runs.execution.run import open_run
@@ -44,9 +43,9 @@ def infer(
     if out is not None and protocol != "theta":
         raise SpecError(f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out")
     learnt = open_run(run, store)
-    documents = fitting.load_documents(corpus, vocabulary, read)
+    documents = load_documents(corpus, vocabulary, read)
     if protocol != "theta":
-        _tell_score(document_completion(learnt, documents, seed, protocol, threads), json)
+        _print_score(document_completion(learnt, documents, seed, protocol, threads), json)
         return
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -62,8 +61,8 @@ def infer(
         _print_topics(learnt, found)
 
 
-def _tell_score(score: dict, as_json: bool) -> None:
-    """The perplexity and its protocol, as JSON on stdout or as a line on stderr."""
+def _print_score(score: dict, as_json: bool) -> None:
+    """Prints a perplexity and its protocol, as JSON on stdout or as a line on stderr."""
     if as_json:
         print_json(score)
         return
@@ -75,7 +74,7 @@ def _tell_score(score: dict, as_json: bool) -> None:
 
 
 def _documents(found) -> list[dict]:
-    """One dict per document."""
+    """One dict for each document: title, tokens, share of unknown words, theta."""
     columns = (found[name].values.tolist() for name in ("document", "n_tokens", "out_of_vocabulary", "theta"))
     return [
         {"document": title, "n_tokens": n_tokens, "out_of_vocabulary": unknown, "theta": theta}
@@ -84,7 +83,7 @@ def _documents(found) -> list[dict]:
 
 
 def _write_theta(found, path: Path) -> None:
-    """A CSV file of all digits, whole or not at all."""
+    """Writes theta to a CSV file with all digits, whole or not at all."""
     from workbench.report.files import put_file
 
     text = io.StringIO()
@@ -97,7 +96,7 @@ def _write_theta(found, path: Path) -> None:
 
 
 def _print_topics(learnt, found) -> None:
-    """A table of the first documents with their largest topics and the top words of these."""
+    """Prints a table of the first documents with their largest topics and the top words of these."""
     from workbench.measures import top_words
 
     words = [" ".join(row) for row in top_words(learnt, SHOWN_WORDS)["word"].values.astype(str)]
@@ -148,8 +147,3 @@ def bound(
         f"log p(words) >= B, {value}: {METHODS[method]}; {found['run']} at iteration {found['iteration']}, "
         f"{found['n_sampled']:,} sampled tokens"
     )
-
-
-def add_to(app: typer.Typer) -> None:
-    for command in (infer, bound):
-        app.command()(command)

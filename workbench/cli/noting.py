@@ -1,4 +1,4 @@
-"""Commands for what people write about runs: note, label."""
+"""Commands for notes, tags and labels: note, label."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.fitting import Json, Store
-from workbench.cli.printing import print_json, print_table, say, told_of_topics
-from workbench.cli.stored import RunName, labels_now
+from workbench.cli.flags import Json, Store
+from workbench.cli.printing import format_labels, print_json, print_table, say
+from workbench.cli.stored import RunName, labels_by_topic
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")]
 Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to take away; may be given several times.")]
@@ -30,7 +30,7 @@ def note(
         if unknown := [each for each in untag or () if each not in before]:
             raise NoteError(f"{found.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}")
         tags = [each for each in (*before, *(tag or ())) if each not in (untag or ())]
-    _tell(found, found.annotate(text, tags) if text is not None or tags is not None else found.notes, json)
+    _print_notes(found, found.annotate(text, tags) if text is not None or tags is not None else found.notes, json)
 
 
 def label(
@@ -38,25 +38,20 @@ def label(
     text: Annotated[str, typer.Argument(metavar="TEXT", help='What to call it; "" takes the label away.')],
     store: Store = None, json: Json = False,
 ) -> None:
-    """Call a topic of a run by a name of yours."""
+    """Give a topic of a run a label."""
     from workbench.runs.execution.run import Run, find_run
 
     found = Run(find_run(run, store))
-    _tell(found, found.label(topic, text), json)
+    _print_notes(found, found.label(topic, text), json)
 
 
-def _tell(run, notes, json: bool) -> None:
-    labels = labels_now(run, notes)
+def _print_notes(run, notes, json: bool) -> None:
+    labels = labels_by_topic(run, notes)
     if json:
         print_json({"name": run.name, "note": notes.note, "tags": notes.tags, "labels": labels})
         return
-    rows = [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", told_of_topics(labels))]
+    rows = [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", format_labels(labels))]
     if rows := [row for row in rows if row[1]]:
         print_table(("", ""), [("run", run.name), *rows], left=(0, 1))
     else:
         say(f'nothing is written about {run.name}; `workbench note {run.name} "…" --tag …` writes something')
-
-
-def add_to(app: typer.Typer) -> None:
-    for command in (note, label):
-        app.command()(command)

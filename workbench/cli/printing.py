@@ -1,4 +1,4 @@
-"""What commands print: one JSON object for programs, tables for people, one line for a mistake."""
+"""Output of the commands: one JSON object for programs, tables and lines for people."""
 
 from __future__ import annotations
 
@@ -15,22 +15,8 @@ if TYPE_CHECKING:
 FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
 
 
-def wrong_input() -> tuple[type[Exception], ...]:
-    """The errors that are the user's to mend."""
-    from workbench.corpus import CorpusError
-    from workbench.measures import MeasureError
-    from workbench.models import ModelError
-    from workbench.models.options import OptionError
-    from workbench.report.files import ReportError
-    from workbench.runs.spec import SpecError
-    from workbench.runs.store.notes import NoteError
-    from workbench.runs.store.store import StoreError
-
-    return CorpusError, ModelError, OptionError, SpecError, StoreError, MeasureError, NoteError, ReportError
-
-
 def print_json(values: dict) -> None:
-    """One JSON object on stdout; what JSON cannot hold (NaN) becomes null."""
+    """Prints one JSON object on stdout; what JSON cannot hold (NaN) becomes null."""
     json.dump(_jsonable(values), sys.stdout, allow_nan=False)
     sys.stdout.write("\n")
 
@@ -56,24 +42,29 @@ def summary(run: Run, last: int | None = None) -> dict:
 
 
 def print_runs(summaries: list[dict], as_json: bool, **more) -> None:
-    """The runs as JSON on stdout, with whatever else there is to say of them, or as a table on stderr."""
+    """Prints runs as JSON on stdout, with whatever else there is to say of them, or as a table on stderr.
+
+    Of the cells of a sweep the table has the values of the ``grid`` in front, in the place of engine and seed.
+    """
     if as_json:
         print_json({"runs": summaries} | more)
         return
+    grid = list(summaries[0].get("grid", ())) if summaries else []
     rows = [
         (
-            run["name"], run["label"], str(run["seed"]), run["state"], f"{run['n_iterations']:,}",
+            *(str(run["grid"][key]) for key in grid), run["name"], *(() if grid else (run["label"], str(run["seed"]))),
+            run["state"], f"{run['n_iterations']:,}",
             number(run["test_perplexity"]), number(run["test_perplexity_state"]), number(run["test_perplexity_average"]),
             number(run["cpu_time"], "s"),
         )
         for run in summaries
     ]
-    heads = ("run", "engine", "seed", "state", "iterations", "perplexity", "state alone", "average", "CPU")
-    print_table(heads, rows, left=(0, 1, 3))
+    heads = (*grid, "run", *(() if grid else ("engine", "seed")), "state", "iterations", "perplexity", "state alone", "average")
+    print_table((*heads, "CPU"), rows, left=(len(grid), len(grid) + 1) if grid else (0, 1, 3))
 
 
 def print_files(paths: list[Path], as_json: bool) -> None:
-    """What was written, as JSON on stdout or a path a line on stderr."""
+    """Prints the paths of written files, as JSON on stdout or one a line on stderr."""
     if as_json:
         print_json({"files": [str(path) for path in paths]})
         return
@@ -82,17 +73,17 @@ def print_files(paths: list[Path], as_json: bool) -> None:
 
 
 def number(value: float | None, unit: str = "") -> str:
-    """One decimal, or a dash."""
+    """The number with one decimal and its unit; a dash for none."""
     return "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
 
 
-def told_of_topics(labels: dict[int, str]) -> str:
-    """The labels of topics on one line, each after its number."""
+def format_labels(labels: dict[int, str]) -> str:
+    """The labels of topics on one line, each after the number of its topic."""
     return "; ".join(f"{topic} {label}" for topic, label in labels.items())
 
 
 def print_table(heads, rows, left=(0,)) -> None:
-    """A plain table on stderr, as wide as it needs to be."""
+    """Prints a plain table on stderr, as wide as it needs to be."""
     from rich.console import Console
     from rich.table import Table
 
@@ -108,47 +99,8 @@ def print_table(heads, rows, left=(0,)) -> None:
 
 
 def say(message: str) -> None:
-    """A line for people."""
+    """Prints a line on stderr, for people."""
     print(message, file=sys.stderr)
-
-
-def parse_options(pairs: list[str]) -> dict[str, str]:
-    """``name=value`` flags as a dict."""
-    from workbench.models.options import OptionError
-
-    options = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name or not value:
-            raise OptionError(f"an option is written name=value, as in --option r=1; got '{pair}'")
-        options[name.strip()] = value.strip()
-    return options
-
-
-def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
-    """``super=5`` flags as sizes by name; None where nothing was said."""
-    from workbench.models import ModelError
-
-    sizes = {}
-    for pair in pairs or []:
-        name, _, value = pair.partition("=")
-        if not name.strip() or not value.strip().isdecimal():
-            raise ModelError(f"a size is written name=number, as in --size super=5; got '{pair}'")
-        sizes[name.strip()] = int(value)
-    return sizes or None
-
-
-def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
-    """One number, or one per topic separated by commas; None where nothing was said."""
-    from workbench.models import ModelError
-
-    if text is None:
-        return None
-    try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise ModelError(f"--alpha must be a number, or one per topic separated by commas; got '{text}'") from None
-    return values[0] if len(values) == 1 else values
 
 
 def store_path(store: Path | None) -> Path:
@@ -159,7 +111,7 @@ def store_path(store: Path | None) -> Path:
 
 
 def describe(planned: list[Planned], corpus, jobs: int) -> str:
-    """What is about to run, how long and how large on disk and in memory, ``jobs`` at a time, in one line."""
+    """One line about planned runs: what, how long, how large on disk and in memory, ``jobs`` at a time."""
     from workbench.runs.execution.memory_check import outlook_on_memory
 
     specs = [each.spec for each in planned]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from workbench.cli.completing import figure_formats
-from workbench.cli.fitting import Json, Quiet, Store
+from workbench.cli.flags import Json, Quiet, Store
 from workbench.cli.printing import print_json, print_table, say, store_path, summary
 
 
@@ -41,12 +41,12 @@ def reproduce(
     from workbench.papers.figures import FIGURES
 
     if figure is None:
-        _list(list(FIGURES.values()), json)
+        _print_figures(list(FIGURES.values()), json)
         return 0
     from workbench.papers.reproduce import reproduce as make
-    from workbench.papers.reproduction import verdict_lines
+    from workbench.papers.verdicts import verdict_lines
 
-    told, status = [], 0
+    described, status = [], 0
     asked = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
     try:
         for name in FIGURES if figure == "all" else [figure]:
@@ -58,17 +58,17 @@ def reproduce(
             for why in made.failures:
                 say(f"workbench: {why}")
             status = 1 if made.failures else status
-            told.append(_told(made))
+            described.append(_describe(made))
     except KeyboardInterrupt:
         say("interrupted; what was committed is kept, and the same command goes on from there")
         status = 130
     if json:
-        print_json({"figures": told})
+        print_json({"figures": described})
     return status
 
 
 def parse_topics(text: str | None) -> list[int] | None:
-    """``40,80`` as numbers; None where nothing was said.
+    """``40,80`` as numbers; None where there is none.
 
     Raises
     ------
@@ -82,8 +82,8 @@ def parse_topics(text: str | None) -> list[int] | None:
         raise SpecError(f"--topics takes whole numbers with commas, as 40,80; got '{text}'") from None
 
 
-def _told(made) -> dict:
-    """What was made, for programs."""
+def _describe(made) -> dict:
+    """The JSON that describes a figure, its files, runs and verdicts."""
     claims = [
         asdict(each.claim) | {name: getattr(each, name) for name in ("outcome", "difference", "error", "n_pairs")}
         for each in made.verdicts
@@ -92,11 +92,11 @@ def _told(made) -> dict:
     return {"name": made.figure.name, "files": [str(path) for path in made.files], "claims": claims, "runs": runs}
 
 
-def _list(figures: list, json: bool) -> None:
-    """The figures with their cost, full and quick."""
+def _print_figures(figures: list, json: bool) -> None:
+    """Prints the figures with their cost, full and quick."""
     from workbench.runs.execution.forecast import duration
 
-    told = [
+    listed = [
         {
             "name": one.name, "what": one.what, "paper": one.paper, "corpus": one.corpus,
             **{
@@ -107,16 +107,12 @@ def _list(figures: list, json: bool) -> None:
         for one in figures
     ]
     if json:
-        print_json({"figures": told})
+        print_json({"figures": listed})
         return
     costs = [
-        tuple(f"{each[name]['runs']} runs, {duration(each[name]['seconds'])}" for name in ("full", "quick")) for each in told
+        tuple(f"{each[name]['runs']} runs, {duration(each[name]['seconds'])}" for name in ("full", "quick")) for each in listed
     ]
-    rows = [(each["name"], each["what"], *both) for each, both in zip(told, costs, strict=True)]
+    rows = [(each["name"], each["what"], *both) for each, both in zip(listed, costs, strict=True)]
     print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))
-    for paper in dict.fromkeys(each["paper"] for each in told):
+    for paper in dict.fromkeys(each["paper"] for each in listed):
         say(f"{paper}. Times are rough, for two cores; figures of the same runs share them.")
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command()(reproduce)

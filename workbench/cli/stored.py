@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from workbench.cli.completing import figure_formats
-from workbench.cli.fitting import Json, Store
+from workbench.cli.flags import Json, Store
 from workbench.cli.printing import (
+    format_labels,
     number,
     print_files,
     print_json,
@@ -18,7 +19,6 @@ from workbench.cli.printing import (
     say,
     store_path,
     summary,
-    told_of_topics,
 )
 
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
@@ -37,7 +37,8 @@ def runs(
 ) -> None:
     """List the runs of a store."""
     from workbench.runs.execution.run import Run
-    from workbench.runs.store.store import StoreError, run_paths
+    from workbench.runs.store.layout import StoreError
+    from workbench.runs.store.places import run_paths
 
     home = _home(store)
     found, paths = [], run_paths(home)
@@ -56,7 +57,7 @@ def runs(
 
 
 def _notes(run):
-    """What is written about the run; where it cannot be read, it is said and there is none."""
+    """The notes of a run; empty, after a line on stderr, where they cannot be read."""
     from workbench.runs.store.notes import NoteError, Notes
 
     try:
@@ -67,8 +68,8 @@ def _notes(run):
 
 
 def _home(store: Path | None) -> Path:
-    """The store, which must be there if it was named; the default one appears with its first run."""
-    from workbench.runs.store.store import StoreError
+    """The folder of the store; one that was named must exist."""
+    from workbench.runs.store.layout import StoreError
 
     home = store_path(store)
     if home.exists() and not home.is_dir():
@@ -78,8 +79,8 @@ def _home(store: Path | None) -> Path:
     return home
 
 
-def labels_now(run, notes) -> dict[int, str]:
-    """The labels of the run's topics by their numbers; without the corpus, which names the words, that is said instead."""
+def labels_by_topic(run, notes) -> dict[int, str]:
+    """Topic number → label; empty, after a line on stderr, where the corpus of the run is missing."""
     from workbench.runs.spec import SpecError
     from workbench.runs.store.notes import labels_of_topics
 
@@ -93,14 +94,14 @@ def labels_now(run, notes) -> dict[int, str]:
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings of a run and where it is."""
     from workbench.corpus import split_in_words
-    from workbench.runs.store.provenance import taken_on
+    from workbench.runs.store.provenance import describe_provenance
 
     found = _find(run, store)
     status, spec, notes = found.status(), found.spec, _notes(found)
-    labels = labels_now(found, notes)
+    labels = labels_by_topic(found, notes)
     if json:
         written = {"note": notes.note, "tags": notes.tags, "labels": labels}
-        place = {"status": status, "spec": spec.settings(), "made_by": found.reader.makers()}
+        place = {"status": status, "spec": spec.settings(), "made_by": found.reader.provenance()}
         print_json(summary(found) | written | place)
         return
     left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
@@ -111,9 +112,9 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
         *_model_rows(spec),
         ("seed", str(spec.seed)), ("hash", spec.hash), ("path", str(found.path)),
     ]
-    if others := taken_on(found.reader.makers()):
+    if others := describe_provenance(found.reader.provenance()):
         rows.append(("kernels", others))
-    written = ("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", told_of_topics(labels))
+    written = ("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", format_labels(labels))
     rows += [row for row in written if row[1]]
     if status["message"]:
         rows.append(("message", status["message"]))
@@ -122,7 +123,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
 
 
 def _model_rows(spec) -> list[tuple[str, str]]:
-    """The model on one line, of a network a line for each level."""
+    """Rows of a table about the model: one, and for a network one more for each level."""
     (first, sizes), *levels = spec.parts()[1].describe() or [("", "")]
     if first.startswith("network"):
         return [("model", f"{first}: {sizes}"), *((f"  {name.removeprefix('level ')}", text) for name, text in levels)]
@@ -131,15 +132,15 @@ def _model_rows(spec) -> list[tuple[str, str]]:
 
 def pause(run: RunName, store: Store = None, json: Json = False) -> None:
     """Hold a run after its present step."""
-    _ask(run, store, "pause", json)
+    _request(run, store, "pause", json)
 
 
 def stop(run: RunName, store: Store = None, json: Json = False) -> None:
     """End a run after its present step; it can be resumed."""
-    _ask(run, store, "stop", json)
+    _request(run, store, "stop", json)
 
 
-def _ask(name: str, store: Path | None, what: str, json: bool) -> None:
+def _request(name: str, store: Path | None, what: str, json: bool) -> None:
     from workbench.runs.execution.run import ENDED
 
     run = _find(name, store)
@@ -162,7 +163,7 @@ def remove(
     from workbench.runs.store.writer import remove_run
 
     found = [find_run(name, store) for name in run]  # a damaged run can be deleted, though not opened
-    if not yes and not _sure(f"delete {', '.join(each.name for each in found)}?"):
+    if not yes and not _confirmed(f"delete {', '.join(each.name for each in found)}?"):
         say("nothing was removed; --yes deletes without asking")
         return 1
     for each in found:
@@ -173,8 +174,8 @@ def remove(
     return 0
 
 
-def _sure(question: str) -> bool:
-    """The answer; no when nobody can be asked."""
+def _confirmed(question: str) -> bool:
+    """The answer to a question; no where nobody can answer."""
     try:
         return typer.confirm(question, err=True)
     except typer.Abort:
@@ -202,8 +203,3 @@ def report(
     from workbench.report import write_report
 
     print_files([write_report([_find(name, store) for name in run], out)], json)
-
-
-def add_to(app: typer.Typer) -> None:
-    for command in (runs, show, pause, stop, remove, figures, report):
-        app.command()(command)

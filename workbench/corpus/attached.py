@@ -1,4 +1,4 @@
-"""What a data set of the catalog has beside its counts: titles, years, authors and labels, one per document.
+"""Titles, years, authors and labels of the documents of published data sets, read from files beside the counts.
 
 Each function takes the paths of a form's further files and returns fields of a `Corpus`; see `published` for
 who uses which.
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import CorpusError
-from workbench.corpus.opening import read_text
+from workbench.data.opening import read_text
 
 
 def titles(path: Path) -> dict:
@@ -38,7 +38,7 @@ def ids_and_topics(path: Path) -> dict:
 
 
 def newsgroups(labels: Path, groups: Path) -> dict:
-    """The group is the label; the title says where the message stands: ``train/alt.atheism/49960``."""
+    """The group is the label; the title is part, group and number of the message: ``train/alt.atheism/49960``."""
     named = _lines(groups)
     group, train, number = _arrays(labels, "label", "train", "file_id")
     return {

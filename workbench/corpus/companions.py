@@ -11,8 +11,8 @@ from pathlib import Path
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, has_titles, unplaced
-from workbench.corpus.opening import read_lines
-from workbench.corpus.saving import encoded, not_a_line
+from workbench.data.opening import read_lines
+from workbench.data.saving import encoded, not_a_line
 
 MOST_UNNAMED = 10_000_000
 """Words without a vocabulary, or documents without a count, beyond which a size or id is taken for a mistake, before memory

@@ -8,18 +8,26 @@ the canonical order in which tokens are numbered, drawn and given their random n
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs, checked_sequence
+from workbench.corpus.text import count_words
+from workbench.data.arrays import frozen, sealed, whole_numbers
+from workbench.data.errors import DataError
+from workbench.data.saving import load_data, save_data
+
 MOST_TOKENS = 2**40
 INT32_MAX = np.iinfo(np.int32).max
-
-
-class CorpusError(ValueError):
-    """What was wanted of a corpus, what came, and what to do about it, in one sentence."""
+CorpusError = DataError
+ROWWISE = ("titles", "authors", "labels", "times", "sequence")
+"""Fields of one entry per document, besides the inputs."""
+TEXT_BYTES = 80
+"""A title or a word, as Python holds it."""
 
 
 class WordMajor(NamedTuple):
@@ -49,10 +57,14 @@ class Corpus:
         A document's authors are a tuple of names.
     name : str
         What pages and file names call it.
+    inputs : (document, input) float64 with ``input_names``, or a mapping name → (document,) numbers, optional
+        Real covariates, such as a year or a latitude; finite.
+    sequence : (name, position) per document, optional
+        The sequence in which a document stands, and its place there, a whole number; places may have gaps.
 
     Raises
     ------
-    CorpusError
+    DataError
         When the arrays do not fit together; `from_pairs` sorts and merges what does not come in order.
     """
 
@@ -65,37 +77,48 @@ class Corpus:
     labels: tuple | None = None
     times: tuple | None = None
     name: str = "corpus"
+    inputs: np.ndarray | None = None
+    input_names: tuple[str, ...] = ()
+    sequence: tuple | None = None
+
+    item: ClassVar[str] = "token"
+    """What a score is per."""
 
     def __post_init__(self):
         fix = object.__setattr__
-        fix(self, "indptr", _frozen(self.indptr, np.int64, "indptr"))
-        fix(self, "words", _frozen(self.words, np.int32, "words"))
-        fix(self, "counts", _frozen(self.counts, np.int32, "counts"))
+        fix(self, "indptr", frozen(self.indptr, np.int64, "indptr"))
+        fix(self, "words", frozen(self.words, np.int32, "words"))
+        fix(self, "counts", frozen(self.counts, np.int32, "counts"))
         for field in ("vocabulary", "titles", "authors", "labels", "times"):
             value = getattr(self, field)
             if value is not None:
                 fix(self, field, tuple(tuple(entry) if isinstance(entry, list) else entry for entry in value))
         self._check()
+        inputs, names = checked_inputs(self.inputs, self.input_names, self.n_documents)
+        fix(self, "inputs", inputs)
+        fix(self, "input_names", names)
+        if self.sequence is not None:
+            fix(self, "sequence", checked_sequence(self.sequence, self.n_documents))
 
     def _check(self):
         indptr, words, counts = self.indptr, self.words, self.counts
         if indptr.ndim != 1 or len(indptr) < 2 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
-            raise CorpusError("indptr must begin with 0 and never fall, with one entry more than there are documents")
+            raise DataError("indptr must begin with 0 and never fall, with one entry more than there are documents")
         if not len(words) == len(counts) == indptr[-1]:
-            raise CorpusError(f"words, counts and indptr[-1] must agree; they are {len(words)}, {len(counts)} and {indptr[-1]}")
+            raise DataError(f"words, counts and indptr[-1] must agree; they are {len(words)}, {len(counts)} and {indptr[-1]}")
         if len(words) and (words.min() < 0 or words.max() >= len(self.vocabulary)):
-            raise CorpusError(f"word ids must lie in 0..{len(self.vocabulary) - 1}; found {words.min()}..{words.max()}")
+            raise DataError(f"word ids must lie in 0..{len(self.vocabulary) - 1}; found {words.min()}..{words.max()}")
         if len(counts) and counts.min() < 1:
-            raise CorpusError(f"counts must be at least 1; the smallest is {counts.min()}")
+            raise DataError(f"counts must be at least 1; the smallest is {counts.min()}")
         falls = np.flatnonzero(np.diff(words) <= 0) + 1
         if len(np.setdiff1d(falls, indptr[1:-1])):
-            raise CorpusError(
+            raise DataError(
                 "within a document each word may stand once, in ascending order; use Corpus.from_pairs to sort and merge"
             )
         for field in ("titles", "authors", "labels", "times"):
             value = getattr(self, field)
             if value is not None and len(value) != self.n_documents:
-                raise CorpusError(f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}")
+                raise DataError(f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}")
 
     # ------------------------------------------------------------------ ways in
 
@@ -110,30 +133,30 @@ class Corpus:
         vocabulary : (word,) str, default ``w0, w1, …``
         n_documents, n_words : int, default the largest id + 1
         **about
-            titles, authors, labels, times, name.
+            titles, authors, labels, times, inputs, sequence, name.
 
         Raises
         ------
-        CorpusError
+        DataError
             Non-integer or negative counts, ids out of range, or no token at all.
         """
-        documents = _whole_numbers(documents, "document ids")
-        words = _whole_numbers(words, "word ids")
-        counts = _whole_numbers(counts, "counts")
+        documents = whole_numbers(documents, "document ids")
+        words = whole_numbers(words, "word ids")
+        counts = whole_numbers(counts, "counts")
         if not len(documents) == len(words) == len(counts):
             lengths = f"{len(documents)}, {len(words)} and {len(counts)}"
-            raise CorpusError(f"documents, words and counts must have one length; they have {lengths}")
+            raise DataError(f"documents, words and counts must have one length; they have {lengths}")
         if len(counts) and counts.min() < 0:
-            raise CorpusError(f"counts must not be negative; row {int(np.argmin(counts))} has {counts.min()}")
+            raise DataError(f"counts must not be negative; row {int(np.argmin(counts))} has {counts.min()}")
         n_documents = _size(documents, n_documents, "document")
         n_words = _size(words, len(vocabulary) if n_words is None and vocabulary is not None else n_words, "word")
         if vocabulary is None:
             vocabulary = tuple(f"w{w}" for w in range(n_words))
         elif len(vocabulary) != n_words:
-            raise CorpusError(f"the vocabulary must have {n_words} words; it has {len(vocabulary)}")
+            raise DataError(f"the vocabulary must have {n_words} words; it has {len(vocabulary)}")
         used = counts > 0
         if not used.any():
-            raise CorpusError("a corpus needs at least one token; none came")
+            raise DataError("a corpus needs at least one token; none came")
         if not used.all():
             documents, words, counts = documents[used], words[used], counts[used]
         cells = documents * np.int64(n_words)
@@ -144,7 +167,7 @@ class Corpus:
             cells, inverse = np.unique(cells, return_inverse=True)
             words, totals = cells % n_words, np.bincount(inverse, weights=counts)
         if totals.max() > INT32_MAX or totals.sum() > MOST_TOKENS:
-            raise CorpusError(f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}")
+            raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}")
         indptr = np.searchsorted(cells, np.arange(n_documents + 1, dtype=np.int64) * n_words)
         about.setdefault("titles", tuple(f"document {d}" for d in range(n_documents)))
         return cls(indptr, words, totals, vocabulary=vocabulary, **about)
@@ -152,30 +175,58 @@ class Corpus:
     @classmethod
     def from_texts(cls, texts, titles=None, **options) -> Corpus:
         """The corpus of raw strings, one per document; see `workbench.corpus.text.count_words` for the options."""
-        from workbench.corpus.text import count_words
+        return cls.from_pairs(**count_words(texts, titles=titles, **options))
 
-        return count_words(texts, titles=titles, **options)
+    @classmethod
+    def load(cls, path: str | Path) -> Corpus:
+        """The corpus in a file that `save` wrote.
+
+        Raises
+        ------
+        DataError
+            No such file, a damaged one, or one that holds something else.
+        """
+        return load_data(path, cls)
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes ``HASH.npz`` into the folder, named by the content hash, unless it is there; returns its path.
+
+        The file is whole or not there, and holds no pickled objects.
+        """
+        return save_data(self, folder)
 
     def with_pairs(self, indptr, words, counts, **about) -> Corpus:
         """The same documents and vocabulary with other pairs (a split, a subset)."""
-        kept = {field: getattr(self, field) for field in ("vocabulary", "titles", "authors", "labels", "times", "name")}
-        return Corpus(indptr, words, counts, **(kept | about))
+        return replace(self, indptr=indptr, words=words, counts=counts, **about)
 
     def of_documents(self, documents) -> Corpus:
         """The corpus of these documents alone, in the order given; the vocabulary stays whole.
 
-        ``documents`` are ids, at least one. A title, author, label or time goes with its document.
+        ``documents`` are ids, at least one. What is known of a document, from its title to its inputs, goes with it.
         """
         documents = np.asarray(documents, dtype=np.int64)
         lengths = np.diff(self.indptr)[documents]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         pairs = np.arange(indptr[-1]) + np.repeat(self.indptr[documents] - indptr[:-1], lengths)
         about = {
-            field: tuple(values[d] for d in documents)
-            for field in ("titles", "authors", "labels", "times")
-            if (values := getattr(self, field)) is not None
+            field: tuple(values[d] for d in documents) for field in ROWWISE if (values := getattr(self, field)) is not None
         }
+        if self.inputs is not None:
+            about["inputs"] = self.inputs[documents]
         return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
+
+    def input(self, name: str) -> np.ndarray:
+        """(document,) float64: one input by its name.
+
+        Raises
+        ------
+        DataError
+            There is none of that name.
+        """
+        if name not in self.input_names:
+            there = ", ".join(map(repr, self.input_names)) or "none"
+            raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
+        return self.inputs[:, self.input_names.index(name)]
 
     # ------------------------------------------------------------------ sizes
 
@@ -199,29 +250,76 @@ class Corpus:
         """Tokens, the sum of all counts."""
         return int(self.counts.sum(dtype=np.int64))
 
+    @property
+    def n_items(self) -> int:
+        """Items that a score is a mean over: tokens."""
+        return self.n_tokens
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(pair,) how many items each entry stands for: its count."""
+        return self.counts
+
+    @property
+    def groups(self) -> np.ndarray:
+        """(pair,) the document of each entry."""
+        return self.documents
+
+    @property
+    def memory_bytes(self) -> int:
+        """About what its arrays and texts take, with the numbers of tokens and documents that every engine derives."""
+        texts = self.n_words + sum(self.n_documents for field in ROWWISE if getattr(self, field) is not None)
+        return self.n_pairs * (4 + 4 + 8 + 4) + self.n_documents * (16 + 8 * len(self.input_names)) + texts * TEXT_BYTES
+
+    def same_rows(self, other) -> bool:
+        """Has another corpus the same number of documents and the same words, as a test set has?"""
+        return isinstance(other, Corpus) and (other.n_documents, other.vocabulary) == (self.n_documents, self.vocabulary)
+
+    def describe(self) -> dict[str, int]:
+        """Sizes for tables and captions, each by its name in the plural."""
+        sizes = {"documents": self.n_documents, "words": self.n_words, "pairs": self.n_pairs, "tokens": self.n_tokens}
+        if self.inputs is not None:
+            sizes["inputs"] = len(self.input_names)
+        if self.sequence is not None:
+            sizes["sequences"] = len(self.by_sequence.names)
+        return sizes
+
     @cached_property
     def tokens_before(self) -> np.ndarray:
         """(pair + 1,) int64: canonical number of the first token of each pair."""
         before = np.zeros(self.n_pairs + 1, np.int64)
         np.cumsum(self.counts, out=before[1:])
-        return _sealed(before)
+        return sealed(before)
 
     @cached_property
     def document_tokens(self) -> np.ndarray:
         """(document,) int64: tokens of each document."""
-        return _sealed(np.diff(self.tokens_before[self.indptr]))
+        return sealed(np.diff(self.tokens_before[self.indptr]))
 
     @cached_property
     def documents(self) -> np.ndarray:
         """(pair,) int32: the document of each pair."""
-        return _sealed(np.repeat(np.arange(self.n_documents, dtype=np.int32), np.diff(self.indptr)))
+        return sealed(np.repeat(np.arange(self.n_documents, dtype=np.int32), np.diff(self.indptr)))
 
     @cached_property
     def by_word(self) -> WordMajor:
         """The same pairs in word-major order."""
         pairs = np.argsort(self.words, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(self.words, minlength=self.n_words))])
-        return WordMajor(_sealed(indptr), _sealed(self.documents[pairs]), _sealed(pairs))
+        return WordMajor(sealed(indptr), sealed(self.documents[pairs]), sealed(pairs))
+
+    @cached_property
+    def by_sequence(self) -> BySequence:
+        """The documents sorted by sequence and position.
+
+        Raises
+        ------
+        DataError
+            The documents stand in no sequences.
+        """
+        if self.sequence is None:
+            raise DataError(f"the documents of {self.name!r} stand in no sequences; give sequence=[(name, position), …]")
+        return by_sequence(self.sequence)
 
     @cached_property
     def tokens_by_word(self) -> tuple[np.ndarray, np.ndarray]:
@@ -238,55 +336,24 @@ class Corpus:
             digest.update(b"|")
         for field in (self.vocabulary, self.titles, self.authors, self.labels, self.times):
             digest.update(repr(field).encode() + b"|")
+        if self.inputs is not None:  # what came later is hashed where it is there, so that older hashes stay
+            digest.update(f"inputs {self.input_names!r}|".encode())
+            digest.update(self.inputs.astype("<f8", copy=False))
+        if self.sequence is not None:
+            digest.update(f"|sequence {self.sequence!r}".encode())
         return digest.hexdigest()
 
     def __repr__(self) -> str:
-        return (
-            f"Corpus({self.name!r}, {self.n_documents:,} documents, {self.n_words:,} words, "
-            f"{self.n_pairs:,} pairs, {self.n_tokens:,} tokens)"
-        )
-
-
-def _frozen(array, dtype, name) -> np.ndarray:
-    """A read-only contiguous copy of the array in the given integer type."""
-    array = np.asarray(array)
-    if array.dtype == dtype and not array.flags.writeable and array.flags.c_contiguous:
-        return array
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        array = _whole_numbers(array, name)
-    array = np.array(array, dtype=dtype, order="C")
-    array.flags.writeable = False
-    return array
-
-
-def _sealed(array) -> np.ndarray:
-    """The array itself, which nobody else holds, read-only from now on."""
-    array.flags.writeable = False
-    return array
-
-
-def _whole_numbers(values, what: str) -> np.ndarray:
-    """The values as int64; refuses what is not a whole number."""
-    values = np.asarray(values)
-    if values.ndim != 1:
-        raise CorpusError(f"{what} must be one-dimensional; got {values.ndim} dimensions")
-    if values.dtype.kind in "iub" or values.size == 0:
-        return values.astype(np.int64, copy=False)
-    if values.dtype.kind != "f":
-        raise CorpusError(f"{what} must be whole numbers; got values of type {values.dtype}")
-    wrong = np.flatnonzero(~(np.isfinite(values) & (values == np.floor(values))))
-    if len(wrong):
-        raise CorpusError(f"{what} must be whole numbers; row {wrong[0]} has {values[wrong[0]]}")
-    return values.astype(np.int64)
+        return f"Corpus({self.name!r}, {', '.join(f'{n:,} {what}' for what, n in self.describe().items())})"
 
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:
     """How many documents or words there are, given ids and perhaps a stated size."""
     if len(ids) and ids.min() < 0:
-        raise CorpusError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
+        raise DataError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
     largest = int(ids.max()) + 1 if len(ids) else 0
     if size is None:
         return largest
     if largest > size:
-        raise CorpusError(f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest - 1}")
+        raise DataError(f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest - 1}")
     return int(size)

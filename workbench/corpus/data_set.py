@@ -1,4 +1,4 @@
-"""What a named data set is: its published facts, the forms in which it is kept, and how it is found, verified and fetched.
+"""A named data set: its published facts, the files that hold it, and how it is found, verified and fetched.
 
 What decides is the content, not the bytes: a data set is accepted in any of its forms, recompressed or not,
 if the corpus that is read from it, titles, authors, labels and times included, has the published hash.
@@ -16,8 +16,7 @@ from pathlib import Path
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.fetching import cache_folder, fetch_files
 from workbench.corpus.readers import read_corpus
-
-PACKAGE = Path(__file__).resolve().parents[1]
+from workbench.data.opening import bundled_folders, data_folders
 
 
 @dataclass(frozen=True)
@@ -63,14 +62,14 @@ class DataSet:
 
     @property
     def options(self) -> dict:
-        """Name → default of what `load` can be asked for."""
+        """Name → default of each option of `load`."""
         return {"part": "all"} if self.parts else {}
 
     def folders(self) -> list[Path]:
         """Where its files are looked for: in the package; else in the folders of WORKBENCH_DATA and where `fetch` puts them."""
         if self.bundled:
-            return [PACKAGE / "_data" / self.name, PACKAGE.parent / "data" / self.name]  # installed; in a clone
-        return [*_data_folders(), cache_folder() / "data" / self.name]
+            return bundled_folders(self.name)
+        return [*data_folders(), cache_folder() / "data" / self.name]
 
     def folder(self) -> Path | None:
         """The first folder that holds all files of one of its forms; None when there is none."""
@@ -83,7 +82,7 @@ class DataSet:
         return "fetchable" if self._fetchable() else "by hand"
 
     def facts(self) -> dict:
-        """What there is to know of it, as JSON can hold it."""
+        """Everything known of the data set, as JSON can hold it."""
         names = ("name", "title", "n_documents", "n_words", "n_pairs", "n_tokens", "agreement", "licence", "origin", "content")
         folder = self.folder()
         return {
@@ -200,7 +199,7 @@ class DataSet:
                 if form.files[0] in there:
                     missing = [file for file in form.files if file not in there]
                     return f"{folder} has {_and(there)} of the data set {self.name!r} but not {_and(missing)}; put it there"
-        looked = os.pathsep.join(map(str, _data_folders())) or "not set"
+        looked = os.pathsep.join(map(str, data_folders())) or "not set"
         by_hand = f"set WORKBENCH_DATA (now: {looked}) to a folder that holds {wanted}, from {self.origin}"
         missing = f"the data set {self.name!r} is not on this machine"
         if self._fetchable():
@@ -214,8 +213,7 @@ def with_options(name: str, options: dict) -> str:
     return ":".join([name, *(f"{key}={value}" for key, value in values.items())])
 
 
-def _data_folders() -> list[Path]:
-    return [Path(folder) for folder in os.environ.get("WORKBENCH_DATA", "").split(os.pathsep) if folder]
+
 
 
 def _and(names) -> str:

@@ -1,4 +1,4 @@
-"""What is done to a corpus before engines are compared on it: documents chosen, words cut, tokens held out.
+"""Preprocessing of a corpus: documents chosen, words cut, tokens or rows held out, singletons removed.
 
 A *singleton* is a pair of count 1, a word that a document has once. Cutting the vocabulary makes another
 corpus, with another W: perplexities of different cuts are not comparable. Removing singletons changes neither
@@ -16,9 +16,11 @@ from difflib import get_close_matches
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.splits import hold_out_tokens, with_counts
+from workbench.corpus.splits import hold_out_ends, hold_out_rows, hold_out_tokens, with_counts
 from workbench.corpus.text import stop_list
+from workbench.errors import Got, Named
 
+TOP_WORDS = Named("top_words", text="top words")
 SINGLETONS = ("keep", "train", "both-own", "both-full")
 IN_WORDS = {
     "train": "no singletons in training",
@@ -82,7 +84,7 @@ def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
 
 
 def drop_stop_words(corpus: Corpus, stop_words: str | Iterable[str] = "english") -> Corpus:
-    """The corpus without words that say nothing of a subject, such as "the" and "of".
+    """The corpus without stop words, such as "the" and "of".
 
     ``stop_words`` is "english" or the words themselves, in small letters; "english" is scikit-learn's list with the
     stumps of contractions, as in `workbench.corpus.text.count_words`.
@@ -105,10 +107,10 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 
     Source: specification of LDA, B.5 (top_V).
     """
-    if _whole("top words", n_words) > corpus.n_words:
+    if _whole(TOP_WORDS, n_words) > corpus.n_words:
         raise CorpusError(
-            f"top words must be at most the {corpus.n_words} words of {corpus.name!r}; got {n_words}; "
-            "leave it out to keep the whole vocabulary"
+            TOP_WORDS, f" must be at most the {corpus.n_words} words of {corpus.name!r}", Got(n_words),
+            "; leave it out to keep the whole vocabulary", value=n_words,
         )
     kept = np.zeros(corpus.n_words, bool)
     kept[np.argsort(-_tokens_of_words(corpus), kind="stable")[:n_words]] = True
@@ -164,11 +166,11 @@ def drop_singletons(
 
 def prepare(
     corpus: Corpus, holdout: float = 0.1, seed: int = 0, top_words: int | None = None, singletons: str = "keep",
-    per: str = "corpus",
+    per: str = "corpus", rows: dict | None = None,
 ) -> tuple[Corpus, Corpus | None, dict | None]:
     """Training corpus, test corpus and the record of how they were made.
 
-    Words are cut first, then tokens held out, then singletons removed.
+    Words are cut first, then tokens or rows held out, then singletons removed.
 
     Parameters
     ----------
@@ -183,21 +185,24 @@ def prepare(
         See `drop_singletons`: where, and by which rule.
     per : "corpus" or "document"
         What the share is of; see `hold_out_tokens`.
+    rows : dict, optional
+        Whole documents to hold out in the place of tokens: the arguments of `hold_out_rows`, as ``{"by": "year", "at_least":
+        2010}``, or of `hold_out_ends`, ``{"n_rows": 2}``.
 
     Returns
     -------
     train : Corpus
     test : Corpus or None
     split : dict or None
-        ``fraction``, ``seed`` and ``per``; ``top_words`` and ``singletons`` where they are not the default. None
-        where nothing was done.
+        ``fraction``, ``seed`` and ``per``, or ``rows``; ``top_words`` and ``singletons`` where they are not the default.
+        None where nothing was done.
 
     Raises
     ------
     CorpusError
     """
     if singletons not in SINGLETONS:
-        raise CorpusError(f"singletons must be one of {', '.join(SINGLETONS)}; got {singletons!r}")
+        raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)
     changes = {}
     if top_words is not None:
         corpus = keep_top_words(corpus, top_words)
@@ -205,9 +210,12 @@ def prepare(
     if singletons != "keep":
         changes["singletons"] = singletons
     train, test, split = corpus, None, None
-    if holdout or changes:
+    if rows:
+        train, test = hold_out_ends(corpus, **rows) if "n_rows" in rows else hold_out_rows(corpus, **rows)
+        split = {"rows": {name: _plain(value) for name, value in rows.items()}, **changes}
+    elif holdout or changes:
         split = {"fraction": holdout, "seed": seed, "per": per, **changes}
-    if holdout:
+    if holdout and not rows:
         train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per)
     if singletons != "keep":
         where, _, rule = singletons.partition("-")
@@ -216,11 +224,11 @@ def prepare(
 
 
 def split_in_words(split: dict) -> str:
-    """What a record of `prepare` says, for people: what was held out, and what was done to the corpus."""
+    """A record of `prepare` in words: what was held out, and what was done to the corpus."""
     fraction = split.get("fraction", 0)
     whose = " of each document" if split.get("per") == "document" else ""
     held_out = f"{fraction:g} of the tokens{whose} held out, split seed {split.get('seed', 0)}"
-    parts = [held_out if fraction else "nothing held out"]
+    parts = [rows_in_words(split["rows"]) if "rows" in split else held_out if fraction else "nothing held out"]
     if "top_words" in split:
         parts.append(f"the {split['top_words']:,} most frequent words alone")
     if "singletons" in split:
@@ -228,14 +236,31 @@ def split_in_words(split: dict) -> str:
     return "; ".join(parts)
 
 
+def _plain(value):
+    """A value as JSON can hold it."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value.item() if isinstance(value, np.generic) else value
+    return [_plain(one) for one in value]
+
+
+def rows_in_words(rows: dict) -> str:
+    """The arguments of `hold_out_rows` or `hold_out_ends` in words: which documents were held out."""
+    if "n_rows" in rows:
+        return f"the last {rows['n_rows']} documents of each sequence held out"
+    values = rows.get("values")
+    listed = ", ".join(map(str, values)) if isinstance(values, list | tuple) else values
+    which = f"from {rows['at_least']} on" if values is None else listed
+    return f"whole documents held out by {rows['by']}: {which}"
+
+
 def _tokens_of_words(corpus: Corpus) -> np.ndarray:
     """(word,) float64: the tokens of each word."""
     return np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
 
 
-def _whole(what: str, value) -> int:
+def _whole(what: Named | str, value) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise CorpusError(f"{what} must be a whole number of at least 1; got {value!r}")
+        raise CorpusError.must_be(what, "a whole number of at least 1", value)
     return int(value)
 
 

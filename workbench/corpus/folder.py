@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.formats import Asked, Texts
-from workbench.corpus.opening import decoded
+from workbench.data.opening import decoded
 
 MEANING = "a folder of .txt files"
 SUFFIXES = ()

@@ -1,11 +1,11 @@
-"""What a format is to the rest of the package, and what passes through its three functions.
+"""The interface of a file format: the names every format module has, and the types they take and return.
 
 One format is one file (`uci`, `ldac`, `matrix_market`, `mallet`, `tables`, `json_lines`, `npz`, `folder`), a module with
 
 ::
 
     MEANING                             a file of this format, in words
-    SUFFIXES                            of file names that say so
+    SUFFIXES                            of the names of such files
     looks_like(start, asked)            whether the first bytes of a file are of this format
     read(path, asked)                   its Corpus when it holds counts, its Texts when it holds raw text
     write(corpus, path, vocabulary)     Prepared: the bytes of each file, and what the format has no place for
@@ -23,13 +23,16 @@ from workbench.corpus.corpus import Corpus
 
 
 class Asked(NamedTuple):
-    """What the caller of `workbench.corpus.read_corpus` asked of a reader."""
+    """The arguments of `workbench.corpus.read_corpus` that a reader needs."""
 
     vocabulary: object = None     # path or words, None: whatever lies beside the file
     text: str = "text"            # columns of a table, fields of a JSON object
     title: str | None = "title"
     label: str | None = "label"
     name: str | None = None
+    inputs: tuple[str, ...] = ()  # columns or fields of real covariates
+    sequence: str | None = None
+    position: str | None = None
 
 
 class Texts(NamedTuple):
@@ -38,6 +41,8 @@ class Texts(NamedTuple):
     texts: list[str]
     titles: list[str] | None
     labels: list[str] | None
+    inputs: dict[str, list[float]] | None = None
+    sequence: tuple | None = None
 
 
 class Prepared(NamedTuple):
@@ -48,7 +53,7 @@ class Prepared(NamedTuple):
 
 
 def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
-    """What a corpus is called: the file's name without ``.gz`` and without its format's suffix or ``.txt``."""
+    """The name of a corpus: the file's name without ``.gz`` and without its format's suffix or ``.txt``."""
     endings = "|".join(re.escape(suffix) for suffix in (*suffixes, ".txt"))
     return re.sub(rf"(?i)(?<=.)({endings})?(\.gz)?\Z", "", path.name, count=1)
 
@@ -60,7 +65,8 @@ def suffix_of(path: Path) -> str:
 
 def unplaced(corpus: Corpus, *placed: str) -> list[str]:
     """Those of the corpus' fields that are there and not in ``placed``."""
-    return [field for field in ("titles", "labels", "authors", "times") if field not in placed and getattr(corpus, field)]
+    fields = ("titles", "labels", "authors", "times", "inputs", "sequence")
+    return [field for field in fields if field not in placed and getattr(corpus, field) is not None]
 
 
 def has_titles(corpus: Corpus) -> bool:

@@ -1,7 +1,8 @@
 """JSON lines: one object a document, with a text or with counts; blank lines are skipped.
 
 ``{"text": "…"}`` holds a text; without one, ``{"counts": {"word": n, …}}`` holds counts and ``{"tokens": ["word", …]}``
-tokens. The first object decides which for all. ``title`` and ``label`` may stand beside them.
+tokens. The first object decides which for all. ``title`` and ``label`` may stand beside them, and the inputs and the sequence
+that are asked for.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from pathlib import Path
 
 from workbench.corpus.by_name import corpus_by_name, named_counts
 from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.covariates import read_covariates
 from workbench.corpus.formats import Asked, Prepared, Texts, stem_of, unplaced
-from workbench.corpus.opening import BYTE_ORDER_MARK, read_text
-from workbench.corpus.saving import encoded
 from workbench.corpus.tables import check_there
+from workbench.data.opening import BYTE_ORDER_MARK, read_text
+from workbench.data.saving import encoded
 
 MEANING = "a file with one JSON object a line"
 SUFFIXES = (".jsonl", ".ndjson", ".json")
@@ -46,7 +48,8 @@ def read(path: Path, asked: Asked) -> Corpus | Texts:
     what = next((kind for kind in KINDS if kind in first), None) if asked.text not in first else None
     if what is None:
         texts = [_text(where, entry, asked.text) for where, entry in entries]
-        return Texts(texts, *(_about(entries, *chosen) for chosen in (("title", asked.title), ("label", asked.label))))
+        named = (_about(entries, *chosen) for chosen in (("title", asked.title), ("label", asked.label)))
+        return Texts(texts, *named, **_covariates(entries, asked))
     documents, words, counts = [], [], []
     for d, (where, entry) in enumerate(entries):
         found = _counts(where, entry, what)
@@ -56,11 +59,12 @@ def read(path: Path, asked: Asked) -> Corpus | Texts:
     about = {what + "s": _about(entries, what, field) for what, field in (("title", asked.title), ("label", asked.label))}
     if about["titles"] is None:
         del about["titles"]
+    about |= _covariates(entries, asked)
     return corpus_by_name(path, stem_of(path, SUFFIXES), asked, documents, words, counts, len(entries), **about)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """One object a document: title, label where there are labels, counts; authors and times have no place.
+    """One object per document with its title, label and counts; everything else is lost.
 
     With ``vocabulary`` the first document has every word, count 0 where it has none of it, which keeps the order of
     the words and those that occur nowhere.
@@ -90,6 +94,16 @@ def _about(entries: list[tuple[str, dict]], what: str, field: str | None) -> lis
     if all(value is None for value in values):
         return None
     return ["" if value is None else str(value) for value in values]
+
+
+def _covariates(entries: list[tuple[str, dict]], asked: Asked) -> dict:
+    """The inputs and the sequence of the entries."""
+    def column(what: str, name: str) -> list:
+        for where, entry in entries:
+            check_there(where, what, name, name in entry, "field", list(entry))
+        return [entry[name] for _, entry in entries]
+
+    return read_covariates(asked.inputs, asked.sequence, asked.position, column, lambda row: entries[row][0])
 
 
 def _counts(where: str, entry: dict, what: str) -> dict[str, int]:

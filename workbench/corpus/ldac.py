@@ -19,7 +19,7 @@ import numpy as np
 from workbench.corpus.companions import corpus_of, find_words, lines_beside
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, stem_of
-from workbench.corpus.opening import BYTE_ORDER_MARK, read_bytes
+from workbench.data.opening import BYTE_ORDER_MARK, read_bytes
 
 MEANING = "an lda-c file of counts"
 SUFFIXES = (".dat", ".ldac", ".lda-c")

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, Texts, has_titles, unplaced
-from workbench.corpus.opening import first_bytes, read_text
-from workbench.corpus.saving import encoded
+from workbench.data.opening import first_bytes, read_text
+from workbench.data.saving import encoded
 
 MEANING = "a MALLET text file (name label text)"
 SUFFIXES = (".mallet",)
@@ -26,7 +26,7 @@ NO_LABEL = "-"
 
 
 def looks_like(start: bytes, asked: Asked) -> bool:
-    """Whether it is a dump of Java objects; text has nothing that tells it apart."""
+    """Whether it is a dump of Java objects; MALLET's text has no mark of its own."""
     return start.startswith(JAVA_MAGIC)
 
 

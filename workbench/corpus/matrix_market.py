@@ -18,8 +18,8 @@ from pathlib import Path
 from workbench.corpus.companions import corpus_of, find_words, lines_beside
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, stem_of
-from workbench.corpus.opening import BYTE_ORDER_MARK, read_bytes
 from workbench.corpus.triples import Sizes, read_triples, triples_of
+from workbench.data.opening import BYTE_ORDER_MARK, read_bytes
 
 MEANING = "a Matrix Market coordinate file"
 SUFFIXES = (".mtx", ".mm")

@@ -1,8 +1,8 @@
 """NumPy archives of counts in coordinate form: arrays ``doc``, ``word`` and ``count``, ids from 0, in any order.
 
 ``NAME.vocab.txt`` beside ``NAME.npz`` is the vocabulary. What this package writes has everything inside: ``shape`` (documents,
-words), ``vocabulary`` and ``titles`` as arrays of text, and ``about``, JSON with labels, authors and times. Nothing is
-pickled, and nothing pickled is read.
+words), ``vocabulary`` and ``titles`` as arrays of text, ``inputs`` as an array of numbers, and ``about``, JSON with labels,
+authors, times, the names of the inputs and the sequence. Nothing is pickled, and nothing pickled is read.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy as np
 from workbench.corpus.companions import corpus_of, find_words
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, stem_of
-from workbench.corpus.opening import read_bytes
-from workbench.corpus.saving import encoded
+from workbench.data.opening import read_bytes
+from workbench.data.saving import encoded
 
 MEANING = "a NumPy archive of counts"
 SUFFIXES = (".npz",)
 ZIP_MAGIC = b"PK\x03\x04"
 TRIPLES = ("doc", "word", "count")
-FURTHER = ("labels", "authors", "times")
+FURTHER = ("labels", "authors", "times", "input_names", "sequence")
 
 
 def looks_like(start: bytes, asked: Asked) -> bool:
@@ -66,15 +66,16 @@ def read(path: Path, asked: Asked) -> Corpus:
     n_words = _size(path, arrays, "word", n_words if n_words is not None else len(words) if words else None)
     about = {name: further[name] for name in FURTHER if name in further}
     about |= {"titles": inside["titles"]} if "titles" in inside else {}
+    about |= {"inputs": arrays["inputs"]} if "inputs" in arrays and "input_names" in about else {}
     return corpus_of(path, stem, asked, [arrays[name] for name in TRIPLES], n_documents, n_words, words, **about)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """The npz file, everything inside; authors and times that JSON cannot hold are lost."""
+    """The npz file with every field inside; authors and times that JSON cannot hold are lost."""
     further, lost = {}, []
     for name in FURTHER:
         try:
-            if getattr(corpus, name) is not None:
+            if getattr(corpus, name):
                 json.dumps(getattr(corpus, name))
                 further[name] = getattr(corpus, name)
         except TypeError:
@@ -89,6 +90,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
         file, doc=corpus.documents, word=corpus.words, count=corpus.counts,
         shape=np.array([corpus.n_documents, corpus.n_words]), about=np.array(json.dumps(further)),
         **{what: np.array(texts, dtype=np.str_) for what, texts in strings.items()},
+        **({} if corpus.inputs is None else {"inputs": corpus.inputs}),
     )
     return Prepared({path: file.getvalue()}, lost)
 
@@ -108,7 +110,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _size(path: Path, arrays: dict[str, np.ndarray], name: str, size: int | None) -> int:
-    """How many documents or words there are: as many as said, else as many as the largest id asks for."""
+    """Number of documents or words: as stated, else the largest id plus one."""
     ids = arrays[name]
     wrong = np.flatnonzero(~((ids >= 0) & (ids < (INT32_MAX if size is None else size))))
     if len(wrong):

@@ -1,4 +1,4 @@
-"""A corpus from a file or folder in any of the formats that people keep text and counts in.
+"""Reading a corpus from a file or folder in any of the formats of text and counts.
 
 Each format is a file of its own (`workbench.corpus.formats` says what it offers); here is the list of them and the choice
 between them. A format is known by how the file begins where that is certain, else by its name, else by how it seems to
@@ -8,13 +8,14 @@ begin. Everything may be gzipped. Text is UTF-8.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.corpus import folder, json_lines, ldac, mallet, matrix_market, npz, tables, uci
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Texts, stem_of, suffix_of
-from workbench.corpus.opening import first_bytes, read_bytes
-from workbench.corpus.text import count_words
+from workbench.data.opening import first_bytes, read_bytes
+from workbench.errors import Named
 
 FORMATS = {
     "uci": uci, "lda-c": ldac, "mtx": matrix_market, "mallet": mallet, "folder": folder, "csv": tables, "jsonl": json_lines,
@@ -34,6 +35,9 @@ def read_corpus(
     title: str | None = "title",
     label: str | None = "label",
     name: str | None = None,
+    inputs: str | Iterable[str] = (),
+    sequence: str | None = None,
+    position: str | None = None,
     **text_options,
 ) -> Corpus:
     """The corpus in a file or folder.
@@ -53,6 +57,11 @@ def read_corpus(
         Columns of a CSV file, fields of the JSON objects. Title and label may be missing unless another name
         than the default is asked for; None leaves them out.
     name : str, default from the file's name
+    inputs : str, several with commas, or names, optional
+        Columns of a CSV file, fields of the JSON objects, that hold a number of each document; an npz file has its own.
+    sequence, position : str, optional
+        The column or field that names the sequence of each document, and the one that gives its place there, a whole number;
+        without ``position`` the order of the file.
     **text_options
         stop_words, min_documents, max_share, max_words, token_pattern: see `workbench.corpus.text.count_words`.
 
@@ -65,8 +74,12 @@ def read_corpus(
     for option in text_options:
         if option not in TEXT_OPTIONS:
             raise CorpusError(f"no reader option {option!r}; for raw text there are {', '.join(TEXT_OPTIONS)}")
-    asked = Asked(vocabulary, text, title, label, name)
+    inputs = tuple(column.strip() for column in inputs.split(",")) if isinstance(inputs, str) else tuple(inputs)
+    asked = Asked(vocabulary, text, title, label, name, inputs, sequence, position)
     found = FORMATS[_format(path, format, asked)]
+    if (inputs or sequence or position) and found not in (tables, json_lines):
+        raise CorpusError(f"{path} is {found.MEANING}, and inputs and sequences are read from CSV and JSON lines; leave "
+                          f"{'inputs' if inputs else 'sequence' if sequence else 'position'} out")
     read = found.read(path, asked)
     if not isinstance(read, Texts):
         if text_options:
@@ -78,13 +91,13 @@ def read_corpus(
         raise CorpusError(f"{path} holds no document; at least one was wanted")
     stem = path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES)
     try:
-        return count_words(*read, name=name or stem, **text_options)
+        return Corpus.from_texts(**read._asdict(), name=name or stem, **text_options)
     except CorpusError as error:
-        raise CorpusError(f"{path}: {error}") from None
+        raise error.within(f"{path}: ") from None
 
 
 def named_format(path: Path) -> str | None:
-    """The format that the name of a file says; None when it says none."""
+    """The format of a file by its name; None when the name shows none."""
     if path.name.startswith("docword."):
         return "uci"
     return next((name for name, format in FORMATS.items() if suffix_of(path) in format.SUFFIXES), None)
@@ -93,12 +106,12 @@ def named_format(path: Path) -> str | None:
 def known_format(format: str) -> str:
     """The name of a format, or a sentence with all of them."""
     if format not in FORMATS:
-        raise CorpusError(f"no format {format!r}; there are {', '.join(FORMATS)}")
+        raise CorpusError(f"no format {format!r}; there are {', '.join(FORMATS)}", field="format", value=format)
     return format
 
 
 def _format(path: Path, format: str | None, asked: Asked) -> str:
-    """Which of the formats it is: as told, or as it looks."""
+    """The format of a file: the one asked for, else by name and first bytes."""
     if format is not None:
         known_format(format)
     if not path.exists():
@@ -106,7 +119,7 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
     if format is not None:
         if (format == "folder") != path.is_dir():
             kind = "a folder" if path.is_dir() else "a file"
-            raise CorpusError(f"{path} is {kind}; format={format!r} wants {FORMATS[format].MEANING}")
+            raise CorpusError(f"{path} is {kind}; ", Named("format", repr(format)), f" wants {FORMATS[format].MEANING}")
         return format
     if path.is_dir():
         return "folder"
@@ -119,5 +132,6 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
     if found is None:
         read_bytes(path)  # what cannot be read has its own sentence
         wanted = ", ".join(format.MEANING for format in FORMATS.values())
-        raise CorpusError(f"{path} has a format that is not recognised; wanted is one of {wanted}; say which with format=…")
+        said = f"{path} has a format that is not recognised; wanted is one of {wanted}; say which "
+        raise CorpusError(said, Named("format", ...))
     return found

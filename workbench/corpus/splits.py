@@ -1,18 +1,19 @@
-"""Splits of a corpus: held-out tokens, held-out documents, halves of documents.
+"""Splits of a corpus: held-out tokens, documents drawn, rows by time or place, ends of sequences, halves of documents.
 
-Where tokens are split, both parts have the documents and the vocabulary of the corpus, and their counts add
-up; where documents are, both have the vocabulary. The bits come from PCG64 itself, not from a numpy
-distribution, so that a seed names the same split on every platform and with every version of numpy.
+Both parts have the vocabulary of the corpus. They have all its documents too, and their counts add up, but for
+`hold_out_documents`, where each part has documents of its own.
 """
 
 from __future__ import annotations
 
 import math
-from numbers import Real
+from collections.abc import Iterable
 
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.data.drawing import SHARE, check_fraction, check_seed, draw_subsets
+from workbench.errors import Named
 
 TOKENS, DOCUMENTS, HALVES = range(3)  # streams of one seed, so that no split is a function of another
 
@@ -43,8 +44,8 @@ def hold_out_tokens(
 
     Source: specification of LDA, B.1; of the HDP, section 8.
     """
-    _check_fraction(fraction)
-    _check_seed(seed)
+    check_fraction(fraction)
+    check_seed(seed)
     if per == "corpus":
         lengths = np.array([corpus.n_tokens])
         wanted = np.array([round(fraction * corpus.n_tokens)])
@@ -52,9 +53,9 @@ def hold_out_tokens(
         lengths = corpus.document_tokens
         wanted = np.floor(fraction * lengths + 1e-9).astype(np.int64)  # 0.29 * 100 is 28.999999999999996
     else:
-        raise CorpusError(f"per must be 'corpus' or 'document'; got {per!r}")
+        raise CorpusError.must_be(Named("holdout_per", text="per"), "'corpus' or 'document'", per)
     _check_sizes(corpus, fraction, per, lengths, int(wanted.sum()))
-    test_counts = _counts_of(corpus, _draw(lengths, wanted, int(seed)))
+    test_counts = _counts_of(corpus, draw_subsets(lengths, wanted, int(seed), TOKENS))
     return with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)
 
 
@@ -79,15 +80,15 @@ def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> 
 
     Source: specification of LDA, B.4.
     """
-    _check_fraction(fraction)
-    _check_seed(seed)
+    check_fraction(fraction)
+    check_seed(seed)
     n_unseen = round(fraction * corpus.n_documents)
     if not 0 < n_unseen < corpus.n_documents:
         raise CorpusError(
             f"fraction {fraction:g} of {corpus.n_documents} document(s) is {n_unseen}; "
             "at least one document to hold out and one to train on were wanted; ask for another fraction"
         )
-    unseen = _draw(np.array([corpus.n_documents]), np.array([n_unseen]), int(seed), DOCUMENTS)
+    unseen = draw_subsets(np.array([corpus.n_documents]), np.array([n_unseen]), int(seed), DOCUMENTS)
     parts = corpus.of_documents(np.flatnonzero(~unseen)), corpus.of_documents(np.flatnonzero(unseen))
     for part, what in zip(parts, ("training", "held-out"), strict=True):
         if part.n_tokens == 0:
@@ -114,23 +115,106 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
 
     Source: specification of LDA, B.4 (document completion).
     """
-    _check_seed(seed)
+    check_seed(seed)
     lengths = corpus.document_tokens
     if lengths.max() < 2:
         raise CorpusError(f"no document of {corpus.name!r} has two tokens to be split into halves; give longer documents")
-    scored = _counts_of(corpus, _draw(lengths, lengths // 2, int(seed), HALVES))
+    scored = _counts_of(corpus, draw_subsets(lengths, lengths // 2, int(seed), HALVES))
     observed = np.where(lengths[corpus.documents] < 2, 0, corpus.counts - scored)
     return with_counts(corpus, observed), with_counts(corpus, scored)
 
 
-def _check_fraction(fraction):
-    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
-        raise CorpusError(f"fraction must be a number of at least 0 and below 1; got {fraction!r}")
+def hold_out_rows(
+    corpus: Corpus, by: str, values: Iterable | None = None, at_least: float | None = None
+) -> tuple[Corpus, Corpus]:
+    """Training and test corpus: whole documents held out by what is known of them, as a time or a place.
+
+    Both have all documents and the vocabulary of the corpus, as after `hold_out_tokens`: a document has all its tokens in one
+    of them and is empty in the other.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    by : str
+        An input of the corpus, or "labels", "times" or "sequence" (its name).
+    values : iterable or one value
+        Held out are the documents that have one of these.
+    at_least : number
+        Held out are the documents that have this or more. One of the two is given.
+
+    Raises
+    ------
+    DataError
+        Nothing known by that name, a value that no document has, or a part without tokens.
+    """
+    known = _known(corpus, by)
+    if (values is None) == (at_least is None):
+        raise CorpusError("rows are held out by their values or from a value on; give one of values=… and at_least=…")
+    if values is not None:
+        wanted = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+        there = set(known)
+        if missing := [value for value in wanted if value not in there] or ([] if wanted else [values]):
+            raise CorpusError(f"no document of {corpus.name!r} has {missing[0]!r} as its {by!r}; it has {len(there)} values, "
+                              f"as {next(iter(there))!r}")
+        wanted = set(wanted)
+        return _whole_rows(corpus, np.array([value in wanted for value in known]))
+    try:
+        held_out = np.array([bool(value >= at_least) for value in known])
+    except TypeError:
+        raise CorpusError(f"{by!r} of {corpus.name!r} cannot be compared with {at_least!r}; give values=… instead") from None
+    return _whole_rows(corpus, held_out)
 
 
-def _check_seed(seed):
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise CorpusError(f"seed must be a whole number of at least 0; got {seed!r}")
+def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
+    """Training and test corpus: the last documents of each sequence held out, a suffix to be forecast.
+
+    Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`. A sequence of no more than ``n_rows``
+    documents stays whole in training, as it would have nothing to be forecast from.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        With a `sequence`.
+    n_rows : int, default 1
+        How many documents of each sequence.
+
+    Raises
+    ------
+    DataError
+        No sequences, none that is longer, or a part without tokens.
+    """
+    if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)) or n_rows < 1:
+        raise CorpusError(f"n_rows must be a whole number of at least 1; got {n_rows!r}")
+    _, indptr, documents = corpus.by_sequence
+    lengths = np.diff(indptr)
+    if lengths.max() <= n_rows:
+        raise CorpusError(f"no sequence of {corpus.name!r} is longer than {n_rows}, the longest has {lengths.max()}; "
+                          "hold out fewer rows of each")
+    before_end = np.repeat(indptr[1:], lengths) - np.arange(len(documents))  # 1 for the last of a sequence
+    held_out = np.zeros(corpus.n_documents, bool)
+    held_out[documents[(before_end <= n_rows) & np.repeat(lengths > n_rows, lengths)]] = True
+    return _whole_rows(corpus, held_out)
+
+
+def _known(corpus: Corpus, by: str) -> list:
+    """(document,) an input, the labels, the times or the names of the sequences."""
+    if by in corpus.input_names:
+        return corpus.input(by).tolist()
+    fields = [field for field in ("labels", "times", "sequence") if getattr(corpus, field) is not None]
+    if by not in fields:
+        there = ", ".join(map(repr, (*corpus.input_names, *fields))) or "nothing"
+        raise CorpusError(f"{corpus.name!r} has no input and no field {by!r} to hold out rows by; there is {there}")
+    return [name for name, _ in corpus.sequence] if by == "sequence" else list(getattr(corpus, by))
+
+
+def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
+    """Training and test corpus with the documents (document,) bool held out, all others empty."""
+    in_test = held_out[corpus.documents]
+    parts = tuple(with_counts(corpus, np.where(kept, corpus.counts, 0)) for kept in (~in_test, in_test))
+    for part, n_documents, what in zip(parts, (np.sum(~held_out), np.sum(held_out)), ("training", "held-out"), strict=True):
+        if part.n_tokens == 0:
+            raise CorpusError(f"the {n_documents} {what} document(s) of {corpus.name!r} have no token; hold out others")
+    return parts
 
 
 def _check_sizes(corpus, fraction, per, lengths, n_test):
@@ -140,45 +224,18 @@ def _check_sizes(corpus, fraction, per, lengths, n_test):
     if n_test == 0 and fraction > 0:
         if per == "corpus":
             raise CorpusError(
-                f"fraction {fraction:g} of {corpus.n_tokens} tokens is no token at all; "
-                "ask for a larger fraction, or for 0 to have no test set"
+                SHARE, f" {fraction:g} of {corpus.n_tokens} tokens is no token at all; ask for a larger ", SHARE,
+                ", or for 0 to have no test set", value=fraction,
             )
         raise CorpusError(
-            f"fraction {fraction:g} per document is no token at all, the longest document has {lengths.max()}; "
-            f"ask for at least {math.ceil(1e4 / lengths.max()) / 1e4:g}, or use per='corpus'"
+            SHARE, f" {fraction:g} per document is no token at all, the longest document has {lengths.max()}; "
+            f"ask for at least {math.ceil(1e4 / lengths.max()) / 1e4:g}, or use per='corpus'", value=fraction,
         )
     if n_test == corpus.n_tokens:
         raise CorpusError(
-            f"fraction {fraction:g} of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller fraction"
+            SHARE, f" {fraction:g} of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller ", SHARE,
+            value=fraction,
         )
-
-
-def _draw(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int = TOKENS) -> np.ndarray:
-    """(token,) bool: of each group of consecutive tokens (or documents), as many as wanted.
-
-    Every token gets a random key, and the smallest keys of a group are chosen. The group's number is
-    written above the random bits, so that one sort orders all groups in place.
-    """
-    n_tokens = int(lengths.sum())
-    group_bits = (len(lengths) - 1).bit_length()
-    groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    bits = np.random.PCG64(seed)
-    keys = (bits.jumped(stream) if stream else bits).random_raw(n_tokens)
-    if group_bits:
-        keys >>= np.uint64(group_bits)
-        keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)
-    starts = np.cumsum(lengths) - lengths
-    drawing = np.flatnonzero(wanted)
-    largest_chosen = np.zeros(len(lengths), dtype=np.uint64)
-    largest_chosen[drawing] = np.sort(keys)[starts[drawing] + wanted[drawing] - 1]
-    chosen = keys <= largest_chosen[groups]
-    chosen &= (wanted > 0)[groups]
-    surplus = np.bincount(groups[chosen], minlength=len(lengths)) - wanted
-    for group in np.flatnonzero(surplus):  # two equal keys at the edge: the later tokens give way
-        tokens = slice(starts[group], starts[group] + lengths[group])
-        tied = np.flatnonzero(keys[tokens] == largest_chosen[group])
-        chosen[starts[group] + tied[-surplus[group]:]] = False
-    return chosen
 
 
 def _counts_of(corpus: Corpus, chosen: np.ndarray) -> np.ndarray:

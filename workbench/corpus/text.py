@@ -1,4 +1,4 @@
-"""A corpus from raw text: words found by a pattern, counted per document, the vocabulary pruned.
+"""Counting raw text: words found by a pattern, counted per document, the vocabulary pruned.
 
 Counting is scikit-learn's CountVectorizer; pruning is done here, so that ties are broken the same way on
 every machine and an empty vocabulary is explained.
@@ -12,7 +12,8 @@ from numbers import Real
 
 import numpy as np
 
-from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.data.errors import DataError
+from workbench.errors import Named
 
 WORD_PATTERN = r"[^\W\d_]{2,}"  # two letters or more of any alphabet; no digits, no underscores
 
@@ -32,8 +33,9 @@ def count_words(
     max_share: float = 1.0,
     max_words: int | None = None,
     token_pattern: str = WORD_PATTERN,
-) -> Corpus:
-    """The corpus of raw strings, lower-cased, one document per string.
+    **about,
+) -> dict:
+    """The counts of raw strings, lower-cased, one document per string, as arguments of `Corpus.from_pairs`.
 
     Documents that are empty, or lose all their words, keep their rows. The vocabulary is in alphabetical
     (code point) order. Nothing but stop words disappears by default; for topics of real text
@@ -58,10 +60,12 @@ def count_words(
         Only so many words, the most frequent ones, are kept after all that; ties go by alphabet.
     token_pattern : regular expression
         What counts as a word: by default two or more letters of any alphabet. At most one group.
+    **about
+        authors, times, inputs, sequence.
 
     Raises
     ------
-    CorpusError
+    DataError
         A text that is not a string, an option out of range, or no word left.
     """
     texts = _strings(texts)
@@ -74,22 +78,22 @@ def count_words(
     keep = _kept_words(table, min_documents, max_share, max_words)
     table = table[:, keep]
     rows = np.repeat(np.arange(len(texts)), np.diff(table.indptr))
-    about = {"labels": labels, "name": name} | ({} if titles is None else {"titles": titles})
-    return Corpus.from_pairs(
-        rows, table.indices, table.data, vocabulary=vocabulary[keep].tolist(), n_documents=len(texts), **about
-    )
+    return about | ({} if titles is None else {"titles": titles}) | {
+        "documents": rows, "words": table.indices, "counts": table.data, "vocabulary": vocabulary[keep].tolist(),
+        "n_documents": len(texts), "labels": labels, "name": name,
+    }
 
 
 def _strings(texts) -> list[str]:
     """The texts as a list, every one a string."""
     if isinstance(texts, str):
-        raise CorpusError("texts must be a list of strings, one per document; a single string came")
+        raise DataError("texts must be a list of strings, one per document; a single string came")
     texts = list(texts)
     if not texts:
-        raise CorpusError("a corpus needs at least one document; no text came")
+        raise DataError("a corpus needs at least one document; no text came")
     for row, text in enumerate(texts):
         if not isinstance(text, str):
-            raise CorpusError(
+            raise DataError(
                 f"every text must be a string; text {row} (counted from 0) is {text!r}; "
                 "leave its row out, or put '' there to keep an empty document"
             )
@@ -100,18 +104,18 @@ def _as_many(values, n_documents: int, what: str) -> tuple[str, ...]:
     """The values as strings, one per document."""
     values = tuple(str(value) for value in values)
     if len(values) != n_documents:
-        raise CorpusError(f"{what} must have one entry per text ({n_documents}); it has {len(values)}")
+        raise DataError(f"{what} must have one entry per text ({n_documents}); it has {len(values)}")
     return values
 
 
 def _check_options(min_documents, max_share, max_words):
     """Refuses pruning options out of range."""
     if not isinstance(min_documents, (int, np.integer)) or min_documents < 1:
-        raise CorpusError(f"min_documents must be a whole number of at least 1; got {min_documents!r}")
+        raise DataError.must_be("min_documents", "a whole number of at least 1", min_documents)
     if not isinstance(max_share, Real) or not 0 < max_share <= 1:
-        raise CorpusError(f"max_share must be a share of the documents, above 0 and at most 1; got {max_share!r}")
+        raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
     if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
-        raise CorpusError(f"max_words must be a whole number of at least 1, or None for all; got {max_words!r}")
+        raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
 
 
 def _compiled(token_pattern: str) -> re.Pattern:
@@ -119,10 +123,12 @@ def _compiled(token_pattern: str) -> re.Pattern:
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError) as error:
-        raise CorpusError(f"token_pattern must be a regular expression; {token_pattern!r} is not ({error})") from None
+        wrong = f" must be a regular expression; {token_pattern!r} is not ({error})"
+        raise DataError(Named("token_pattern"), wrong, value=token_pattern) from None
     if pattern.groups > 1:
-        raise CorpusError(
-            f"token_pattern may have one group, the word; {token_pattern!r} has {pattern.groups}; write (?:…) for the others"
+        raise DataError(
+            Named("token_pattern"), f" may have one group, the word; {token_pattern!r} has {pattern.groups}; ",
+            "write (?:…) for the others", value=token_pattern,
         )
     return pattern
 
@@ -138,9 +144,9 @@ def _count(texts: list[str], stop_words, pattern: re.Pattern):
     except ValueError as error:
         if "empty vocabulary" not in str(error):
             raise
-        raise CorpusError(
-            f"no word left in {len(texts)} text(s) after stop words and token_pattern={pattern.pattern!r}; "
-            "give longer texts, stop_words=None or another pattern"
+        raise DataError(
+            f"no word left in {len(texts)} text(s) after stop words and ", Named("token_pattern", repr(pattern.pattern)),
+            "; give longer texts, ", Named("stop_words", None), " or another pattern", field="texts",
         ) from None
     table.sort_indices()
     return counter.get_feature_names_out(), table
@@ -152,13 +158,13 @@ def stop_list(stop_words) -> Iterable[str]:
         return ()
     if isinstance(stop_words, str):
         if stop_words != "english":
-            raise CorpusError(f"stop_words must be 'english', a list of words or None; got {stop_words!r}")
+            raise DataError.must_be("stop_words", "'english', a list of words or None", stop_words)
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return ENGLISH_STOP_WORDS | CONTRACTIONS
     listed = list(stop_words) if isinstance(stop_words, Iterable) else [stop_words]
     if not all(isinstance(word, str) for word in listed):
-        raise CorpusError(f"stop_words must be 'english', a list of words or None; got {stop_words!r}")
+        raise DataError.must_be("stop_words", "'english', a list of words or None", stop_words)
     return listed
 
 
@@ -168,9 +174,9 @@ def _kept_words(table, min_documents: int, max_share: float, max_words: int | No
     occurs_in = np.bincount(table.indices, minlength=n_words)
     keep = np.flatnonzero((occurs_in >= min_documents) & (occurs_in <= max_share * n_documents))
     if not len(keep):
-        raise CorpusError(
+        raise DataError(
             f"none of {n_words} words is in at least {min_documents} and at most {max_share:.0%} "
-            f"of {n_documents} documents; lower min_documents or raise max_share"
+            f"of {n_documents} documents; lower ", Named("min_documents"), " or raise ", Named("max_share"),
         )
     if max_words is not None and len(keep) > max_words:
         totals = np.bincount(table.indices, weights=table.data, minlength=n_words)

@@ -15,8 +15,8 @@ from pathlib import Path
 from workbench.corpus.companions import corpus_of, find_words, lines_beside
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared
-from workbench.corpus.opening import read_bytes
 from workbench.corpus.triples import Sizes, read_triples, triples_of
+from workbench.data.opening import read_bytes
 
 MEANING = "a UCI bag of words"
 SUFFIXES = ()

@@ -10,7 +10,7 @@ from workbench.corpus.companions import refuse_repeated
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Prepared
 from workbench.corpus.readers import FORMATS, known_format, named_format
-from workbench.corpus.saving import put_files
+from workbench.data.saving import put_files
 
 WRITTEN = tuple(name for name, format in FORMATS.items() if hasattr(format, "write"))
 
@@ -52,7 +52,7 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike, format: str | None = N
 
 
 def files_of(corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True) -> Prepared:
-    """What `write_corpus` is about to write, and what it has no place for; nothing is written."""
+    """The files that `write_corpus` would write, and which fields the format cannot hold; nothing is written."""
     path = Path(path)
     found = known_format(format) if format is not None else named_format(path)
     if found is None:
@@ -64,7 +64,7 @@ def files_of(corpus: Corpus, path: str | os.PathLike, format: str | None = None,
 
 
 def losses(prepared: Prepared) -> list[str]:
-    """A sentence about what has no place; none when everything has one."""
+    """A sentence about the fields that the format cannot hold; none when it holds all."""
     if not prepared.lost:
         return []
     return [f"{list(prepared.files)[-1]} has no place for {', '.join(prepared.lost)}; npz holds everything"]

@@ -43,13 +43,19 @@ def get_engine(name: str):
 
         near = get_close_matches(str(name), ENGINES, 1, 0.5)
         hint = f"did you mean '{near[0]}'? There are" if near else "there are"
-        raise OptionError(f"no engine '{name}'; {hint} {', '.join(ENGINES)}")
+        raise OptionError(f"no engine '{name}'; {hint} {', '.join(ENGINES)}", field="engine", value=name)
     return import_module(ENGINES[name], __name__).engine(name)
+
+
+def any_with(scalar: str) -> str:
+    """The engines that record a scalar, for a sentence: "vb, svb or cvb"."""
+    *others, last = [name for name in ENGINES if scalar in get_engine(name).watches]
+    return f"{', '.join(others)} or {last}"
 
 
 def describe() -> dict[str, dict]:
     """Every engine by name: its title, its source, and its options with default and meaning."""
-    from workbench.engines.engine import options_of
+    from workbench.engines.options import options_of
 
     found = {name: get_engine(name) for name in ENGINES}
     return {

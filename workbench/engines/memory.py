@@ -1,12 +1,13 @@
-"""What an engine takes of memory, told in bytes by sizes alone: beside its arrays, and before any of them is made."""
+"""The arrays of a state, declared before they are made, and the bytes that a run takes for its engine."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.lanes import aligned_zeros, padded
 
 DOUBLE = 8
 """Bytes of a number of a float64 array."""
@@ -21,14 +22,30 @@ class Memory(NamedTuple):
     look: int = 0      # at the most, besides, while a state is watched, predicts, or gives its counts
 
 
-def row_bytes(corpus, n_topics: int, dtype=np.float64) -> int:
-    """Of counts of all documents and all words, (document, topic) and (word, topic), padded."""
-    return (corpus.n_documents + corpus.n_words) * padded(n_topics) * np.dtype(dtype).itemsize
+class Array(NamedTuple):
+    """An array before it is made."""
+
+    shape: tuple[int, ...]
+    dtype: type = np.float64
 
 
-def responsibility_bytes(n_pairs: int, n_topics: int, dtype=np.float64) -> int:
-    """Of one responsibility for each of so many pairs, padded."""
-    return n_pairs * padded(n_topics) * np.dtype(dtype).itemsize
+def zeros(arrays: dict[str, Array]) -> dict[str, np.ndarray]:
+    """The arrays by name, made and filled with zeros."""
+    return {name: aligned_zeros(*array) for name, array in arrays.items()}
+
+
+def size(arrays: dict[str, Array]) -> int:
+    """Bytes of the arrays."""
+    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in arrays.values())
+
+
+def topic_counts(name: str, corpus, n_topics: int, dtype=np.float64, of_topics=None) -> dict[str, Array]:
+    """Counts ``<name>_dk`` (document, topic), ``<name>_wk`` (word, topic) and ``<name>_k`` (topic,), padded."""
+    lanes = padded(n_topics)
+    return {
+        f"{name}_dk": Array((corpus.n_documents, lanes), dtype), f"{name}_wk": Array((corpus.n_words, lanes), dtype),
+        f"{name}_k": Array((lanes,), of_topics or dtype),
+    }
 
 
 def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:

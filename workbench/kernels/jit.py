@@ -1,4 +1,4 @@
-"""How kernels are compiled, and where the compiled code is kept between processes.
+"""Decorators that compile kernels, and the folder in which the compiled code is cached between processes.
 
 numba's cache notices an edit of the file that a function stands in, but not of the files it calls.
 The cache folder is therefore named after a hash of the sources of every kernel and engine: after an
@@ -15,8 +15,9 @@ from functools import cache
 from pathlib import Path
 
 import numba
-from numba import njit
+from numba import njit, types
 from numba.core import event
+from numba.core.registry import CPUDispatcher
 from numba.np import linalg
 from platformdirs import user_cache_path
 
@@ -65,7 +66,7 @@ _import_without_blas()
 
 
 class Undisturbed(event.Listener):
-    """Puts off the search for cycles of dead objects while numba compiles: a tenth of the time went into it.
+    """Pauses Python's garbage collection while numba compiles: a tenth of the time went into it.
 
     A function is compiled within the compiling of its caller; numba's own lock leaves that to one thread at a time.
     """
@@ -87,14 +88,43 @@ class Undisturbed(event.Listener):
 event.register("numba:compile", Undisturbed())
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-"""Without the interpreter lock, without division checks, without an entrance for callers from C."""
+"""No interpreter lock, no checks of division by 0, no wrapper for callers from C."""
 
 kernel = njit(**OPTIONS, cache=True)
 """Decorator of every compiled function that is called from Python: it is cached."""
 
 lean = njit(**OPTIONS, cache=True, _nrt=False)
 """The same for a kernel that allocates nothing: it counts no references to its arrays, which costs two atomic steps whenever
-an array is handed to another function."""
+an array is passed to another function."""
 
 small = njit(**OPTIONS, cache=True, _nrt=False, forceinline=True)
 """The same for what other kernels call for every token: it is compiled into each, for whatever processor that is compiled."""
+
+PART_OPTIONS = OPTIONS | {"nopython": True, "_nrt": False, "no_cpython_wrapper": True}
+
+
+class Part(CPUDispatcher):
+    """A compiled function that only kernels call: a wrapper for Python would take most of the time to compile a small one.
+
+    It is compiled once for a signature, where what numba registers for use in compiled code is compiled again for callers
+    of other options, and what is called from Python too for each number that is written out in a call.
+    """
+
+    def get_call_template(self, arguments, keywords):
+        return super().get_call_template([types.unliteral(argument) for argument in arguments], keywords)
+
+    def add_overload(self, compiled):
+        self.overloads[tuple(compiled.signature.args)] = compiled
+
+    def _compile_for_args(self, *arguments, **keywords):
+        raise TypeError(f"{self.__name__} is compiled into kernels and has no wrapper for Python; call it from a kernel")
+
+
+def inlined(function) -> Part:
+    """Decorator of a function that is compiled into each kernel; it allocates nothing and counts no references."""
+    return Part(function, targetoptions=PART_OPTIONS | {"forceinline": True})
+
+
+def aside(function) -> Part:
+    """The same for what a kernel seldom needs: it is called instead."""
+    return Part(function, targetoptions=dict(PART_OPTIONS))

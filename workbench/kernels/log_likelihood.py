@@ -8,18 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import inlined, lean
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.logarithms import logs
-from workbench.kernels.simd.vectors import choose, count, doubles, inlined, load, spread, store, total
+from workbench.kernels.simd.reductions import count, total
+from workbench.kernels.simd.vectors import choose, doubles, load, spread, store
 
 LARGEST_POWER = 3
-"""Of a pair that counts more the logarithm is taken at once."""
+"""Largest count of a pair whose power is multiplied up; of larger ones the logarithm is taken at once."""
 SMALLEST_PRODUCT = 1e-200
 
 
 class Sum(NamedTuple):
-    """A sum of logarithms under way, in sixteen lanes."""
+    """A partial sum of logarithms, in sixteen lanes."""
 
     product: object  # of the last factors
     before: object   # logarithms of the factors before
@@ -27,7 +28,7 @@ class Sum(NamedTuple):
 
 @inlined
 def with_power(known, c, p):
-    """The sum with c log p."""
+    """The partial sum plus c log p."""
     power = p * choose(c > 1, p, spread(1.0)) * choose(c > 2, p, spread(1.0))
     product = known.product * power
     if count(c <= LARGEST_POWER) == LANES and count(product < SMALLEST_PRODUCT) == 0:
@@ -42,7 +43,7 @@ def total_of(known):
 
 
 def last_block(values, filling) -> np.ndarray:
-    """The elements at the end that fill no block, filled up to one."""
+    """The last elements, that fill no whole block, padded to one."""
     block, n_left = np.full(LANES, filling, values.dtype), len(values) % LANES
     block[:n_left] = values[len(values) - n_left :]
     return block

@@ -1,4 +1,4 @@
-"""A pass over a corpus in slices, short enough that pause and stop answer, fit for several threads.
+"""Passes over a corpus in slices, on several threads: short slices, so that pause and stop act soon.
 
 The slices depend on the corpus and the number of topics alone, never on the number of threads, and
 their results come back in order: sums over slices have the same bits however many threads there are.
@@ -18,7 +18,7 @@ import numpy as np
 SLICE_WORK = 2**20
 """Pair-topics in a slice: a few milliseconds of any kernel."""
 LOOK_EVERY = 0.05
-"""Seconds between two pulses of a caller who has nothing left to do but to wait for the others."""
+"""Seconds between two calls of ``interrupt`` by a caller who waits for the other threads."""
 MOST_THREADS = 1024
 
 
@@ -51,19 +51,19 @@ def each_slice(work: Callable[[int, int], object], bounds, n_threads: int, inter
 
 
 def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], None]) -> list:
-    """The results of ``task(pulse)`` for every task, in order, at most ``n_threads`` of them at once.
+    """The results of ``task(interrupt)`` for every task, in order, at most ``n_threads`` of them at once.
 
-    A task calls the pulse that it is given between its slices. ``interrupt`` itself is called by the thread of the
-    caller alone, which works too, so that it need not be fit for several; while it waits, all others wait. When it
-    or a task raises, the others end after the slice they are at, and then the exception comes out.
+    A task calls its argument between its slices. ``interrupt`` itself is called in the thread of the caller alone, which
+    works too, so that it need not be thread-safe; while it waits, all others wait. When it or a task raises, the
+    others end after their present slice, and then the exception is raised.
     """
     n_threads = min(n_threads, len(tasks))
     if n_threads <= 1:
         return [task(interrupt) for task in tasks]
-    results, left, turnstile, errors = [None] * len(tasks), iter(enumerate(tasks)), Lock(), []
+    results, left, lock, errors = [None] * len(tasks), iter(enumerate(tasks)), Lock(), []
 
     def look(interrupt=None):
-        with turnstile:
+        with lock:
             if interrupt and not errors:
                 interrupt()
         if errors:
@@ -72,7 +72,7 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
     def work_off(interrupt):
         try:
             while True:
-                with turnstile:
+                with lock:
                     number, task = next(left, (None, None))
                 if task is None:
                     return
@@ -123,7 +123,7 @@ def each_wave(work: Callable[[int, int], object], n_rows: int, n_steps: int, n_t
 
 
 def _begun(helpers) -> list:
-    """Those of the helpers who have begun; the others are told not to."""
+    """Those of the helpers that have begun; the others are cancelled."""
     return [helper for helper in helpers if not helper.cancel()]
 
 

@@ -1,4 +1,4 @@
-"""Random numbers as a function of (seed, stream, chain, step, index): nothing to carry, nothing to store.
+"""Random numbers as a function of (seed, stream, chain, step, index): no state to carry or store.
 
 A key is hashed from the first four; the uniform of an index is one splitmix64 output of the key.
 The answer therefore depends neither on the order in which tokens are visited nor on the number of
@@ -9,8 +9,7 @@ Steele, Lea & Flood (2014), "Fast splittable pseudorandom number generators".
 
 import numpy as np
 
-from workbench.kernels.jit import lean, small
-from workbench.kernels.simd.vectors import inlined
+from workbench.kernels.jit import inlined, lean, small
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_A = np.uint64(0xBF58476D1CE4E5B9)
@@ -18,19 +17,19 @@ MIX_B = np.uint64(0x94D049BB133111EB)
 TO_UNIT = 2.0**-53
 
 RESPONSIBILITIES, TOPICS, GIBBS = 1, 2, 3
-"""Streams: the start of the responsibilities, the start of the topics, the draws of a chain."""
+"""Streams: initial responsibilities, initial topics, draws of a chain."""
 FOLD_IN, ANNEALING = 11, 12
-"""Streams of what is asked of a finished state: the topics of unseen documents, the chains of a bound."""
+"""Streams of draws after inference: topics of unseen documents, chains of a bound."""
 HDP_TABLES, HDP_NEW_TOPICS, HDP_WEIGHTS = 21, 22, 23
 """Streams of the sampler of the HDP: its tables, the weights of new topics, and gamma, pi and alpha."""
 HYPERPARAMETERS = 25
 """Stream of alpha (chain 0) and beta (chain 1) of LDA where they are sampled."""
 PATHS = 31
-"""Stream of the start of levels above the topics of a network: of documents (chain 0) and of the corpus (chain 1)."""
+"""Stream of the initial levels above the topics of a network: of documents (chain 0) and of the corpus (chain 1)."""
 PATHS_WITHIN = 32
 """Stream of the sampler of networks: which of the paths that end in one row of the last level a token takes."""
 MOVES = 24
-"""Stream of what is split, and by which documents."""
+"""Stream of splits and merges: the topics, and the documents that seed a split."""
 
 
 @inlined

@@ -1,6 +1,6 @@
-"""Numbers about runs: Datasets in, small labelled tables out."""
+"""Measures of runs: small labelled tables from the Datasets of runs."""
 
-from workbench.measures.against_topics import against_topics, finds_topics, lines_of_topics
+from workbench.measures.against_topics import against_topics, finds_topics, runs_by_curve
 from workbench.measures.coherence import coherence
 from workbench.measures.comparison import final, paired_differences, reached_by_all, summary, time_to
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
@@ -11,7 +11,7 @@ from workbench.measures.hyperparameters import Hyperparameter, hyperparameters, 
 from workbench.measures.lineage import Edge, lineage
 from workbench.measures.matching import match_topics, topic_distances, topic_flow
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
-from workbench.measures.moves import Move, moves, moves_told
+from workbench.measures.moves import Move, describe_moves, moves
 from workbench.measures.quantities import DERIVED, TOPIC_NUMBERS, bound_of, n_tokens, quantity, topic_counts
 from workbench.measures.saliency import saliency, salient_words
 from workbench.measures.selection import (
@@ -26,14 +26,14 @@ from workbench.measures.selection import (
     spec_of,
 )
 from workbench.measures.topic_map import topic_map
-from workbench.measures.topics import top_words, topic_sizes, topic_words, topics_by_size, used_topics
+from workbench.measures.topics import largest_first, top_words, topic_sizes, topic_words, topics_by_size, used_topics
 
 __all__ = [
     "CLOCKS", "DERIVED", "NO_TOPIC", "PAPERS_ORDER", "TOPIC_NUMBERS", "Curve", "Edge", "Hyperparameter", "MeasureError",
-    "Move", "against_topics", "bound_of", "coherence", "data_of", "diversity", "each_run", "final", "finds_topics",
-    "hyperparameters", "in_papers_order", "labels_of", "learnt_by", "lineage", "lines_of_topics", "match_topics",
-    "mean_curves", "mixture_table", "mixtures", "moves", "moves_told", "n_tokens", "one_run", "paired_differences",
-    "perplexity_errors", "quantity", "reached_by_all", "replicate_of", "representative_documents", "saliency",
-    "salient_words", "spec_of", "summary", "time_to", "token_topics", "top_words", "topic_counts", "topic_distances",
-    "topic_flow", "topic_map", "topic_sizes", "topic_words", "topics_by_size", "used_topics",
+    "Move", "against_topics", "bound_of", "coherence", "data_of", "describe_moves", "diversity", "each_run", "final",
+    "finds_topics", "hyperparameters", "in_papers_order", "labels_of", "largest_first", "learnt_by", "lineage", "match_topics",
+    "mean_curves", "mixture_table", "mixtures", "moves", "n_tokens", "one_run", "paired_differences", "perplexity_errors",
+    "quantity", "reached_by_all", "replicate_of", "representative_documents", "runs_by_curve", "saliency", "salient_words",
+    "spec_of", "summary", "time_to", "token_topics", "top_words", "topic_counts", "topic_distances", "topic_flow",
+    "topic_map", "topic_sizes", "topic_words", "topics_by_size", "used_topics",
 ]

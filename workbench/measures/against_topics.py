@@ -1,4 +1,4 @@
-"""The last value of a number against how many topics there are: how many are worth having."""
+"""The last value of a measure against the number of topics, to choose that number by."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from workbench.runs.spec import RunSpec
 
 
 def against_topics(runs, measure: str = "log_likelihood") -> list[Curve]:
-    """A line for each label: mean of the last values over seeds and splits, for each number of topics.
+    """A curve for each label: the mean of the last values over seeds and splits, for each number of topics.
 
-    The number of topics is the one that was asked for. A sampler of the HDP finds its own: its line is one point, at its
+    The number of topics is the one that was requested. A sampler of the HDP finds its own: its curve is one point, at its
     mean number of topics with a token, over the iterations after burn-in and the runs. Runs of a warm sweep, each begun
-    from the one with fewer topics, make one line with the run that began it.
+    from the one with fewer topics, make one curve with the run that began it.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def against_topics(runs, measure: str = "log_likelihood") -> list[Curve]:
     if measure not in DERIVED and getattr(VARIABLES.get(measure), "dims", ()) != ("iteration",):
         of_runs = [name for name, row in VARIABLES.items() if row.dims == ("iteration",)]
         raise MeasureError(f"no number '{measure}' of an iteration; there are {', '.join((*DERIVED, *of_runs))}")
-    found = {label: [run for run in own if quantity(run, measure) is not None] for label, own in lines_of_topics(runs).items()}
+    found = {label: [run for run in own if quantity(run, measure) is not None] for label, own in runs_by_curve(runs).items()}
     return [_curve(label, own, measure) for label, own in found.items() if own]
 
 
-def lines_of_topics(runs) -> dict[str, list[xr.Dataset]]:
-    """The runs of each line of `against_topics`, by its label."""
+def runs_by_curve(runs) -> dict[str, list[xr.Dataset]]:
+    """The runs behind each curve of `against_topics`, by its label."""
     runs = each_run(runs)
-    return {label: [runs[at] for at in rows] for label, rows in _lines([spec_of(run) for run in runs]).items()}
+    return {label: [runs[at] for at in rows] for label, rows in _curves([spec_of(run) for run in runs]).items()}
 
 
 def finds_topics(spec: RunSpec) -> bool:
@@ -80,15 +80,15 @@ def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
     return float(found[past].mean() if past.any() else found[-1])
 
 
-def _lines(specs: list[RunSpec]) -> dict[str, list[int]]:
-    """The runs of each line; the run that began a warm sweep is in that line too, and in no other if all of that are."""
+def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
+    """The runs of each curve; the first run of a warm sweep is in its curve too, and in no other if all its runs are."""
     cold = labels_of_specs([replace(spec, start=None) for spec in specs], apart_from=("K",))
     place = {spec.hash: at for at, spec in enumerate(specs)}
-    lines: dict[str, list[int]] = {}
+    curves: dict[str, list[int]] = {}
     begun: dict[str, set[int]] = {}
 
     def parent_of(at: int) -> int | None:
-        """The run that this one was begun from, where it is there and differs in having fewer topics."""
+        """The run that this one started from, where it is among the runs and differs only in having fewer topics."""
         parent = place.get(specs[at].start["hash"]) if specs[at].start else None
         fewer = parent is not None and specs[parent].model["n_topics"] < specs[at].model["n_topics"]
         return parent if fewer and cold[parent] == cold[at] else None
@@ -105,8 +105,8 @@ def _lines(specs: list[RunSpec]) -> dict[str, list[int]]:
                 root = before
             if root != at and not specs[root].start:
                 begun.setdefault(label, set()).add(root)
-        lines.setdefault(label, []).append(at)
+        curves.setdefault(label, []).append(at)
     for label, roots in begun.items():
-        lines[label] = sorted(roots) + lines[label]
+        curves[label] = sorted(roots) + curves[label]
     roots = set().union(*begun.values()) if begun else set()
-    return {label: rows for label, rows in lines.items() if label in begun or not set(rows) <= roots}
+    return {label: rows for label, rows in curves.items() if label in begun or not set(rows) <= roots}

@@ -1,4 +1,4 @@
-"""Do the top words of a topic go together in documents? u_mass, NPMI and c_v."""
+"""Coherence of topics: how often their top words share documents (u_mass, NPMI, c_v)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MEANINGS = {
 
 
 def coherence(run: xr.Dataset, corpus: Corpus, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
-    """How well the n top words of each topic of the last snapshot go together in the documents of a corpus.
+    """Coherence of each topic of the last snapshot: how often its n top words share documents of a corpus.
 
     A bag of words has no order, so two words are together when a document has both: the window is the document. (c_v and
-    NPMI are often told for windows of 110 and 10 words of running text; such numbers are others.) D counts documents, p
+    NPMI are often reported for windows of 110 and 10 words of running text; those are other numbers.) D counts documents, p
     is D over the documents with a token.
 
     ::
@@ -110,5 +110,5 @@ def _npmi(together: np.ndarray, alone: np.ndarray) -> np.ndarray:
 
 
 def _mean(values: np.ndarray) -> float:
-    """Of the numbers there are; NaN where there is none."""
+    """Mean of the finite values; NaN where there is none."""
     return float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else float("nan")

@@ -30,10 +30,6 @@ def final(runs) -> xr.Dataset:
         nothing is held out), ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
         ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy
         machine does not stretch); ``n_active_topics``.
-
-    Raises
-    ------
-    MeasureError
     """
     runs = each_run(runs)
     specs = [spec_of(run) for run in runs]
@@ -44,7 +40,8 @@ def final(runs) -> xr.Dataset:
     updates = data["updates"][1]
     each = np.divide(1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0)
     data["time_per_update"] = ("run", each, PER_UPDATE)
-    active = [float(quantity(run.isel(iteration=[-1]), "n_active_topics").values[0]) for run in runs]
+    ends = [quantity(run.isel(iteration=[-1]), "n_active_topics") for run in runs]
+    active = [np.nan if end is None else float(end.values[0]) for end in ends]
     data["n_active_topics"] = ("run", active, VARIABLES["n_active_topics"].attrs)
     reached = np.array([int(run["iteration"].values[-1]) for run in runs])
     data["iteration"] = ("run", reached, {"long_name": "last committed iteration", "units": ""})
@@ -77,10 +74,6 @@ def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | N
         Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as
         ``…_se`` (NaN for a single run); ``difference``, its standard error and interval, and ``n_pairs`` as in
         `paired_differences`. ``attrs["reference"]`` is the reference's label, several of them joined by "; ".
-
-    Raises
-    ------
-    MeasureError
     """
     runs = each_run(runs)
     last = final(runs)
@@ -166,7 +159,7 @@ def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tup
 
 
 def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity") -> xr.DataArray:
-    """What each run had spent when its perplexity was first recorded at or below the given one.
+    """Time, updates and iterations that each run took until its perplexity was first at or below a given one.
 
     Parameters
     ----------
@@ -195,12 +188,12 @@ def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "tes
 
 
 def reached_by_all(runs, measure: str = "test_perplexity") -> float:
-    """The lowest perplexity that every run came down to, rounded up to three digits; NaN where a run has none."""
+    """The lowest perplexity that every run reached, rounded up to three digits; NaN where a run has none."""
     return reached_by_each([float(run[measure].min()) if measure in run else np.nan for run in each_run(runs)])
 
 
 def reached_by_each(best: list[float]) -> float:
-    """The lowest perplexity that is reached where each came down to ``best``; see `reached_by_all`."""
+    """`reached_by_all`, from the lowest perplexity ``best`` of each run."""
     worst = max(best) if np.isfinite(best).all() else np.nan
     if not np.isfinite(worst):
         return float("nan")
@@ -209,7 +202,7 @@ def reached_by_each(best: list[float]) -> float:
 
 
 def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
-    """The places of the runs of each label."""
+    """The indices of the runs of each label."""
     rows: dict[str, list[int]] = {}
     for row, label in enumerate(last["label"].values):
         rows.setdefault(str(label), []).append(row)
@@ -217,7 +210,7 @@ def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
 
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
-    """By label, the label that it is set against: named in full, by its engine, or the best where nothing is named."""
+    """The reference label of each label: named in full, by its engine, or the best where none is named."""
     by_label = rows_by_label(last)
     labels, engines, peers = list(by_label), {}, {}
     for label, run, own in zip(last["label"].values, runs, counterparts(runs), strict=True):

@@ -1,4 +1,4 @@
-"""A number over the course of runs, averaged over the seeds of each label."""
+"""Curves of a measure over iterations or time, averaged over the seeds of each label."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLOCKS = ("iteration", "updates", "elapsed", "cpu_time", "steps")
 
 
 class Curve(NamedTuple):
-    """One line of a picture: mean over runs, at the iterations that all of them recorded."""
+    """One curve: the mean over runs, at the iterations that all of them recorded."""
 
     label: str
     group: str         # the label without a seed: curves of one group look alike

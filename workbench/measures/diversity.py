@@ -1,4 +1,4 @@
-"""Are the topics about different things? The share of their top words that are not told twice."""
+"""Diversity of topics: the share of distinct words among their top words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.measures.topics import top_words, used_topics
 
 
 def diversity(run: xr.Dataset, n: int = 25) -> xr.Dataset:
-    """How many of the top words of the topics are different ones, at the last snapshot.
+    """The share of distinct words among the top words of all topics, at the last snapshot.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a held-out perplexity would have been with other randomness, and on other documents."""
+"""Standard errors of held-out perplexities: of the randomness of inference, and of the sample of documents."""
 
 from __future__ import annotations
 
@@ -36,16 +36,12 @@ def perplexity_errors(runs, scored: Mapping[str, Scored] | None = None, seed: in
         - ``value``: the mean over runs of the last headline perplexity, NaN where nothing is held out.
         - ``mc_error``: its Monte-Carlo standard error. Of several runs (seeds, splits) that of their mean. Of one run whose
           tokens are sampled, by batch means of the log perplexity of the *state* over the recorded iterations after
-          burn-in, times ``value``: it tells how far a mean over that many dependent states is from that of endlessly many.
-          Otherwise, and with fewer than four such iterations, NaN: only other seeds could tell.
+          burn-in, times ``value``: the error of a mean over that many dependent states, as against infinitely many.
+          Otherwise, and with fewer than four such iterations, NaN: only other seeds would show it.
         - ``source`` of mc_error: "seeds", "batch means" or "".
         - ``low``, ``high``: 95 % interval of ``value`` over the documents that might have been held out: 1000 times as many
-          documents are drawn with replacement, the topics stay as they are. NaN where ``scored`` says nothing.
+          documents are drawn with replacement, the topics stay as they are. NaN where ``scored`` has nothing.
         - ``n_runs``.
-
-    Raises
-    ------
-    MeasureError
 
     Flegal & Jones (2010); Efron (1979).
     """
@@ -64,13 +60,13 @@ def perplexity_errors(runs, scored: Mapping[str, Scored] | None = None, seed: in
         draws = np.mean([resampled_perplexities(each, seed=seed) for each in of_label], axis=0) if known else np.empty(0)
         found.append((value, error, source, *percentile_interval(draws), len(rows)))
     columns = dict(zip(("value", "mc_error", "source", "low", "high", "n_runs"), zip(*found, strict=True), strict=True))
-    told = {
+    meanings = {
         "value": "held-out perplexity, mean over runs", "mc_error": "its Monte-Carlo standard error",
         "source": "what its Monte-Carlo error is taken over", "low": "lower end of its 95 % interval over documents",
         "high": "upper end of its 95 % interval over documents", "n_runs": "runs: seeds and splits",
     }
     columns["source"] = np.array(columns["source"], dtype=object)
-    data = {name: ("label", list(values) if name != "source" else values, {"long_name": told[name], "units": ""})
+    data = {name: ("label", list(values) if name != "source" else values, {"long_name": meanings[name], "units": ""})
             for name, values in columns.items()}
     return xr.Dataset(data, {"label": np.array(list(rows_by_label(last)), dtype=object)})
 

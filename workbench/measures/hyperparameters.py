@@ -1,4 +1,4 @@
-"""What a run learns about its own priors, and what it had come to at the end."""
+"""The hyperparameters of a run: which it learns, and their last values."""
 
 from __future__ import annotations
 

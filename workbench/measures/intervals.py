@@ -1,4 +1,4 @@
-"""How sure a number is: Student's interval over repetitions, batch means of a chain, resampled documents."""
+"""Standard errors and intervals: Student's over repetitions, batch means of a chain, resampled documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ N_RESAMPLES = 1000
 
 
 def mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard error; NaN where there is nothing to take them of."""
+    """Mean and standard error; NaN where there are too few values."""
     n = len(values)
     return (float(np.mean(values)) if n else np.nan), (float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.nan)
 
@@ -59,7 +59,7 @@ def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) 
 
 
 def percentile_interval(resamples: np.ndarray) -> tuple[float, float]:
-    """The 95 % interval between the percentiles; NaN where nothing came."""
+    """The 95 % interval between percentiles; NaN without values."""
     if not len(resamples):
         return float("nan"), float("nan")
     low, high = np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])

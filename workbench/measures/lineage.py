@@ -1,10 +1,11 @@
-"""Which run began from which."""
+"""Lineage of runs: which run began from the counts of which."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from workbench.measures.selection import each_run, spec_of
+from workbench.runs.spec import RunSpec
 
 
 class Edge(NamedTuple):
@@ -18,7 +19,7 @@ class Edge(NamedTuple):
     known: bool        # is the parent among the runs?
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """As ``from kos-cgs-k8-1a2b3c4d, iteration 50``."""
         lost = f", {100 * self.dropped:.2g} % of its tokens left behind" if self.dropped else ""
         return f"from {self.parent}, iteration {self.iteration}{lost}"
@@ -30,16 +31,34 @@ def lineage(runs) -> list[Edge]:
     The parent is known by the hash of its spec: where it is among the runs, ``parent`` is its name there. Where another run
     has the name of one that is not, the first digits of its hash stand behind that name.
     """
-    runs = each_run(runs)
-    names = {spec_of(run).hash: run.attrs["name"] for run in runs}
+    return edges_of([(run.attrs["name"], spec_of(run)) for run in each_run(runs)])
+
+
+def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
+    """The same of names and specs of runs."""
+    names = {spec.hash: name for name, spec in specs}
 
     def name_of(start: dict) -> str:
         other = start["name"] in names.values()
         return names.get(start["hash"]) or start["name"] + f" ({start['hash'][:8]})" * other
 
-    starts = [(run.attrs["name"], spec_of(run).start) for run in runs]
     return [
         Edge(name, name_of(start), start["hash"], int(start["iteration"]), float(start.get("dropped", 0.0)),
              start["hash"] in names)
-        for name, start in starts if start
+        for name, start in ((name, spec.start) for name, spec in specs) if start
     ]
+
+
+def descent(edges: list[Edge]) -> list[tuple[str, int, Edge | None]]:
+    """(name, generation, edge to the parent) of each run with a parent or a child, every run below the one it began from."""
+    begun = {edge.run: edge for edge in edges}
+    children: dict[str, list[str]] = {}
+    for edge in edges:
+        children.setdefault(edge.parent, []).append(edge.run)
+    found: list[tuple[str, int, Edge | None]] = []
+    waiting = [(name, 0) for name in reversed(children) if name not in begun]
+    while waiting:
+        name, generation = waiting.pop()
+        found.append((name, generation, begun.get(name)))
+        waiting += [(child, generation + 1) for child in reversed(children.get(name, []))]
+    return found

@@ -1,4 +1,4 @@
-"""Which topics of two runs are the same: distances, the best assignment, and the tokens that flow from one to the other."""
+"""Matching of the topics of two runs: distances, the best assignment, and the tokens that two topics share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAIRS_AT_ONCE = 2**11
 """Pairs whose responsibilities are held at a time: 2 MB for 100 topics, which stay in a cache."""
 
 ALONE = 2**18
-"""Multiplications in a product up to which OpenBLAS works in the thread that asks."""
+"""Multiplications in a product up to which OpenBLAS stays in the calling thread."""
 
 
 def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:

@@ -1,4 +1,4 @@
-"""What a run of a network says of its levels: which values their rows draw, and whose words these lead to."""
+"""Levels of a run of a network: expected tokens of each value that a row draws, and the topic that the value leads to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.models.networks.variables import row_dims
 from workbench.runs.afterwards.network_learnt import network_in
 
 NO_TOPIC = -1
-"""Stands for a value that does not tell, alone, where the word comes from."""
+"""The topic number of a value that does not determine, alone, which topic the word comes from."""
 EVERYWHERE = "all documents"
 """The row of a level that documents number alone."""
 
@@ -57,10 +57,6 @@ def mixture_table(run) -> pd.DataFrame:
     """The same as one table: level, row, value, topic (-1: none), node (its name in networks of several kinds) and tokens.
 
     Pairs of row and value without a token are left out.
-
-    Raises
-    ------
-    MeasureError
     """
     tables = []
     for name, found in mixtures(run).items():

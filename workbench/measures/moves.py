@@ -21,17 +21,17 @@ class Move(NamedTuple):
     accepted: bool   # kept, or taken back
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """As ``split 3 → 17, +12.4 nats, kept``."""
-        return f"{self.kind} {self.giver} → {self.taker}, {self.gain_told} nats, {self.became}"
+        return f"{self.kind} {self.giver} → {self.taker}, {self.gain_text} nats, {self.outcome}"
 
     @property
-    def gain_told(self) -> str:
+    def gain_text(self) -> str:
         """As ``+12.4``, or two digits of less than one nat."""
         return format(self.gain, "+,.1f" if abs(self.gain) >= 1 else "+.2g").replace("-", "−")
 
     @property
-    def became(self) -> str:
+    def outcome(self) -> str:
         return "kept" if self.accepted else "taken back"
 
 
@@ -48,8 +48,8 @@ def moves(run: xr.Dataset) -> list[Move]:
     ]
 
 
-def moves_told(tried: list[Move]) -> str:
-    """How many were tried and kept, as ``12 tried, 5 kept (4 splits, 1 merge)``."""
+def describe_moves(tried: list[Move]) -> str:
+    """Numbers of moves tried and kept, as ``12 tried, 5 kept (4 splits, 1 merge)``."""
     kept = [move.kind for move in tried if move.accepted]
     parts = [f"{n} {kind}{'s' * (n != 1)}" for kind in KINDS.values() if (n := kept.count(kind))]
     return f"{len(tried)} tried, {len(kept)} kept" + (f" ({', '.join(parts)})" if parts else "")

@@ -1,4 +1,4 @@
-"""What a run recorded at each iteration, and what follows from that: steps, numbers for each token, numbers of topics."""
+"""Quantities of each iteration, as recorded or derived: steps, bound and log likelihood per token, numbers of topics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DERIVED = {
 """Quantities that no engine gives; every other one is in `workbench.models.VARIABLES`."""
 TOPIC_NUMBERS = ("n_active_topics", "n_large_topics", "effective_topics")
 BOUNDS = ("collapsed_bound", "bound")
-"""What a run's bound is called, the one that is comparable with those of other engines first."""
+"""Names of a run's bounds, the one that is comparable with those of other engines first."""
 
 
 def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
@@ -45,13 +45,13 @@ def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
     """
     if name in run:
         return run[name]
-    if name == "steps":
+    if name == "steps" and "n_topics" in spec_of(run).model:
         return _named(run, name, run["iteration"].values * float(spec_of(run).model["n_topics"]))
     if name == "log_likelihood" and "test_perplexity" in run:
         return _named(run, name, -np.log(run["test_perplexity"].values))
-    if name == "bound_per_token" and (own := bound_of(run)):
+    if name == "bound_per_token" and "n_k" in run and (own := bound_of(run)):
         return _named(run, name, run[own].values / n_tokens(run))
-    if name in TOPIC_NUMBERS:
+    if name in TOPIC_NUMBERS and "n_k" in run:
         return _named(run, name, topic_numbers(run["n_k"].values)[name])
     return None
 

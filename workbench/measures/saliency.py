@@ -1,4 +1,4 @@
-"""Which words tell topics apart: distinctiveness and saliency."""
+"""Words that distinguish topics: distinctiveness and saliency."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.measures.topics import topic_sizes, used_topics, word_tokens
 
 
 def saliency(run: xr.Dataset) -> xr.Dataset:
-    """How much each word tells about the topics, at the last snapshot.
+    """Distinctiveness and saliency of each word, at the last snapshot.
 
     ::
 
@@ -55,7 +55,7 @@ def saliency(run: xr.Dataset) -> xr.Dataset:
 
 
 def salient_words(run: xr.Dataset, n: int = 30) -> xr.Dataset:
-    """The words of the highest saliency: dim ``rank`` (from 1); ``word`` and what `saliency` tells of it.
+    """The words of the highest saliency: dim ``rank`` (from 1); ``word`` and the variables of `saliency`.
 
     All words if there are fewer than n. Equal words keep the vocabulary's order.
 

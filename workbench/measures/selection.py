@@ -1,4 +1,4 @@
-"""Whatever holds runs → one Dataset a run, and the labels that tell them apart."""
+"""Selects runs from Datasets of several, and labels each by the settings in which they differ."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS
+from workbench.errors import InputError
 from workbench.models.networks.levels import AUTHORS
 from workbench.runs.spec import PRIORS, RunSpec
 
@@ -16,8 +17,8 @@ PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "c
 """Variational, hybrid, Gibbs, as Welling, Teh & Kappen (2008) list them, then those of the HDP; other engines come after."""
 
 
-class MeasureError(ValueError):
-    """What a measure wanted, what came, and what to do, in one sentence."""
+class MeasureError(InputError):
+    """An input that a measure refuses."""
 
 
 def each_run(runs) -> list[xr.Dataset]:
@@ -69,10 +70,6 @@ def one_run(run) -> xr.Dataset:
 
 def whole_number(what: str, value, low: int = 1) -> int:
     """The value as an int of at least ``low``.
-
-    Raises
-    ------
-    MeasureError
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
         raise MeasureError(f"the {what} must be a whole number of at least {low}; got {value!r}")
@@ -85,7 +82,7 @@ def spec_of(run: xr.Dataset) -> RunSpec:
 
 
 def replicate_of(run: xr.Dataset) -> tuple:
-    """What two runs must share to be a pair: training and test tokens, and the seed."""
+    """Training and test tokens, and the seed: runs that agree in these are a pair."""
     spec = spec_of(run)
     return spec.train, spec.test, spec.seed
 
@@ -99,21 +96,21 @@ def labels_of(runs: list[xr.Dataset]) -> list[str]:
 
 
 def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> list[str]:
-    """The labels of runs by their specs; ``apart_from`` names settings that are not told, as "K".
+    """The labels of runs by their specs; ``apart_from`` names settings that are left out, as "K".
 
-    Neither is then what these decide, as an alpha of 50/K.
+    So are those that these decide, as an alpha of 50/K.
     """
     settings = [_settings(spec, data) for spec, data in zip(specs, _corpora(specs), strict=True)]
     names = [name for name in dict.fromkeys(name for each in settings for name in each) if name not in apart_from]
     differing = [name for name in names if _differs(name, settings) and not _decided(name, apart_from, settings)]
     return [
-        ", ".join([spec.label(), *(_told(name, each[name]) for name in differing if each.get(name) is not None)])
+        ", ".join([spec.label(), *(_format(name, each[name]) for name in differing if each.get(name) is not None)])
         for spec, each in zip(specs, settings, strict=True)
     ]
 
 
 def data_of(runs: list[xr.Dataset]) -> list[str]:
-    """The tokens of each run in words: its corpus and what was taken out of it; the seed of the split is left out.
+    """The data of each run in words: its corpus and how it was changed; the seed of the split is left out.
 
     Perplexities of runs on different data cannot be compared.
     """
@@ -121,7 +118,7 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
     found = []
     for spec, corpus in zip(specs, _corpora(specs), strict=True):
         split = spec.split or {}
-        changes = [_told(name, split[name]) for name in ("top_words", "singletons") if split.get(name) is not None]
+        changes = [_format(name, split[name]) for name in ("top_words", "singletons") if split.get(name) is not None]
         found.append(", ".join([corpus, *changes]))
     return found
 
@@ -154,7 +151,7 @@ def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
 
 
 def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
-    """The runs of a Dataset: itself, or the slices along ``run`` without what is not theirs."""
+    """The runs of a Dataset: itself, or its slices along ``run`` without padding."""
     if "run" not in dataset.dims:
         if "spec" not in dataset.attrs:
             raise MeasureError("wanted the Dataset of a run, with its settings in attrs['spec']; got another Dataset")
@@ -186,7 +183,7 @@ def _corpora(specs: list[RunSpec]) -> list[str]:
 
 
 def _settings(spec: RunSpec, data: str) -> dict:
-    """Everything beside engine, options, seed and split seed that may tell two labels apart."""
+    """All settings that may stand in a label besides engine and options; seeds are not among them."""
     split = {name: value for name, value in (spec.split or {}).items() if name != "seed"}
     return {
         "on": data, "K": spec.model.get("n_topics"),
@@ -199,14 +196,14 @@ def _settings(spec: RunSpec, data: str) -> dict:
 
 
 def _sizes(spec: RunSpec) -> str | None:
-    """Of the variables of a network that neither its number of topics nor its corpus tells; its name is in its spec's label."""
-    told = {"topic", "sub", *(level["draws"] for level in spec.model.get("levels", ()) if level["table"] == AUTHORS)}
-    sizes = [each for each in spec.model.get("variables", ()) if each["name"] not in told and not each["values"]]
+    """Sizes of the variables of a network that follow neither from its number of topics nor from its corpus."""
+    known = {"topic", "sub", *(level["draws"] for level in spec.model.get("levels", ()) if level["table"] == AUTHORS)}
+    sizes = [each for each in spec.model.get("variables", ()) if each["name"] not in known and not each["values"]]
     return ", ".join(f"{each['name']} {each['size']}" for each in sizes) or None
 
 
 def _differs(name: str, settings: list[dict]) -> bool:
-    return len({repr(each.get(name)) for each in settings if _tells(name, each)}) > 1
+    return len({repr(each.get(name)) for each in settings if _has(name, each)}) > 1
 
 
 def _decided(name: str, by: tuple[str, ...], settings: list[dict]) -> bool:
@@ -218,12 +215,12 @@ def _decided(name: str, by: tuple[str, ...], settings: list[dict]) -> bool:
     return bool(by) and all(len(values) == 1 for values in found.values())
 
 
-def _tells(name: str, settings: dict) -> bool:
-    """A prior that its model does not have tells nothing; whether it was started from another, its spec's own label tells."""
+def _has(name: str, settings: dict) -> bool:
+    """Does a run have the setting, so that it may differ? An absent start or size is in the label of its spec."""
     return name in settings and (name not in ("start", "sizes") or settings[name] is not None)
 
 
-def _told(name: str, value) -> str:
+def _format(name: str, value) -> str:
     match name:
         case "sizes":
             return value

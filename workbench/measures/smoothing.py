@@ -1,4 +1,4 @@
-"""A curve without its wiggles."""
+"""Exponential smoothing of curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics as points of a plane: near where their words are alike."""
+"""A map of topics: points of a plane, near where their words are similar."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _laid_on(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.ndarray:
-    """The points moved, turned and mirrored so that those of common topics lie nearest to where they were."""
+    """The points moved, rotated and mirrored so that those of common topics lie nearest to where they were."""
     if not isinstance(like, xr.Dataset) or not {"x", "y", "topic"} <= {*like.variables}:
         raise MeasureError(f"like must be an earlier map, as topic_map makes it; got {type(like).__name__}")
     common, here, there = np.intersect1d(topics, like["topic"].values, return_indices=True)
@@ -80,5 +80,5 @@ def _laid_on(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.nda
         return points
     before = np.column_stack([like["x"].values, like["y"].values])[there]
     centre = points[here].mean(axis=0)
-    turn, _ = orthogonal_procrustes(points[here] - centre, before - before.mean(axis=0))
-    return (points - centre) @ turn + before.mean(axis=0)
+    rotation, _ = orthogonal_procrustes(points[here] - centre, before - before.mean(axis=0))
+    return (points - centre) @ rotation + before.mean(axis=0)

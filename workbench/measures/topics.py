@@ -1,4 +1,4 @@
-"""What is in the topics of a run: their words and their sizes."""
+"""Top words and sizes of the topics of a run."""
 
 from __future__ import annotations
 
@@ -60,10 +60,6 @@ def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Data
     """The top words of each topic as one line of text, largest topic first: dim ``topic``, coordinate ``share``.
 
     Of an HDP only topics with a token.
-
-    Raises
-    ------
-    MeasureError
     """
     words, share = top_words(run, n, relevance)["word"], topic_sizes(run)["share"]
     shown = topics_by_size(run)
@@ -103,10 +99,15 @@ def topics_by_size(run: xr.Dataset) -> list[int]:
     """
     sizes = topic_sizes(run)
     numbers, n_k = sizes["topic"].values, sizes["n_k"].values
+    return numbers[largest_first(run, n_k)].tolist()
+
+
+def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
+    """(topic,) the places of the topics by their sizes, largest first; of an HDP only those with a token."""
     order = np.argsort(-n_k, kind="stable")
     if spec_of(run).parts()[1].nonparametric:
         order = order[: max(int(topic_numbers(n_k)["n_active_topics"]), 1)]
-    return numbers[order].tolist()
+    return order
 
 
 def used_topics(run: xr.Dataset) -> xr.Dataset:
@@ -127,7 +128,7 @@ def word_tokens(run: xr.Dataset) -> np.ndarray:
 
 
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
-    """(topic, word) what words are ranked by; phi itself where the weight is 1, so that ties are those of phi."""
+    """(topic, word) the numbers to rank words by; phi itself where the weight is 1, so that ties are those of phi."""
     if weight == 1:
         return phi
     tokens = word_tokens(run)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from workbench.corpus import Corpus
+from workbench.errors import Named
 from workbench.models.lda import bag_coords, bag_dims, check_topics, tiny_bag
 from workbench.models.options import OptionError, option
 from workbench.models.priors import Priors
@@ -70,11 +71,11 @@ class HDP:
         for of, value, prior in LEARNT:
             switch = f"learn_{of}"
             if getattr(self, switch):
-                idle, because = changed & {value}, f"{of} is learnt; give {switch}=False with it"
+                idle, because = changed & {value}, (f"{of} is learnt; give ", Named(switch, False))
             else:
-                idle, because = changed & set(prior), f"{of} is not learnt; give {switch}=True with it"
+                idle, because = changed & set(prior), (f"{of} is not learnt; give ", Named(switch, True))
             for name in idle:
-                raise OptionError(f"{name} would be without effect: {because}, or leave it out")
+                raise OptionError(Named(name), " would be without effect: ", *because, " with it, or leave it out")
 
     @classmethod
     def of(cls, n_topics: int = 10) -> HDP:

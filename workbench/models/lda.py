@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.synthetic import draw_lda
+from workbench.errors import InputError, Named
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
@@ -18,8 +19,8 @@ MOST_TOPICS = 65_535
 SMALLEST_PRIOR = 1e-8
 
 
-class ModelError(ValueError):
-    """What a model wanted, what came, and what to do, in one sentence."""
+class ModelError(InputError):
+    """Hyperparameters that a model cannot have, or a description of none."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ class LDA:
         else:
             fix(self, "alpha", tuple(_prior("alpha", value) for value in self.alpha))
             if len(self.alpha) != self.n_topics:
-                raise ModelError(f"alpha must be one number or one per topic ({self.n_topics}); got {len(self.alpha)} numbers")
+                wanted = f" must be one number or one per topic ({self.n_topics}); got {len(self.alpha)} numbers"
+                raise ModelError(Named("alpha"), wanted, value=self.alpha)
         fix(self, "beta", _prior("beta", self.beta))
 
     @classmethod
@@ -157,9 +159,14 @@ def tiny_bag(most: int, **about) -> Corpus:
 
 
 def check_topics(n_topics) -> int:
-    """The number of topics as an int within its range, or a sentence."""
+    """The number of topics as an int within its range.
+
+    Raises
+    ------
+    ModelError
+    """
     if isinstance(n_topics, bool) or not _is_whole(n_topics) or not 1 <= n_topics <= MOST_TOPICS:
-        raise ModelError(f"topics must be a whole number from 1 to {MOST_TOPICS}; got {n_topics!r}")
+        raise ModelError.must_be(Named("n_topics", text="topics"), f"a whole number from 1 to {MOST_TOPICS}", n_topics)
     return int(n_topics)
 
 
@@ -169,5 +176,5 @@ def _is_whole(value) -> bool:
 
 def _prior(name: str, value) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value) or value < SMALLEST_PRIOR:
-        raise ModelError(f"{name} must be a number greater than 0 (at least {SMALLEST_PRIOR:g}); got {value!r}")
+        raise ModelError.must_be(name, f"a number greater than 0 (at least {SMALLEST_PRIOR:g})", value)
     return float(value)

@@ -6,25 +6,27 @@ import math
 import numbers
 from dataclasses import field, fields
 
+from workbench.errors import Got, InputError, Named
 
-class OptionError(ValueError):
-    """What an option wanted, what came, and what to do, in one sentence."""
+
+class OptionError(InputError):
+    """An option that an engine does not have, or a value that it cannot take."""
 
 
 def option(
     default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
-    late: bool = False, high: float | None = None,
+    late: bool = False, high: float | None = None, former: str | None = None,
 ):
     """A dataclass field that knows what it means and which values it takes.
 
     With ``choices`` it takes one of these; with a default of True or False it takes both; otherwise a
     number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
     came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
-    that those runs keep their names.
+    that those runs keep their names. One that was renamed is still read, and hashed, by its ``former`` name.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "whole": whole, "infinite": infinite}
-    return field(default=default, metadata=about | {"late": late})
+    return field(default=default, metadata=about | {"late": late, "former": former})
 
 
 def option_fields(kind: type) -> dict:
@@ -42,12 +44,12 @@ def checked_option(owner: str, about, value):
     OptionError
     """
     choices, low, high = (about.metadata[name] for name in ("choices", "low", "high"))
-    where = f"option '{about.name}' of {owner}"
+    named = Named(about.name, text=f"option '{about.name}'")
     if choices:
         for choice in choices:
             if value is choice or (isinstance(value, str) and value.lower() == str(choice).lower()):
                 return choice
-        raise OptionError(f"{where} must be one of {', '.join(map(str, choices))}; got {value!r}")
+        raise OptionError(named, f" of {owner} must be one of {', '.join(map(str, choices))}", Got(value), value=value)
     wanted = "a whole number" if about.metadata["whole"] else "a number"
     wanted += f" from {low:g} to {high:g}" if high is not None else f" of at least {low:g}" if low is not None else ""
     wanted += " or inf" if about.metadata["infinite"] else ""
@@ -62,5 +64,5 @@ def checked_option(owner: str, about, value):
         or (math.isinf(number) and not about.metadata["infinite"])
         or (about.metadata["whole"] and math.isfinite(number) and number != int(number))
     ):
-        raise OptionError(f"{where} must be {wanted}; got {value!r}")
+        raise OptionError(named, f" of {owner} must be {wanted}", Got(value), value=value)
     return int(number) if about.metadata["whole"] and math.isfinite(number) else number

@@ -2,152 +2,100 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import get_close_matches
 
-from workbench.papers.generic import GENERIC_FIGURES, GenericFigure
-from workbench.papers.hdp import HDP_FIGURES, HdpFigure
-from workbench.papers.records import START, Claim
+from workbench.papers.figure import EACH, Claim, Extent, Figure, Method
+from workbench.papers.generic import GENERIC_FIGURES
+from workbench.papers.hdp import HDP_FIGURES
 
 HYBRID = "Welling, Teh & Kappen (2008), Hybrid variational/Gibbs collapsed inference in topic models"
 STUDY = "Collin & Martin, A collapsed variational Bayesian inference algorithm for latent Dirichlet allocation (a study)"
 PAPERS_ENGINES = ("svb", "cvb", "svb-cgs", "cvb-cgs", "cgs")
 ENGINES = (*PAPERS_ENGINES, "vb", "cvb0", "cvb0-cgs")
 CURVES, FINALS = "perplexity-by-iterations", "ordering"
-"""What is drawn: names of `workbench.report.pictures`."""
-
-@dataclass(frozen=True)
-class Extent:
-    """How much of it is run; ``n_documents`` drawn at random, None for all."""
-
-    n_seeds: int
-    n_iterations: int = 300
-    n_documents: int | None = None
+"""What is drawn: names of `workbench.views.VIEWS`."""
 
 
-@dataclass(frozen=True)
-class PaperFigure:
-    """A figure of a paper as settings of runs. Seed s decides both the split and the start of run s."""
+def _engines(visit: float) -> tuple[Method, ...]:
+    """Each engine under its own name; ``visit`` is the mean over them."""
+    return tuple(
+        Method(name, name, options={"r": 1} if name.endswith("-cgs") else {}, alpha=EACH, visit=visit) for name in ENGINES
+    )
 
-    name: str
-    what: str
-    shows: str
-    corpus: str          # a name of the catalog
-    n_topics: int
-    full: Extent         # as published
-    quick: Extent        # less than two minutes on two cores
-    claims: tuple[Claim, ...]
-    top_words: int | None = None
-    singletons: str = "keep"
-    paper: str = HYBRID
-    papers_engines: tuple[str, ...] = PAPERS_ENGINES
-    engines: tuple[str, ...] = ENGINES
-    options: dict = field(default_factory=lambda: {"r": 1})
-    alpha: float = 0.1
-    beta: float = 0.1
-    holdout: float = 0.1
-    burn_in: int = 10
-    n_documents: int = 0  # of the corpus, as its tokens, for an estimate of the cost
-    n_tokens: int = 0
-    visit: float = 1e-8  # seconds of an iteration for each token and topic, mean over the engines, as measured
-    note: str = ""       # in what our data differ from the paper's
 
-    def n_runs(self, extent: Extent) -> int:
-        """Each engine with each seed."""
-        return len(self.engines) * extent.n_seeds
-
-    def cost(self, extent: Extent) -> float:
-        """About how many seconds the runs take on two cores."""
-        share = 1.0 if extent.n_documents is None else extent.n_documents / self.n_documents
-        one = share * self.n_tokens * self.n_topics * extent.n_iterations * self.visit
-        return extent.n_seeds * len(self.engines) * (one + START) / 2
+def _claims(kind: str, says: str, *pairs: tuple[str, str]) -> tuple[Claim, ...]:
+    return tuple(Claim(says, kind, *pair) for pair in pairs)
 
 
 SOONER = (
-    Claim("variational algorithms converge faster than CGS", "sooner", "svb", "cgs"),
-    Claim("variational algorithms converge faster than CGS", "sooner", "cvb", "cgs"),
-    Claim("variational algorithms converge faster than their hybrids", "sooner", "svb", "svb-cgs"),
-    Claim("variational algorithms converge faster than their hybrids", "sooner", "cvb", "cvb-cgs"),
-    Claim("but to points that are not as good", "lower", "cgs", "svb"),
-    Claim("but to points that are not as good", "lower", "cgs", "cvb"),
-    Claim("CVB/CGS lies on top of CGS", "level", "cvb-cgs", "cgs"),
+    *_claims("sooner", "variational algorithms converge faster than CGS", ("svb", "cgs"), ("cvb", "cgs")),
+    *_claims("sooner", "variational algorithms converge faster than their hybrids", ("svb", "svb-cgs"), ("cvb", "cvb-cgs")),
+    *_claims("lower", "but to points that are not as good", ("cgs", "svb"), ("cgs", "cvb")),
+    *_claims("level", "CVB/CGS lies on top of CGS", ("cvb-cgs", "cgs")),
 )
 BETTER = (
-    Claim("collapsed is better than standard", "lower", "cvb", "svb"),
-    Claim("collapsed is better than standard", "lower", "cvb-cgs", "svb-cgs"),
-    Claim("a hybrid is better than its variational parent", "lower", "svb-cgs", "svb"),
-    Claim("a hybrid is better than its variational parent", "lower", "cvb-cgs", "cvb"),
-    Claim("CVB/CGS is on a par with CGS", "level", "cvb-cgs", "cgs"),
+    *_claims("lower", "collapsed is better than standard", ("cvb", "svb"), ("cvb-cgs", "svb-cgs")),
+    *_claims("lower", "a hybrid is better than its variational parent", ("svb-cgs", "svb"), ("cvb-cgs", "cvb")),
+    *_claims("level", "CVB/CGS is on a par with CGS", ("cvb-cgs", "cgs")),
 )
-AVERAGED = (
-    Claim("without singletons a hybrid differs from its parent only by averaging", "same", "svb-cgs", "svb"),
-    Claim("without singletons a hybrid differs from its parent only by averaging", "same", "cvb-cgs", "cvb"),
+AVERAGED = _claims(
+    "same", "without singletons a hybrid differs from its parent only by averaging", ("svb-cgs", "svb"), ("cvb-cgs", "cvb")
 )
 STUDIED = (
-    Claim("CVB converges faster than CGS", "sooner", "cvb", "cgs"),
-    Claim("on held-out words CVB is better than VB", "lower", "cvb", "vb"),
-    Claim("and CGS is the best in the end", "lower", "cgs", "cvb"),
+    *_claims("sooner", "CVB converges faster than CGS", ("cvb", "cgs")),
+    *_claims("lower", "on held-out words CVB is better than VB", ("cvb", "vb")),
+    *_claims("lower", "and CGS is the best in the end", ("cgs", "cvb")),
 )
-KOS = PaperFigure(
-    "hybrid-fig3", "KOS, perplexity against iterations", CURVES, "kos", 10, Extent(20), Extent(3, 60), SOONER,
-    n_documents=3_430, n_tokens=467_714, visit=1.25e-8,
+KOS = Figure(
+    "hybrid-fig3", "KOS, perplexity against iterations", HYBRID, CURVES, ("kos",), _engines(1.25e-8),
+    Extent(20, (10,), 300), Extent(3, (10,), 60), SOONER, of_paper=PAPERS_ENGINES,
     note="The paper counts 6909 words and 360,664 pairs; the published file has 6906 and 353,160, and as many tokens.",
+    about="Held-out perplexity: the state's for engines that do not sample, the running average after burn-in for those that "
+    "do.",
+    held_out="% of the tokens of the corpus, drawn anew for each seed", paired="by seed",
+    documents="{n:,} of {whole:,} documents", each="each engine",
 )
-NIPS = PaperFigure(
-    "hybrid-fig5", "NIPS, perplexity against iterations", CURVES, "nips", 40, Extent(17), Extent(3, 60, 120), SOONER,
-    n_documents=1_740, n_tokens=2_301_375, visit=5.5e-9,
+KOS_FINALS = replace(KOS, name="hybrid-fig4", what="KOS, final perplexities", shows=FINALS, claims=BETTER)
+KOS_14 = replace(KOS_FINALS, full=replace(KOS.full, n_seeds=14))
+KOS_12 = replace(KOS_FINALS, full=replace(KOS.full, n_seeds=12), claims=AVERAGED)
+NIPS = replace(
+    KOS, name="hybrid-fig5", what="NIPS, perplexity against iterations", corpora=("nips",), methods=_engines(5.5e-9),
+    full=Extent(17, (40,), 300), quick=Extent(3, (40,), 60, n_documents=120),
     note="The paper counts 12,419 words and 2,166,029 tokens; ours is the edition with 13,649 and 2,301,375.",
 )
+NIPS_FINALS = replace(NIPS, name="hybrid-fig6", what="NIPS, final perplexities", shows=FINALS, claims=BETTER)
+NIPS_4 = replace(NIPS_FINALS, full=replace(NIPS.full, n_seeds=4))
 STUDY_KOS = replace(
-    KOS, name="cvb-fig3", what="1000 documents of KOS, held-out perplexity against iterations", n_topics=8, claims=STUDIED,
-    full=Extent(10, 300, 1000), quick=Extent(3, 60, 1000), paper=STUDY, papers_engines=("vb", "cvb", "cgs"),
+    KOS, name="cvb-fig3", what="1000 documents of KOS, held-out perplexity against iterations", claims=STUDIED, paper=STUDY,
+    full=Extent(10, (8,), 300, n_documents=1000), quick=Extent(3, (8,), 60, n_documents=1000), of_paper=("vb", "cvb", "cgs"),
     note="The study tells neither its documents nor its runs: ours are drawn at random. It counts 6909 words, the file 6906.",
 )
 FIGURES = {
     figure.name: figure
     for figure in (
-        KOS,
-        replace(KOS, name="hybrid-fig4", what="KOS, final perplexities", shows=FINALS, claims=BETTER),
-        NIPS,
-        replace(NIPS, name="hybrid-fig6", what="NIPS, final perplexities", shows=FINALS, claims=BETTER),
+        KOS, KOS_FINALS, NIPS, NIPS_FINALS,
+        *(replace(base, name=name, what=f"{corpus}, the {n} most frequent words{of}", split={"top_words": n})
+          for base, corpus, name, n, of in (
+              (KOS_14, "KOS", "hybrid-fig7", 3000, ""), (KOS_14, "KOS", "hybrid-fig7-4000", 4000, " (of the text)"),
+              (NIPS_4, "NIPS", "hybrid-fig8", 6000, ""), (NIPS_4, "NIPS", "hybrid-fig8-4000", 4000, " (of the text)"),
+              (NIPS_4, "NIPS", "hybrid-fig8-8000", 8000, " (of the text)"),
+          )),
         replace(
-            KOS, name="hybrid-fig7", what="KOS, the 3000 most frequent words", shows=FINALS, claims=BETTER, full=Extent(14),
-            top_words=3000,
+            KOS_FINALS, name="hybrid-fig9", what="KOS, singletons out of the training set", claims=AVERAGED,
+            split={"singletons": "train"},
         ),
-        replace(
-            KOS, name="hybrid-fig7-4000", what="KOS, the 4000 most frequent words (of the text)", shows=FINALS, claims=BETTER,
-            full=Extent(14), top_words=4000,
-        ),
-        replace(
-            NIPS, name="hybrid-fig8", what="NIPS, the 6000 most frequent words", shows=FINALS, claims=BETTER, full=Extent(4),
-            top_words=6000,
-        ),
-        replace(
-            NIPS, name="hybrid-fig8-4000", what="NIPS, the 4000 most frequent words (of the text)", shows=FINALS,
-            claims=BETTER, full=Extent(4), top_words=4000,
-        ),
-        replace(
-            NIPS, name="hybrid-fig8-8000", what="NIPS, the 8000 most frequent words (of the text)", shows=FINALS,
-            claims=BETTER, full=Extent(4), top_words=8000,
-        ),
-        replace(
-            KOS, name="hybrid-fig9", what="KOS, singletons out of the training set", shows=FINALS, claims=AVERAGED,
-            singletons="train",
-        ),
-        replace(
-            KOS, name="hybrid-fig10", what="KOS, singletons out of training and test set", shows=FINALS, claims=AVERAGED,
-            full=Extent(12), singletons="both-own",
-            note="The paper does not say which test tokens are singletons: here those that the test set has once.",
-        ),
-        replace(
-            KOS, name="hybrid-fig10-full", what="the same, by the rule full", shows=FINALS, claims=AVERAGED,
-            full=Extent(12), singletons="both-full",
-            note="The paper does not say which test tokens are singletons: here those of a word that the document has once.",
-        ),
+        *(replace(
+            KOS_12, name=name, what=what, split={"singletons": rule},
+            note=f"The paper does not say which test tokens are singletons: here those {those}.",
+          ) for name, what, rule, those in (
+              ("hybrid-fig10", "KOS, singletons out of training and test set", "both-own", "that the test set has once"),
+              ("hybrid-fig10-full", "the same, by the rule full", "both-full", "of a word that the document has once"),
+          )),
         STUDY_KOS,
         replace(
-            STUDY_KOS, name="cvb-fig4", what="395 Reuters stories, held-out perplexity against iterations", corpus="reuters395",
-            n_topics=10, full=Extent(10), quick=Extent(3, 60), n_documents=395, n_tokens=84_010,
+            STUDY_KOS, name="cvb-fig4", what="395 Reuters stories, held-out perplexity against iterations",
+            corpora=("reuters395",), full=Extent(10, (10,), 300), quick=Extent(3, (10,), 60),
             note="The study does not tell how many runs there were.",
         ),
         *HDP_FIGURES,
@@ -156,7 +104,7 @@ FIGURES = {
 }
 
 
-def get_figure(name: str) -> PaperFigure | HdpFigure | GenericFigure:
+def get_figure(name: str) -> Figure:
     """The record of a figure.
 
     Raises

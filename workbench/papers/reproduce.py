@@ -1,37 +1,60 @@
-"""A figure made again: its runs in the store, the figure with its data, and what the paper said held against it."""
+"""A figure made again: its runs in the store, the figure with its data, and verdicts on what the paper claims."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from dataclasses import fields, replace
-from functools import partial
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from workbench.corpus import Corpus, hold_out_documents, load_corpus
-from workbench.measures import each_run, spec_of
-from workbench.papers import generic_made, hdp_made
-from workbench.papers.figures import CURVES, Extent, PaperFigure, get_figure
-from workbench.papers.generic import GenericExtent, GenericFigure
-from workbench.papers.hdp import HdpExtent, HdpFigure
-from workbench.papers.reproduction import Reproduction, verdict_lines
-from workbench.papers.verdicts import judge
-from workbench.report.captions import settings, statistics
+from workbench.corpus import Corpus, hold_out_documents, load_corpus, prepare
+from workbench.papers.figure import ALL, HOLDOUT, Extent, Figure, Method
+from workbench.papers.figures import get_figure
+from workbench.papers.generic import TABLE, format_size, network_for
+from workbench.papers.numbers import measure
+from workbench.papers.shown import show
+from workbench.papers.verdicts import Verdict, judge, verdict_lines
 from workbench.report.drawing import FORMATS
 from workbench.report.figures import checked_formats, put_picture
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import Gathered
-from workbench.report.pictures import Picture, pictures
 from workbench.runs.execution.compare import RunFailed
-from workbench.runs.execution.forecast import outlook
-from workbench.runs.execution.grid import Cell, lay_out
-from workbench.runs.execution.sweep import failures, open_cells, run_cells, tabulate
-from workbench.runs.spec import SpecError, whole
+from workbench.runs.execution.forecast import duration, forecast
+from workbench.runs.execution.grid import Cell
+from workbench.runs.execution.run import Run
+from workbench.runs.execution.sweep import failures, open_cells, run_cells, warmed
+from workbench.runs.spec import SpecError, make_spec, whole
 from workbench.runs.store.places import default_store
-from workbench.views import perplexity_curves
+from workbench.runs.store.status import FINISHED
 
-SEEDED = ("held-out tokens", "inference seeds")
-"""Settings that are told in a line of their own, because they go together here."""
+
+class Reproduction(NamedTuple):
+    """A figure with what it was made from."""
+
+    figure: Figure
+    quick: bool
+    extent: Extent               # what was run of it
+    cells: list[Cell]
+    runs: list[Run]              # one a cell
+    reduced: list[str]           # what was left out of what is published, a clause each
+    failures: list[str]          # a sentence for each run that failed
+    files: list[Path]
+    verdicts: list[Verdict]
+
+    @property
+    def left_out(self) -> list[str]:
+        """What was left out and which runs failed, in sentences; nothing where it is all there."""
+        return ([f"Not the published extent: {'; '.join(self.reduced)}."] if self.reduced else []) + self.failures
+
+    @property
+    def command(self) -> str:
+        """What makes it again."""
+        extent, base = self.extent, self.figure.quick if self.quick else self.figure.full
+        words = ["workbench reproduce", self.figure.name] + ["--quick"] * self.quick
+        words += [f"--seeds {extent.n_seeds}"] if extent.n_seeds != base.n_seeds else []
+        words += [f"--iterations {extent.n_iterations}"] if extent.n_iterations != base.n_iterations else []
+        words += [f"--topics {','.join(map(str, extent.n_topics))}"] if extent.n_topics != base.n_topics else []
+        return " ".join(words)
 
 
 def reproduce(
@@ -72,49 +95,43 @@ def reproduce(
     whole("jobs", jobs, 1)
     extent = _extent(figure, quick, seeds, iterations, topics)
     folder = _folder(folder)  # hours before it is written to
-    home = default_store() if store is None else Path(store)
-    if isinstance(figure, (HdpFigure, GenericFigure)):
-        corpora = {corpus: some_documents(load_corpus(corpus), extent.n_documents) for corpus in figure.corpora}
-        maker, show = (
-            (hdp_made, hdp_made.show) if isinstance(figure, HdpFigure) else
-            (generic_made, partial(generic_made.show, corpora=corpora))
-        )
-        cells, runs = maker.run_figure(figure, corpora, extent, home, jobs, progress)
-        left_out = maker.reduced(figure, extent)
-    else:
-        show = _show
-        corpus = load_corpus(figure.corpus)
-        documents = some_documents(corpus, extent.n_documents)
-        cells = lay_out_figure(figure, documents, extent)
-        runs = open_cells(cells, home, jobs)
+    store = default_store() if store is None else Path(store)
+    corpora = {corpus: load_corpus(corpus) for corpus in figure.corpora}
+    left_out = reduced(figure, extent, max(corpus.n_documents for corpus in corpora.values()))
+    corpora = {name: some_documents(corpus, extent.n_documents) for name, corpus in corpora.items()}
+    cells, runs = [], []
+    if progress:
+        cost = duration(figure.cost(extent))
+        print(f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores", file=sys.stderr)
+    for stage in stages(figure, corpora, extent, store):
+        opened = open_cells(stage, store, jobs)
+        cells, runs = [*cells, *stage], [*runs, *opened]
         if progress:
-            print(f"{name}, {documents!r}: {outlook(cells, runs, jobs)}", file=sys.stderr)
-        run_cells(runs, jobs, progress)
-        left_out = _reduced(figure, extent, documents.n_documents, corpus.n_documents)
+            print(f"{', '.join(map(repr, corpora.values()))}: {forecast(stage, opened, jobs)}", file=sys.stderr)
+        run_cells(opened, jobs, progress)
     made = Reproduction(figure, quick, extent, cells, runs, left_out, failures(runs), [], [])
     if not any(run.status()["iteration"] for run in runs):
         raise RunFailed(made.failures[0] if made.failures else f"no run of {figure.name} has begun")
-    picture, caption, made = show(made)
-    files = put_picture(picture, folder, formats, 2, caption)
-    return made._replace(files=[*files, put_file(folder / f"{figure.name}-verdict.txt", made.verdict_text.encode())])
+    measured = measure(figure, cells, runs, corpora)
+    made = made._replace(verdicts=judge(figure, measured, extent))
+    picture, lines = show(figure, extent, measured, corpora)
+    verdicts = "\n".join([figure.title, *made.left_out, "", *verdict_lines(made.verdicts)]) + "\n"
+    files = put_picture(picture, folder, formats, 2, caption(made, lines))
+    return made._replace(files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdicts.encode())])
 
 
-def _extent(
-    figure: PaperFigure | HdpFigure | GenericFigure, quick: bool, seeds, iterations, topics
-) -> Extent | HdpExtent | GenericExtent:
+def _extent(figure: Figure, quick: bool, seeds, iterations, topics) -> Extent:
     """What is run: all of it, or less, or what was asked for."""
     extent = figure.quick if quick else figure.full
-    has = {of.name for of in fields(extent)}
-    if iterations is not None and "n_iterations" not in has:
+    if iterations is not None and extent.n_iterations is None:
         raise SpecError(f"{figure.name} has a length for each algorithm; leave the iterations out")
-    if topics is not None and "n_topics" not in has:
-        raise SpecError(f"{figure.name} has one number of topics, {figure.n_topics}; leave the topics out")
-    asked = {"n_seeds": whole("seeds", extent.n_seeds if seeds is None else seeds, 1)}
-    if iterations is not None:
-        asked["n_iterations"] = whole("iterations", iterations, 1)
-    if topics is not None:
-        asked["n_topics"] = tuple(sorted({whole("topics", n_topics, 1) for n_topics in topics}))
-    return replace(extent, **asked)
+    if topics is not None and extent.n_iterations is not None:
+        raise SpecError(f"{figure.name} has one number of topics, {extent.n_topics[0]}; leave the topics out")
+    return replace(
+        extent, n_seeds=whole("seeds", extent.n_seeds if seeds is None else seeds, 1),
+        n_iterations=extent.n_iterations if iterations is None else whole("iterations", iterations, 1),
+        n_topics=extent.n_topics if topics is None else tuple(sorted({whole("topics", n_topics, 1) for n_topics in topics})),
+    )
 
 
 def _folder(folder) -> Path:
@@ -126,19 +143,6 @@ def _folder(folder) -> Path:
     return Path(folder)
 
 
-def lay_out_figure(figure: PaperFigure, documents: Corpus, extent: Extent) -> list[Cell]:
-    """The runs of a figure as cells: every engine with every seed, which is that of the split as well."""
-    return [
-        cell for seed in range(extent.n_seeds)
-        for cell in lay_out(
-            documents, {"engine": figure.engines, "seed": [seed], "split_seed": [seed]}, options=figure.options,
-            n_topics=figure.n_topics, alpha=figure.alpha, beta=figure.beta, n_iterations=extent.n_iterations,
-            burn_in=figure.burn_in, holdout=figure.holdout, top_words=figure.top_words, singletons=figure.singletons,
-            snapshot_every=extent.n_iterations,
-        )
-    ]
-
-
 def some_documents(corpus: Corpus, n: int | None) -> Corpus:
     """So many documents drawn at random, always the same ones, with the whole vocabulary; None for all."""
     if n is None or n >= corpus.n_documents:
@@ -147,46 +151,93 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
     return chosen.with_pairs(chosen.indptr, chosen.words, chosen.counts, name=f"{corpus.name}, {n} documents")
 
 
-def _reduced(figure: PaperFigure, extent: Extent, n_documents: int, n_whole: int) -> list[str]:
-    """What was left out of what is published, a clause each."""
+def stages(figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path) -> Iterator[list[Cell]]:
+    """The cells that begin at random; then, when these have been run, those that begin from their last states."""
+    starts, cold = {method.label: method.start for method in figure.methods}, lay_out_figure(figure, corpora, extent)
+    first = [cell for cell in cold if not starts[cell.at["method"]]]
+    yield first
+    ended = {
+        (cell.at["corpus"], cell.at["method"], cell.at["seed"]): store / cell.spec.name for cell in first
+        if Run(store / cell.spec.name).state == FINISHED
+    }
+    begun = [
+        cell._replace(spec=warmed(cell.spec, ended[source], cell.train, cell.test)) for cell in cold
+        if (source := (cell.at["corpus"], starts[cell.at["method"]], cell.at["seed"])) in ended
+    ]
+    if begun:
+        yield begun
+
+
+def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -> list[Cell]:
+    """The runs of a figure as cells, on each corpus with each seed, which is that of the split as well."""
+    cells = []
+    for corpus, documents in corpora.items():
+        for seed in range(extent.n_seeds):
+            train, test, split = (
+                (hold_out_documents(documents, HOLDOUT, seed)[0], None, None) if figure.split is None else
+                prepare(documents, HOLDOUT, seed, **figure.split)
+            )
+            for model, method, n_topics in figure.grid(extent):
+                lasts = extent.iterations(method, n_topics)
+                spec = make_spec(
+                    train, method.engine, test=test, split=split, seed=seed, options=method.options, n_iterations=lasts,
+                    burn_in=extent.half(method, n_topics) if figure.burn_in is None else figure.burn_in,
+                    snapshot_every=lasts,
+                    record_every=1 if method.n_topics or not figure.n_records else max(1, lasts // figure.n_records),
+                    **({"stop_on": "steps", "stop_tolerance": extent.steps} if method.n_topics and extent.steps else {}),
+                    **_model(figure, model, method, n_topics, train.n_words),
+                )
+                at = {"corpus": corpus, "model": model, "method": method.label,
+                      "n_topics": 0 if method.n_topics else n_topics, "seed": seed}
+                cells.append(Cell(at, spec, train, test))
+    return cells
+
+
+def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: int) -> dict:
+    """The network, or the number of topics and the priors of LDA; the engines of the HDP have theirs by themselves."""
+    if model:
+        return {"model": network_for(model, n_topics)}
+    if not method.alpha:
+        return {"n_topics": n_topics}
+    beta = figure.beta if figure.beta_total is None else figure.beta_total / n_words
+    return {"n_topics": n_topics, "alpha": 0.1 / n_topics if method.alpha == ALL else 0.1, "beta": beta}
+
+
+def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
+    """What an extent leaves out of what is published, a clause each; ``n_documents`` that there are."""
     full, parts = figure.full, []
     if extent.n_documents != full.n_documents:
-        parts.append(f"{n_documents:,} of {n_whole:,} documents, drawn at random")
+        documents = figure.documents.format(n=extent.n_documents, whole=n_documents)
+        parts.append(f"{documents}, drawn at random")
+    if extent.n_topics != full.n_topics:
+        if figure.shows == TABLE:
+            now, then = ("; ".join(f"K={n}, {format_size('PAM', n)}" for n in each.n_topics) for each in (extent, full))
+        else:
+            now, then = (", ".join(map(str, each.n_topics)) for each in (extent, full))
+        parts.append(f"sizes {now}, not {then}" if figure.shows == TABLE else f"{now} topics, not {then}")
     if extent.n_iterations != full.n_iterations:
         parts.append(f"{extent.n_iterations} iterations, not {full.n_iterations}")
-    if extent.n_seeds != full.n_seeds:
-        parts.append(f"{extent.n_seeds} run{'s' * (extent.n_seeds > 1)} of each engine, not {full.n_seeds}")
+    if extent.sweeps != full.sweeps:
+        parts.append(f"{extent.sweeps[0]} iterations and {extent.sweeps[1]} sweeps, not {full.sweeps[0]} and {full.sweeps[1]}")
+    if extent.steps != full.steps:
+        parts.append(f"{extent.steps:,} steps, not {full.steps:,}")
+    if extent.n_seeds != full.n_seeds and full.n_seeds > 1:  # a single run is what a paper has that does not give a number
+        parts.append(f"{extent.n_seeds} run{'s' * (extent.n_seeds > 1)} of {figure.each}, not {full.n_seeds}")
     return parts
 
 
-def _show(made: Reproduction) -> tuple[Picture, str, Reproduction]:
-    """The picture of whatever the runs have committed, its caption, and the same with its verdicts."""
-    begun = [(cell, run) for cell, run in zip(made.cells, made.runs, strict=True) if run.status()["iteration"]]
-    runs = each_run(tabulate(*map(list, zip(*begun, strict=True))))
-    found = [Gathered(run, spec_of(run), (cell.train, cell.test)) for run, (cell, _) in zip(runs, begun, strict=True)]
-    made = made._replace(verdicts=judge(made.figure.claims, runs))
-    picture = next(one for one in pictures(runs) if one.name == made.figure.shows)
-    panels = [perplexity_curves(runs)] if made.figure.shows == CURVES else picture.panels
-    picture = replace(picture, name=made.figure.name, panels=panels)
-    return picture, _caption(made, found), made
-
-
-def _caption(made: Reproduction, found: list[Gathered]) -> str:
+def caption(made: Reproduction, lines: list[str]) -> str:
+    """The caption of a figure: what its numbers are, what was run, and each claim with its verdict."""
     figure, last = made.figure, made.extent.n_seeds - 1
-    extra = [name for name in figure.engines if name not in figure.papers_engines]
-    lines = [
-        made.title, f"After {figure.paper}.",
-        "Held-out perplexity: the state's for engines that do not sample, the running average after burn-in for those that do.",
-    ]
-    lines += ["Means over the seeds, with one standard error to either side."] if last else []
-    lines += [f"Not in the paper: {', '.join(extra)}."] if extra else []
-    lines += [figure.note] if figure.note else []
-    lines += [*made.left_out, ""]
-    lines += [f"{what}: {value}" for what, value in [*settings(found), *statistics(found)] if what not in SEEDED]
-    lines += [
-        f"held-out tokens: {100 * figure.holdout:g} % of the tokens of the corpus, drawn anew for each seed",
-        "seeds of split and start: " + (f"0 to {last}" if last else "0"), "",
-        "What the paper says, and what these runs say (first minus second, paired by seed; ± is one standard error, and a "
-        "verdict needs the 95 % interval on one side):", *verdict_lines(made.verdicts), "", "Made by:", f"  {made.command}",
-    ]
-    return "\n".join(lines) + "\n"
+    others = [method.label for method in figure.methods if figure.of_paper and method.label not in figure.of_paper]
+    return "\n".join([
+        figure.title, f"After {figure.paper}{figure.where}.", figure.about,
+        *([f"Means over the seeds, with one standard error{' to either side' * (figure.shows != TABLE)}."] if last else []),
+        *([f"Not in the paper: {', '.join(others)}."] if others else []), *([figure.note] if figure.note else []),
+        *made.left_out, "", *lines,
+        *([f"held-out tokens: {100 * HOLDOUT:g} {figure.held_out}"] if figure.held_out else []),
+        f"seeds of {'unseen documents' if figure.split is None else 'split'} and start: {f'0 to {last}' if last else '0'}", "",
+        f"What the paper says, and what these runs say (first minus second, paired {figure.paired}; ± is one standard error, "
+        "and a verdict needs the 95 % interval on one side):", *verdict_lines(made.verdicts), "", "Made by:",
+        f"  {made.command}",
+    ]) + "\n"

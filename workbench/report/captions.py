@@ -1,26 +1,19 @@
-"""Settings of runs in words: what a caption and a report say so that somebody else can make them again."""
+"""Settings of runs, definitions of measures and remarks, as text for captions and reports."""
 
 from __future__ import annotations
 
 import json
 
-from workbench.corpus.experiments import IN_WORDS
+from workbench.corpus.experiments import IN_WORDS, rows_in_words
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
-from workbench.models import HDP, VARIABLES
-from workbench.models.networks.network import Network
+from workbench.models import VARIABLES
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
-from workbench.report.picture import Picture
 from workbench.runs.spec import RunSpec
-from workbench.views import objectives_of
+from workbench.views import Picture, objectives_of
 from workbench.views.curves import SHORT
 
 HYPERPARAMETERS = ("alpha", "beta", "alpha_total", "beta_total", "top_concentration")
-CONCENTRATIONS = {
-    "alpha (HDP, sum over topics)": ("alpha_total", "alpha"), "beta (HDP, sum over words)": ("beta_total", "beta"),
-    "gamma (HDP)": ("top_concentration", "gamma"),
-}
-"""Row of the settings → option with the fixed value, and what the options that learn it end in."""
 
 SCORED = (
     ("held-out perplexity", "The exponential of the mean negative log p(w|d) of the tokens that were held out of the training "
@@ -96,12 +89,14 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
     def every(values) -> str:
         return "; ".join(dict.fromkeys(str(value) for value in values))
 
-    rows = [("corpus", every(spec.corpus for spec in specs)), ("topics", every(_topics(spec) for spec in specs))]
-    for name, per in {"alpha": " (per topic)", "beta": " (per word type)"}.items():
-        if any(name in spec.model for spec in specs):
-            rows.append((name + per, every(_given(spec, name) for spec in specs if name in spec.model)))
-    rows += _networks(specs)
-    rows += [(name, every(values)) for name, values in _hdp_priors(specs).items()]
+    rows = [("corpus", every(spec.corpus for spec in specs))]
+    if any("n_topics" in spec.model for spec in specs):
+        rows.append(("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)))
+    beliefs: dict[tuple, list[str]] = {}  # of each network apart
+    for spec in specs:
+        for label, text in _beliefs(spec):
+            beliefs.setdefault((spec.model.get("name"), label), []).append(text)
+    rows += [(label, every(texts)) for (_, label), texts in beliefs.items()]
     rows += [
         ("iterations", every(_reached(each) for each in found)),
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
@@ -116,45 +111,22 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
 
 
 def _topics(spec: RunSpec) -> str:
-    """How many, and what that number is to an HDP."""
+    """How many, and what that number is to a model that finds it."""
     n_topics = spec.model.get("n_topics")
-    if not isinstance(spec.parts()[1], HDP):
+    if not spec.parts()[1].nonparametric:
         return str(n_topics)
     return f"{n_topics} at the start ({spec.engine})" if finds_topics(spec) else f"at most {n_topics} ({spec.engine})"
 
 
-def _networks(specs: list[RunSpec]) -> list[tuple[str, str]]:
-    """Of each network its variables and what its levels say."""
-    rows, told = [], set()
-    for spec in specs:
-        network = spec.parts()[1]
-        if isinstance(network, Network) and network not in told:
-            told.add(network)
-            sizes = ", ".join(f"{each.name} {each.size}" for each in network.variables)
-            rows += [(f"network {network.name}", sizes), *((f"level {name}", says) for name, says in network.describe_levels())]
-    return rows
-
-
-def _given(spec: RunSpec, name: str) -> str:
-    """A prior of LDA, and how it is learnt from there."""
-    way = spec.options.get(f"learn_{name}", "fixed")
-    return _number(spec.model[name]) + (f" at the start, then {way}" if way != "fixed" else "")
-
-
-def _hdp_priors(specs: list[RunSpec]) -> dict[str, list[str]]:
-    """What is believed of the concentrations of HDPs: fixed values, or priors by shape and rate."""
-    rows: dict[str, list[str]] = {}
-    for spec in specs:
-        _, model, options = spec.parts()
-        if isinstance(model, HDP):
-            for name, (value, letter) in CONCENTRATIONS.items():
-                learnt = getattr(options, f"learn_{letter}", False)
-                shape, rate = (getattr(options, f"{part}_{letter}", 0) for part in "ab")
-                told = f"learnt, prior Gamma({shape:g}, {rate:g})" if learnt else f"{getattr(options, value):g}, fixed"
-                rows.setdefault(name, []).append(told)
-            if getattr(options, "learn_tau", False):
-                rows.setdefault("tau (HDP)", []).append("learnt")
-    return rows
+def _beliefs(spec: RunSpec) -> list[tuple[str, str]]:
+    """(label, text) of the priors of a run's model, and how they are learnt from there."""
+    rows = []
+    for name, per in {"alpha": "topic", "beta": "word type"}.items():
+        if name in spec.model:
+            way = spec.options.get(f"learn_{name}", "fixed")
+            learnt = f" at the start, then {way}" if way != "fixed" else ""
+            rows.append((f"{name} (per {per})", _number(spec.model[name]) + learnt))
+    return rows + spec.parts()[1].describe()
 
 
 def lineage(each: Gathered) -> str:
@@ -180,14 +152,15 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
             for what, dim in (("documents", "document"), ("word types", "word")):
                 if dim in each.dataset.sizes:
                     say(what, each.dataset.sizes[dim])
-            say("tokens (training)", round(float(each.dataset["n_k"].values[-1].sum())))
+            if "n_k" in each.dataset:
+                say("tokens (training)", round(float(each.dataset["n_k"].values[-1].sum())))
         if test is not None:
             say("tokens (held out)", test.n_tokens)
     return [(what, "; ".join(values)) for what, values in rows.items()]
 
 
 def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str]:
-    """What a reader must know before comparing the numbers, one sentence each; ``left_out`` names runs without a record."""
+    """Remarks for a reader who compares the numbers, one sentence each; ``left_out`` names runs without a record."""
     notes = []
     reached = {_iteration(each) for each in found}
     if left_out:
@@ -252,6 +225,8 @@ def _split(each: Gathered) -> str:
     split = each.spec.split
     if not split:
         return "a test set handed over ready-made"
+    if "rows" in split:
+        return rows_in_words(split["rows"])
     per = split.get("per", "corpus")
     whose = "the corpus" if per == "corpus" else f"each {per}"
     share = f"{100 * split['fraction']:g} % of the tokens of {whose}" if "fraction" in split else f"some tokens of {whose}"

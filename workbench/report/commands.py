@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from workbench.corpus import is_named
 from workbench.engines import get_engine
+from workbench.engines.options import options_of
 from workbench.models.networks.files import spelled
-from workbench.models.networks.network import Network
 from workbench.runs.spec import RunSpec
 
 DEFAULT_BURN_IN = 10
@@ -25,7 +25,7 @@ class _Plan(NamedTuple):
 
 
 def commands(specs: list[RunSpec]) -> list[str]:
-    """`workbench compare …` for the runs: one command where one can say it, else as few as it takes.
+    """`workbench compare …` for the runs: one command where that is possible, else as few as it takes.
 
     Runs of one command share corpus, model, length, split and seeds, and no two of their engines want
     different values of one option.
@@ -57,14 +57,14 @@ def command_of(spec: RunSpec) -> str:
 
 
 def unsaid(specs: list[RunSpec]) -> list[str]:
-    """What the commands cannot say about these runs, one sentence each."""
+    """What is missing in the commands of these runs, one sentence each."""
     notes = []
-    if any(spec.test is not None and not spec.split for spec in specs):
+    if any(spec.test is not None and (not spec.split or "rows" in spec.split) for spec in specs):
         notes.append("A test set was handed over ready-made; the command draws one of its own.")
     files = sorted({spec.corpus for spec in specs if not is_named(spec.corpus)})
     if files:
         notes.append(f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name.")
-    networks = [model for model in (spec.parts()[1] for spec in specs) if isinstance(model, Network)]
+    networks = [spec.parts()[1] for spec in specs if "levels" in spec.model]
     for name in sorted({network.name for network in networks if spelled(network) is None}):
         notes.append(f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
                      "reads it, and the spec of the run holds it.")
@@ -91,8 +91,7 @@ def _plans(specs: list[RunSpec]) -> list[_Plan]:
     """Engines gathered greedily into commands without contradicting options."""
     plans: list[_Plan] = []
     for spec in specs:
-        engine = get_engine(spec.engine)
-        default = vars(engine.options())
+        default = {name: about.default for name, about in options_of(get_engine(spec.engine)).items()}
         own = {name: value for name, value in spec.options.items() if _value(value) != _value(default.get(name))}
         for plan in plans:
             if spec.engine not in plan.engines and _agree(plan, spec.options, own):
@@ -108,7 +107,7 @@ def _plans(specs: list[RunSpec]) -> list[_Plan]:
 
 
 def _agree(plan: _Plan, options: dict, own: dict) -> bool:
-    """Would the plan's options leave the new engine as it is, and the new one's leave the plan's engines so?"""
+    """Whether the options of a plan and those of another engine can stand in one command."""
     theirs = all(_value(options[name]) == _value(value) for name, value in plan.options.items() if name in options)
     ours = all(
         _value(known[name]) == _value(value) for name, value in own.items() for known in plan.known.values() if name in known
@@ -124,7 +123,7 @@ def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: in
     split = spec.split or {}
     if spec.test is None:
         words += ["--holdout", "0"]
-    elif split:
+    elif split and "rows" not in split:
         words += ["--holdout", _value(split.get("fraction", 0.1))]
         words += ["--holdout-per", split["per"]] if split.get("per", "corpus") != "corpus" else []
         if split.get("seed"):
@@ -143,8 +142,8 @@ def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: in
 
 def _model_words(spec: RunSpec, model: dict) -> list[str]:
     """The model as flags; a network of one's own is a file of its name."""
-    _, network, _ = spec.parts()
-    if isinstance(network, Network):
+    if "levels" in spec.model:
+        network = spec.parts()[1]
         given = spelled(network)
         if given is None:
             return ["--model", f"{network.name}.json"]

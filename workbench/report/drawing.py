@@ -1,4 +1,4 @@
-"""HoloViews elements → matplotlib figure → bytes: no browser, no window, the same bytes every time.
+"""Figures of HoloViews elements as SVG, PDF and PNG, drawn with matplotlib: the same bytes every time.
 
 Figures are made without pyplot, so nothing is left behind in a server; a lock keeps threads apart,
 because matplotlib's settings belong to the whole process.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import textwrap
 import threading
 from html import escape
 
-from workbench.views.style import ONE_COLUMN, RC, TWO_COLUMNS
+from workbench.views.elements import option
+from workbench.views.network import FILLED
+from workbench.views.style import BROWN, ONE_COLUMN, RC, TWO_COLUMNS
 
 FORMATS = ("svg", "pdf", "png")
 WIDTHS = {1: ONE_COLUMN, 2: TWO_COLUMNS}
@@ -21,6 +24,8 @@ METADATA = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
 }
+OF_PAGE = {BROWN: "brown", FILLED["dirichlet"]: "level", FILLED["observed"]: "known"}
+"""Colours that a dark page changes, by the names of its variables."""
 MOST_ACROSS = 3
 LETTER, LINE, SAMPLE = 0.075, 0.185, 0.55
 """Inches that a letter and a line of a legend or a title take, at 8 points, and the line beside a name."""
@@ -63,7 +68,7 @@ def draw(
         drawn = {}
         for extension in formats:
             file = io.BytesIO()
-            figure.savefig(file, format=extension, metadata=METADATA[extension] | _told(extension, title, caption))
+            figure.savefig(file, format=extension, metadata=METADATA[extension] | _metadata(extension, title, caption))
             drawn[extension] = file.getvalue()
         if "svg" in drawn and caption:  # matplotlib would hide it in the metadata, where no browser looks
             described = f"<desc>{escape(caption, quote=False)}</desc>\n <metadata>"
@@ -71,8 +76,8 @@ def draw(
         return drawn
 
 
-def _told(extension: str, title: str, caption: str) -> dict[str, str]:
-    """What a file says of itself, as far as its format has it in the metadata."""
+def _metadata(extension: str, title: str, caption: str) -> dict[str, str]:
+    """The metadata of a file: title and caption, under the names of its format."""
     told = {"Title": title} if title else {}
     name = {"pdf": "Subject", "png": "Description"}.get(extension)
     return told | ({name: caption} if name and caption else {})
@@ -119,13 +124,6 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
     return figure
 
 
-def option(panel, name: str):
-    """What a view asks for when it is drawn."""
-    import holoviews as hv
-
-    return hv.Store.lookup_options("matplotlib", panel, "plot").kwargs.get(name)
-
-
 def _share_heights(grid) -> None:
     """Panels of one quantity get one range, and its name once a row."""
     by_name: dict[str, list] = {}
@@ -143,3 +141,18 @@ def _share_heights(grid) -> None:
             if name.strip() and name == left:
                 axes.set_ylabel("")
                 axes.tick_params(labelleft=False)
+
+
+def inline(svg: str, prefix: str, title: str) -> str:
+    """An SVG file of matplotlib's as an element of a page: unique ids, no background, ink and pale colours of the page."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
+    svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
+    svg = svg.replace("url(#", f"url(#{prefix}-")
+    svg = svg.replace("fill: #ffffff", "fill: none").replace("#000000", "currentColor")
+    for colour, name in OF_PAGE.items():
+        svg = svg.replace(colour.lower(), f"var(--{name}, {colour})")
+    head, _, rest = svg.partition(">")
+    head = re.sub(r'\s*\b(width|height)="[^"]*"', "", head)
+    return f'{head} role="img" aria-label="{escape(title)}">{rest}'

@@ -11,7 +11,7 @@ from workbench.report.captions import caption
 from workbench.report.drawing import FORMATS, WIDTHS, draw
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import gather_begun, training_corpora
-from workbench.report.pictures import Picture, pictures
+from workbench.views import Picture, pictures
 
 
 def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) -> list[Path]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from workbench.runs.execution.control import partial_of
+from workbench.data.saving import partial_of
+from workbench.errors import InputError
 
 
-class ReportError(ValueError):
+class ReportError(InputError):
     """What a report wanted, what came, and what to do, in one sentence."""
 
 

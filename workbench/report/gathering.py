@@ -1,4 +1,4 @@
-"""Whatever names runs → one Dataset a run, with what its store knows of the corpus."""
+"""The Dataset of each run that is to be reported, with the corpora that its store has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.runs.afterwards.heldout_by_document import Scored, score_document
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.store import StoreError
+from workbench.runs.store.layout import StoreError
 
 
 class Gathered(NamedTuple):
@@ -78,13 +78,22 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
     return found, left_out
 
 
+def first_of_labels(found: list[Gathered], labels: list[str], *names: str) -> dict[str, Gathered]:
+    """The first run of each label that has all these variables."""
+    chosen: dict[str, Gathered] = {}
+    for each, label in zip(found, labels, strict=True):
+        if all(name in each.dataset for name in names):
+            chosen.setdefault(label, each)
+    return chosen
+
+
 def training_corpora(found: list[Gathered]) -> dict[str, Corpus]:
     """The training tokens that are at hand, by their hash."""
     return {each.spec.train: each.corpora[0] for each in found if each.corpora[0] is not None}
 
 
 def scores(found: list[Gathered]) -> dict[str, Scored]:
-    """What the runs that lie in a store say of each document's held-out tokens, by the hash of their specs.
+    """The scores of each document's held-out tokens by runs of a store, by the hash of their specs.
 
     Left out: a run without test tokens or checkpoint, and one whose checkpoint is not of the last iteration gathered.
     """

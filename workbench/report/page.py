@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import html
 import os
-import re
 from pathlib import Path
 
 from workbench.engines import describe
 from workbench.measures import in_papers_order, labels_of
 from workbench.report.captions import definitions, remarks, settings, statistics
 from workbench.report.commands import commands, wrapped
-from workbench.report.drawing import draw
+from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather_begun, training_corpora
 from workbench.report.networks import hierarchy_tables
-from workbench.report.pictures import pictures
 from workbench.report.tables import label_rows, move_tables, prior_rows, run_rows, topic_tables, version_rows
-from workbench.views.style import BROWN
+from workbench.views import pictures
 
 TEMPLATE = "report.html.jinja"
 AS_TEXT = "topic-words-"
@@ -119,18 +116,3 @@ def _footnotes(rows: list[dict], scored: bool, target: str, against: str) -> lis
 
 def _listed(names: list[str]) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
-
-
-def inline(svg: str, prefix: str, title: str) -> str:
-    """An SVG file of matplotlib's as an element of a page: ids made its own, no ground, ink and brown in the page's colours."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
-    svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
-    svg = svg.replace("url(#", f"url(#{prefix}-")
-    svg = svg.replace("fill: #ffffff", "fill: none").replace("#000000", "currentColor")
-    svg = svg.replace(BROWN.lower(), "var(--brown)")
-    svg = re.sub(r'<svg ([^>]*?)\s*width="[^"]*"', r"<svg \1", svg, count=1)
-    svg = re.sub(r'<svg ([^>]*?)\s*height="[^"]*"', r"<svg \1", svg, count=1)
-    told = f'role="img" aria-label="{html.escape(title)}"'
-    return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg {found[1]} {told}>", svg, count=1)

@@ -8,14 +8,13 @@ import math
 import numpy as np
 
 from workbench.measures import (
-    MeasureError,
     data_of,
+    describe_moves,
     final,
     hyperparameters,
     labels_of,
     learnt_by,
     moves,
-    moves_told,
     perplexity_errors,
     reached_by_all,
     summary,
@@ -26,7 +25,7 @@ from workbench.measures import (
 )
 from workbench.report.captions import lineage
 from workbench.report.commands import command_of
-from workbench.report.gathering import Gathered, scores
+from workbench.report.gathering import Gathered, first_of_labels, scores
 from workbench.runs.dataset import versions
 from workbench.views.curves import SHORT
 
@@ -39,7 +38,7 @@ LEARNT = {
     "posterior": "learnt, posterior mean", "sampled": "learnt, sampled", "maximised": "learnt, maximised", "fixed": "fixed",
 }
 MOST_MOVES = 200
-"""Moves of a run that the page tells; the data of the figure have all."""
+"""Moves of a run in the page; the data of the figure have all."""
 N_WORDS = 12
 MOST_OPEN = 80
 """Topics that are shown without a click; paper shows all."""
@@ -67,9 +66,9 @@ def between(low: float, high: float, digits: int = 1, sign: bool = False) -> str
 
 
 def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict], str, str]:
-    """A row for each label, the reference's label, and the perplexity whose time is told ("" where there is none).
+    """A row for each label, the reference's label, and the perplexity that times are until ("" where there is none).
 
-    Perplexities of different data cannot be compared, so there none is told. ``documents`` and ``difference_documents`` are
+    Perplexities of different data cannot be compared, so there is none. ``documents`` and ``difference_documents`` are
     intervals over documents, "" without a store; the second where there is a single pair, so no standard error.
     """
     runs, scored = [each.dataset for each in found], scores(found)
@@ -121,34 +120,28 @@ def topic_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
 
     ``bar`` is the length (em) of a topic's bar and of a word's line; the longest of a run stands for its largest number.
     """
-    tables = {}
-    for each, label in zip(found, labels, strict=True):
-        if label in tables:
-            continue
-        try:
-            words, sizes = top_words(each.dataset, N_WORDS), topic_sizes(each.dataset)
-        except MeasureError:
-            continue
-        shown = topics_by_size(each.dataset)
-        words, shares = words.sel(topic=shown), sizes["share"].sel(topic=shown).values
-        highest, nodes = float(words["phi"].max()), {}
-        if "node" in each.dataset.coords:
-            nodes = dict(zip(each.dataset["topic"].values.tolist(), each.dataset["node"].values.tolist(), strict=True))
+    tables = []
+    for label, each in first_of_labels(found, labels, "phi", "n_kw").items():
+        run, shown = each.dataset, topics_by_size(each.dataset)
+        words = top_words(run, N_WORDS).sel(topic=shown)
+        shares, highest = topic_sizes(run)["share"].sel(topic=shown).values, float(words["phi"].max())
+        nodes = run["node"].sel(topic=shown).values.tolist() if "node" in run.coords else [""] * len(shown)
         topics = [
             {
-                "number": topic, "node": nodes.get(topic, ""), "share": f"{100 * share:.1f} %",
-                "bar": f"{SIZE_BAR * share / shares.max():.2f}",
+                "number": topic, "node": node, "share": f"{100 * share:.1f} %", "bar": f"{SIZE_BAR * share / shares.max():.2f}",
                 "words": [
                     {"word": str(word), "phi": f"{phi:.4f}", "bar": f"{WORD_BAR * phi / highest:.2f}"}
                     for word, phi in zip(words["word"].values[at], words["phi"].values[at], strict=True)
                 ],
             }
-            for at, (topic, share) in enumerate(zip(shown, shares, strict=True))
+            for at, (topic, node, share) in enumerate(zip(shown, nodes, shares, strict=True))
         ]
-        tables[label] = {"label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "topics": topics,
-                         "iteration": int(each.dataset["snapshot_iteration"].values[-1]),
-                         "open": sum(len(table["topics"]) for table in tables.values()) < MOST_OPEN}
-    return list(tables.values())
+        tables.append({
+            "label": label, "seed": each.spec.seed, "name": run.attrs["name"], "topics": topics,
+            "iteration": int(run["snapshot_iteration"].values[-1]),
+            "open": sum(len(one["topics"]) for one in tables) < MOST_OPEN,
+        })
+    return tables
 
 
 def prior_rows(found: list[Gathered]) -> list[dict]:
@@ -163,13 +156,13 @@ def prior_rows(found: list[Gathered]) -> list[dict]:
         for at, name in enumerate([one.name for one in of_runs[0]]):
             own = [one for run in of_runs for one in run if one.name == name]
             rows.append({
-                "label": label, "name": SHORT[name], "how": LEARNT[own[0].how], "value": _prior_told(own),
+                "label": label, "name": SHORT[name], "how": LEARNT[own[0].how], "value": _prior_text(own),
                 "span": 0 if at else len(of_runs[0]),  # rows that stand beside the label
             })
     return rows
 
 
-def _prior_told(alike: list) -> str:
+def _prior_text(alike: list) -> str:
     """One number, with its standard error over runs; of an alpha for each topic the sum and the range."""
     many = any(len(one.values) > 1 for one in alike)
     sums = np.array([one.values.sum() for one in alike])
@@ -194,17 +187,17 @@ def move_tables(found: list[Gathered]) -> list[dict]:
     for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True):
         if tried := moves(each.dataset):
             tables.append({
-                "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "told": moves_told(tried),
+                "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "told": describe_moves(tried),
                 "more": max(len(tried) - MOST_MOVES, 0),
                 "moves": [
-                    {"iteration": move.iteration, "told": move.told, "kept": move.accepted} for move in tried[:MOST_MOVES]
+                    {"iteration": move.iteration, "told": move.text, "kept": move.accepted} for move in tried[:MOST_MOVES]
                 ],
             })
     return tables
 
 
 def version_rows(found: list[Gathered]) -> list[tuple[str, str]]:
-    """(package, version) of what made the runs, as they say, and of what wrote the page."""
+    """(package, version) that made the runs, as recorded, or else that wrote the page."""
     made: dict[str, dict[str, None]] = {}
     for each in found:
         for package, version in json.loads(each.dataset.attrs.get("versions", "{}")).items():

@@ -13,7 +13,7 @@ import workbench
 from workbench.models import Priors
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.provenance import KERNELS, taken_on
+from workbench.runs.store.provenance import KERNELS, describe_provenance
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,10 +30,10 @@ def versions() -> dict[str, str]:
 def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None = None, made: list | tuple = ()) -> dict:
     """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other kernels did.
 
-    made : see `workbench.runs.store.provenance.makers`.
+    made : see `workbench.runs.store.provenance`.
     """
-    early = {"stopped_early": spec.rule.told(settled)} if settled and spec.rule else {}
-    others = {"taken_on": taken_on(made)} if taken_on(made) else {}
+    early = {"stopped_early": spec.rule.describe(settled)} if settled and spec.rule else {}
+    others = {"taken_on": describe_provenance(made)} if describe_provenance(made) else {}
     return {
         "title": f"{spec.label()} on {spec.corpus}{', {}={}'.format(*spec.size_label) if spec.size_label else ''}",
         "name": spec.name,

@@ -14,7 +14,6 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
-from workbench.engines.lda.hyperparameters import learnt
 from workbench.runs.recorded import CLOCKS, in_columns
 from workbench.runs.scoring import Average, initial_average, perplexity, score
 from workbench.runs.spec import RunSpec
@@ -34,7 +33,6 @@ class Position(NamedTuple):
     elapsed: float       # seconds of inference
     cpu_time: float      # CPU seconds of inference
     updates: int
-    model: object        # as the run has it now: hyperparameters may have been learnt
 
 
 class Row(NamedTuple):
@@ -79,7 +77,7 @@ def initial_position(spec: RunSpec, train: Corpus, test: Corpus | None) -> Posit
     """The position before the first iteration."""
     engine, model, options = spec.parts(train)
     state = engine.init(train, model, options, StepContext(spec.seed, 0, spec.n_threads), spec.warm_start)
-    return Position(0, state, initial_average(test), 0.0, 0.0, 0, model)
+    return Position(0, state, initial_average(test), 0.0, 0.0, 0)
 
 
 def iterate(
@@ -104,20 +102,20 @@ def iterate(
     if settled:  # it was about to be said when the run was killed
         sink.settle(position.iteration)
     while position.iteration < spec.n_iterations and not settled and not (resting and control.stopping()):
-        position, info = advance(spec, engine, options, train, position, control)
+        position, info = advance(spec, engine, model, options, train, position, control)
         average, scores = score(
-            engine, train, test, position.model, options, position.state, position.average, position.iteration > spec.burn_in
+            engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in
         )
         position = position._replace(average=average)
         resting = position.iteration == spec.n_iterations or control.wants_rest()
         kept = resting or position.iteration % spec.snapshot_every == 0
         if info.pop("event", False) or kept or position.iteration % spec.record_every == 0:
-            row = measure(engine, train, options, position, scores, info)
+            row = measure(engine, train, model, options, position, scores, info)
             sink.record(row)
             settled = trail.settles_with(row)
             resting = resting or settled
         if resting or kept:
-            sink.snapshot(position.iteration, engine.counts(train, position.model, options, position.state))
+            sink.snapshot(position.iteration, engine.counts(train, model, options, position.state))
         sink.checkpoint(position, now=resting)
         if settled:
             sink.settle(position.iteration)
@@ -151,43 +149,34 @@ class _Trail:
 
 
 def load_kernels(engine, model, options) -> None:
-    """Compiles the kernels of a step, or takes them from the cache, so that no clock counts it."""
+    """Compiles the kernels of a step that learns priors, or takes them from the cache, so that no clock counts it."""
+    due = getattr(options, "learn_after", 1) or options.learn_every or 10
     for most in (9, 4 * model.dims().get("topic", 0)):  # a document with few topics, and one with most: by documents or words
         tiny = model.tiny(most)
-        state, _ = engine.step(tiny, model, options, engine.init(tiny, model, options, StepContext(0, 0)), StepContext(0, 1))
-    if engine.learn and learnt(options):
-        engine.learn(tiny, model, options, state, StepContext(0, options.learn_after + (options.learn_every or 10)))
+        engine.step(tiny, model, options, engine.init(tiny, model, options, StepContext(0, 0)), StepContext(0, due))
 
 
-def advance(spec, engine, options, train, position: Position, control: Control) -> tuple[Position, dict]:
-    """One step and what is learnt from it, timed without the time spent paused."""
-    iteration, model = position.iteration + 1, position.model
+def advance(spec, engine, model, options, train, position: Position, control: Control) -> tuple[Position, dict]:
+    """One step, timed without the time spent paused."""
+    iteration = position.iteration + 1
     context = StepContext(spec.seed, iteration, spec.n_threads, control)
     waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
     state, info = engine.step(train, model, options, position.state, context)
-    if engine.learn:
-        model = engine.learn(train, model, options, state, context)
     elapsed = time.perf_counter() - elapsed - (control.waited - waited)
     cpu_time = time.process_time() - cpu_time
     updates = position.updates + info.pop("updates")
-    return Position(
-        iteration, state, position.average, position.elapsed + elapsed, position.cpu_time + cpu_time, updates, model
-    ), info
+    elapsed, cpu_time = position.elapsed + elapsed, position.cpu_time + cpu_time
+    return Position(iteration, state, position.average, elapsed, cpu_time, updates), info
 
 
-def measure(engine, train, options, position: Position, numbers: dict, info: dict) -> Row:
-    """The row of an iteration: clocks, perplexities, what the engine watches and what is learnt."""
-    model, state = position.model, position.state
-    watched, learning = engine.watch(train, model, options, state), learnt(options)
-    if "alpha" in learning:
-        watched["alpha"] = model.alphas
-    if "beta" in learning:
-        watched["beta"] = model.beta
+def measure(engine, train, model, options, position: Position, numbers: dict, info: dict) -> Row:
+    """The row of an iteration: clocks, perplexities, and what the engine watches."""
+    watched = engine.watch(train, model, options, position.state)
     of_topics = {
         each.name: np.array(watched.pop(each.name), float)
         for each in model.recorded(options) if each.dims == ("iteration", "topic")
     }
     clocks = {name: getattr(position, name) for name in CLOCKS}
-    train_perplexity = perplexity(train, engine.predict(train, model, options, state, train))
+    train_perplexity = perplexity(train, engine.predict(train, model, options, position.state, train))
     scalars = clocks | numbers | {"train_perplexity": train_perplexity} | info | in_columns(watched)
     return Row(position.iteration, scalars, of_topics)

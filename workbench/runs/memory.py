@@ -1,4 +1,4 @@
-"""A run that is kept in memory: the sink behind ``fit(store=None)``."""
+"""Keeps the rows and snapshots of a run in memory: the sink of ``fit(store=None)``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MemorySink:
-    """Takes in rows and snapshots of one run and gives its Dataset."""
+    """Collects the rows and snapshots of one run; `dataset` labels them."""
 
     def __init__(self, spec, train):
         self._spec, self._train = spec, train
@@ -46,7 +46,7 @@ class MemorySink:
         self.settled = iteration
 
     def dataset(self, state: str) -> xr.Dataset:
-        """What came in, labelled."""
+        """The Dataset of the rows and snapshots so far."""
         import xarray as xr
 
         rows = [row_of(row, self._names, self._vectors, self._n_topics) for row in self._rows]

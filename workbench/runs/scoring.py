@@ -1,6 +1,6 @@
 """Held-out perplexity, each iteration: of the state, and of the running average (spec B.2, B.3).
 
-    perplexity = exp( - (1/N) sum_dw n_dw log p(w | d) )
+    perplexity = exp( - (1/N) sum_dw n_dw log p(w | d) )        N tokens; of records N known cells
 
 The running average takes p(w | d) of every iteration after burn-in, token by token, so that switched
 labels do no harm. Until burn-in is over it is that of the state.
@@ -12,28 +12,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus
 from workbench.kernels.log_likelihood import log_likelihood, take_in
 
 
 class Average(NamedTuple):
     """The running average of p(w|d) of the test pairs; part of a checkpoint."""
 
-    probability: np.ndarray  # (test pair,) float64
+    probability: np.ndarray  # (test pair or cell,) float64
     n_averaged: int
 
 
-def perplexity(pairs: Corpus, probability: np.ndarray) -> float:
-    """exp of the mean negative log probability per token; NaN where there is no token."""
-    return _of_mean(log_likelihood(pairs.counts, probability), pairs)
+def perplexity(items, probability: np.ndarray) -> float:
+    """exp of the mean negative log probability per item (a token, a cell); NaN where there is none."""
+    return _of_mean(log_likelihood(items.weights, probability), items)
 
 
-def _of_mean(log_likelihood: float, pairs: Corpus) -> float:
-    return float(np.exp(-log_likelihood / pairs.n_tokens)) if pairs.n_tokens else float("nan")
+def _of_mean(log_likelihood: float, items) -> float:
+    return float(np.exp(-log_likelihood / items.n_items)) if items.n_items else float("nan")
 
 
-def initial_average(test: Corpus | None) -> Average:
-    return Average(np.zeros(0 if test is None else test.n_pairs), 0)
+def initial_average(test) -> Average:
+    return Average(np.zeros(0 if test is None else len(test.weights)), 0)
 
 
 def score(engine, train, test, model, options, state, average: Average, past_burn_in: bool) -> tuple[Average, dict]:
@@ -43,7 +42,7 @@ def score(engine, train, test, model, options, state, average: Average, past_bur
     probability = engine.predict(train, model, options, state, test)
     if past_burn_in:
         mean = np.empty_like(probability)
-        logs = take_in(test.counts, probability, *average, mean)
+        logs = take_in(test.weights, probability, *average, mean)
         average, (alone, averaged) = Average(mean, average.n_averaged + 1), (_of_mean(each, test) for each in logs)
     else:
         alone = averaged = perplexity(test, probability)

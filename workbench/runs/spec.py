@@ -16,23 +16,29 @@ import re
 from dataclasses import asdict, dataclass, field, fields, replace
 
 from workbench.corpus import Corpus
-from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import WarmStart, options_of, split_options
+from workbench.engines import ENGINES, any_with, get_engine
+from workbench.engines.engine import WarmStart
+from workbench.engines.options import named_options, options_of, split_options
+from workbench.errors import Got, InputError, Named
+from workbench.runs.settings import SETTINGS, RunSettings, names
 from workbench.runs.stopping import WATCHED, StopRule
 
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
 PRIORS = ("alpha", "beta")
-LARGEST_SEED = 2**63 - 1
+LACKING = {
+    "bound": "has no bound to stop on; stop on perplexity", "steps": "counts no steps to stop on; set its iterations",
+}
+"""What an engine cannot stop on, in words."""
 
 
-class SpecError(ValueError):
-    """What a run wanted, what came, and what to do, in one sentence."""
+class SpecError(InputError):
+    """Settings that no run can have."""
 
 
 @dataclass(frozen=True)
-class RunSpec:
-    """The settings of one run; make one with `make_spec`, which checks them.
+class RunSpec(RunSettings):
+    """The settings of one run, with those of `RunSettings`; make one with `make_spec`, which checks them.
 
     ``test`` is None where nothing is held out; ``split`` says how the test tokens were drawn, if known.
     ``start`` says which run this one began from and has the hash of the counts it took; the counts themselves
@@ -46,16 +52,8 @@ class RunSpec:
     engine: str
     model: dict
     options: dict = field(default_factory=dict)
-    seed: int = 0
-    burn_in: int = 10
-    n_iterations: int = 300
-    record_every: int = 1
-    snapshot_every: int = 50
-    n_threads: int = 1
     split: dict | None = None
     start: dict | None = None
-    stop_on: str | None = None
-    stop_tolerance: float = 1e-4
     name: str = ""
     warm_start: WarmStart | None = field(default=None, repr=False, compare=False)
 
@@ -68,12 +66,13 @@ class RunSpec:
         return hashlib.sha256(_json(identity).encode()).hexdigest()
 
     def _hashed_options(self) -> dict:
-        """The options without those that came late and have their default."""
-        about = options_of(get_engine(self.engine))
-        return {
-            name: value for name, value in self.options.items()
-            if not (name in about and about[name].metadata["late"] and value == about[name].default)
-        }
+        """The options by their first names, without those that came late and have their default."""
+        about, found = named_options(get_engine(self.engine)), {}
+        for name, value in self.options.items():
+            known = about[name].metadata if name in about else {}
+            if not (known.get("late") and value == about[name].default):
+                found[known.get("former") or name] = value
+        return found
 
     def parts(self, data=None):
         """(engine, model, options) as objects; with ``data`` the model has what only data tell, as the names of authors."""
@@ -99,7 +98,10 @@ class RunSpec:
     def from_json(cls, text: str) -> RunSpec:
         """The spec that `to_json` wrote; fields that this version does not know are left out."""
         known = {f.name for f in fields(cls)}
-        return cls(**{name: value for name, value in json.loads(text).items() if name in known})
+        spec = cls(**{name: value for name, value in json.loads(text).items() if name in known})
+        about = named_options(get_engine(spec.engine))
+        options = {about[name].name if name in about else name: value for name, value in spec.options.items()}
+        return replace(spec, options=options)
 
     def lasting(self, n_iterations: int, rule: StopRule | None = None) -> RunSpec:
         """The same run with another end, and this rule for an early one."""
@@ -124,35 +126,37 @@ class RunSpec:
 
 
 def make_spec(
-    train: Corpus, engine: str, n_topics=None, alpha=None, beta=None, n_iterations=300, seed=0, test: Corpus | None = None,
-    burn_in=10, options: dict | None = None, n_threads=1, record_every=1, snapshot_every=50, split: dict | None = None,
-    name=None, start: tuple[WarmStart, dict] | None = None, stop_on: str | None = None, stop_tolerance: float = 1e-4,
-    model=None, sizes: dict | None = None,
+    train: Corpus, engine: str, n_topics=None, alpha=None, beta=None, *, test: Corpus | None = None,
+    options: dict | None = None, split: dict | None = None, name=None, start: tuple[WarmStart, dict] | None = None, model=None,
+    sizes: dict | None = None, **settings,
 ) -> RunSpec:
     """A checked spec with every default filled in; ``start`` is what `workbench.runs.warm_start.warm_start_from` gives.
 
     ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given; ``model`` and ``sizes`` for the
-    engines of networks, see `workbench.models.networks.files.network_of`.
+    engines of networks, see `workbench.models.networks.files.network_of`; the other settings are those of `RunSettings`.
 
     Raises
     ------
     SpecError, ModelError, OptionError
         One sentence each: what was wanted, what came, what to do.
     """
-    if not isinstance(train, Corpus):
-        raise SpecError(f"the corpus must be a Corpus (workbench.load_corpus makes one); got {type(train).__name__}")
+    chosen = get_engine(engine)
+    kind = chosen.model.data
+    if not isinstance(train, kind):
+        wanted = f"the corpus must be a Corpus (workbench.load_corpus makes one); got {type(train).__name__}"
+        raise SpecError(wanted if kind is Corpus else f"{engine} infers from {kind.__name__}; got {type(train).__name__}")
     if test is not None:
-        if not isinstance(test, Corpus) or (test.n_documents, test.vocabulary) != (train.n_documents, train.vocabulary):
+        if not train.same_rows(test):
             raise SpecError(
                 "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
+                if kind is Corpus else f"the test {kind.__name__} must have the rows and fields of the training data"
             )
-        if test.n_tokens == 0:
+        if test.n_items == 0:
             test = None
-    if train.n_tokens == 0:
-        raise SpecError("the corpus has no token to learn from; hold out fewer or choose another corpus")
+    if train.n_items == 0:
+        raise SpecError(f"the data have no {kind.item} to learn from; hold out fewer or choose other data")
     if not isinstance(options or {}, dict):
         raise SpecError(f"options must be a dict, as {{'r': 1}}; got {options!r}")
-    chosen = get_engine(engine)
     beliefs, of_engine = split_options(chosen, dict(options or {}))
     model = replace(make_model(chosen, n_topics, alpha, beta, model, sizes), **beliefs)
     if start is not None and not model.warm_starts:
@@ -165,17 +169,10 @@ def make_spec(
         engine=chosen.name,
         model=_plain(model.settings()),
         options=_plain(beliefs | asdict(of_engine)),
-        seed=whole("seed", seed, 0, LARGEST_SEED),
-        burn_in=whole("burn-in", burn_in, 0),
-        n_iterations=whole("iterations", n_iterations, 1, 2**20),
-        record_every=whole("record_every", record_every, 1),
-        snapshot_every=whole("snapshot_every", snapshot_every, 1),
-        n_threads=whole("threads", n_threads, 1, 1024),
         split=split,
         start=start[1] if start else None,
-        stop_on=stop_on,
-        stop_tolerance=stop_tolerance,
         warm_start=start[0] if start else None,
+        **checked(settings),
     )
     _check_rule(spec, chosen)
     if name is None:
@@ -183,7 +180,8 @@ def make_spec(
         size = "".join(map(str, model.size_label or ())).lower()
         name = "-".join(filter(None, [stem[:40], spec.engine, size, spec.hash[:8]]))
     if not NAME.fullmatch(name):
-        raise SpecError(f"a run's name begins with a letter or digit and has letters, digits and ._+=,- only; got {name!r}")
+        said = "a run's name begins with a letter or digit and has letters, digits and ._+=,- only"
+        raise SpecError(said, Got(name), field="name", value=name)
     return replace(spec, name=name)
 
 
@@ -231,32 +229,50 @@ def _check_rule(spec: RunSpec, engine) -> None:
     if spec.stop_on is None:
         return
     if spec.stop_on not in WATCHED:
-        raise SpecError(f"stop_on must be one of {', '.join(WATCHED)}, or None; got {spec.stop_on!r}")
-    if spec.stop_on == "bound" and "bound" not in engine.watches:
-        raise SpecError(f"{engine.name} has no bound to stop on; stop on perplexity, or choose {_watching('bound')}")
-    if spec.stop_on == "steps" and "steps" not in engine.watches:
-        raise SpecError(f"{engine.name} counts no steps to stop on; set its iterations, or choose {_watching('steps')}")
+        raise SpecError.must_be("stop_on", f"one of {', '.join(WATCHED)}, or None", spec.stop_on)
+    for scalar, without in LACKING.items():
+        if spec.stop_on == scalar and scalar not in engine.watches:
+            said = f"{engine.name} {without}, or choose {any_with(scalar)}"
+            raise SpecError(said, field="stop_on", value=scalar)
     if spec.stop_on == "perplexity" and spec.test is None:
-        raise SpecError("there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound")
+        said = "there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound"
+        raise SpecError(said, field="stop_on", value=spec.stop_on)
     tolerance = spec.stop_tolerance
     if not isinstance(tolerance, numbers.Real) or isinstance(tolerance, bool) or not 0 <= tolerance < math.inf:
-        raise SpecError(f"stop_tolerance must be a number of at least 0; got {tolerance!r}")
+        raise SpecError.must_be("stop_tolerance", "a number of at least 0", tolerance)
     if spec.stop_on == "steps" and tolerance < 1:
-        raise SpecError(f"stop_tolerance is the number of steps to stop after, as 12000; got {tolerance:g}")
+        raise SpecError(Named("stop_tolerance"), " is the number of steps to stop after, as 12000", Got(tolerance))
 
 
-def _watching(name: str) -> str:
-    """The engines that record a scalar."""
-    *others, last = (other for other in ENGINES if name in get_engine(other).watches)
-    return f"{', '.join(others)} or {last}"
+def checked(settings: dict) -> dict:
+    """The settings of `RunSettings` that are given, whole numbers as ints within their ranges.
+
+    Raises
+    ------
+    SpecError, TypeError
+        A number that is none or out of range; a setting that there is not.
+    """
+    found = {}
+    for name, value in settings.items():
+        if name not in names(RunSettings):
+            raise TypeError(f"no setting '{name}'; there are {', '.join(names(RunSettings))}")
+        flags, low, high = (SETTINGS[name].metadata[what] for what in ("flags", "low", "high"))
+        found[name] = value if low is None else whole(flags.split()[0].removeprefix("--"), value, low, high, name)
+    return found
 
 
-def whole(what: str, value, low: int, high: int | None = None) -> int:
-    """The value as an int within its range, or a sentence."""
+def whole(what: str, value, low: int, high: int | None = None, field: str | None = None) -> int:
+    """The value as an int within its range.
+
+    Raises
+    ------
+    SpecError
+        About ``field``, which is called ``what``.
+    """
     fits = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value) and value == int(value)
     if not fits or value < low or (high is not None and value > high):
         span = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise SpecError(f"{what} must be a whole number {span}; got {value!r}")
+        raise SpecError.must_be(Named(field or what, text=what), f"a whole number {span}", value)
     return int(value)
 
 

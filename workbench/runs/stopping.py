@@ -1,10 +1,10 @@
-"""The rule that may end a run before its last iteration: what is watched has settled, or is used up. Off by default.
+"""The rule that may end a run early: a number has settled, or a budget of steps is spent. Off by default.
 
-A run ends after iteration t when the number x that it watches has changed little over ten iterations::
+A run ends after iteration t when the number x of its rule has changed little over ten iterations::
 
     | x_t - x_s | <= tolerance | x_t |,    s the latest recorded iteration with t - s >= 10
 
-or, where it watches the steps (topics of each iteration, summed), when they have come to the tolerance: a budget for
+or, where x is the steps (topics of each iteration, summed), when they have reached the tolerance: a budget for
 engines whose number of topics changes.
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 WINDOW = 10
 """Iterations over which the change is measured, at least."""
 WATCHED = {"bound": "bound", "perplexity": "test_perplexity_average", "steps": "steps"}
-"""What a rule may look at, and the variable of the run that it is."""
+"""Names of the numbers that a rule may be about, and the variable of the run that each stands for."""
 
 
 class StopRule(NamedTuple):
@@ -26,15 +26,15 @@ class StopRule(NamedTuple):
 
     @property
     def watched(self) -> str:
-        """The name of the variable."""
+        """The variable of the run that the rule is about."""
         return WATCHED[self.on]
 
     def begins_after(self, burn_in: int) -> int:
-        """The iteration after which it looks: the average means nothing before burn-in is over."""
+        """The iteration after which the rule applies: the average means nothing before burn-in is over."""
         return burn_in if self.on == "perplexity" else 0
 
     def settled(self, trail: list[tuple[int, float]]) -> bool:
-        """Has it settled, given (iteration, value) of what was recorded?"""
+        """Does the rule end the run, given (iteration, value) of what was recorded?"""
         if not trail:
             return False
         now, value = trail[-1]
@@ -43,8 +43,8 @@ class StopRule(NamedTuple):
         earlier = [before for iteration, before in trail if now - iteration >= WINDOW]
         return bool(earlier) and abs(value - earlier[-1]) <= self.tolerance * abs(value)
 
-    def told(self, iteration: int) -> str:
-        """What happened, as a sentence."""
+    def describe(self, iteration: int) -> str:
+        """How the rule ended a run after an iteration, as a sentence."""
         if self.on == "steps":
             return f"ended after iteration {iteration}: {self.tolerance:,.0f} steps were taken"
         return f"ended after iteration {iteration}: {self.watched} changed by at most {self.tolerance:g} in {WINDOW} iterations"

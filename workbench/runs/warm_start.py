@@ -1,4 +1,4 @@
-"""A run that begins from the counts of another one: what it takes, and what is recorded of where it came from."""
+"""Warm starts: the counts of a run that another one begins from, and the record of where they came from."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from workbench.engines.engine import WarmStart
 from workbench.models.lda import check_topics
 from workbench.runs.execution.run import find_run
 from workbench.runs.spec import RunSpec, SpecError
-from workbench.runs.store.store import RunReader
+from workbench.runs.store.reader import RunReader
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 def warm_start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[WarmStart, dict]:
-    """The last counts of a run (a `Run`, path, name or Dataset), to start another one from, and the record of it.
+    """The last counts of a run (a `Run`, path, name or Dataset), to begin another one from, and the record of it.
 
     The words must be the same. Where the documents are the same too, each of them goes on from where it was, and
     where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer
-    topics is padded with empty ones; of a run with more the largest are taken, and the tokens of the others belong to
-    nobody.
+    topics is padded with empty ones; of a run with more the largest are taken, and the tokens of the others have no
+    topic.
 
     Returns
     -------
-    start : Start
+    warm_start : WarmStart
     record : dict
         ``name``, ``hash`` (of its spec), ``iteration``, ``counts`` (hash of what was taken), ``n_topics`` that it had
         and ``dropped``, the share of its tokens whose topics were not taken.
@@ -51,17 +51,17 @@ def warm_start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[Warm
     same_documents = tuple(dataset["document"].values) == train.titles
     n_kw = last["n_kw"].values.astype(np.float64)
     taken = largest(n_kw.sum(axis=1), n_topics)
-    start = WarmStart(
-        np.ascontiguousarray(_fitted(n_kw, taken, n_topics)),
-        np.ascontiguousarray(_fitted(last["n_dk"].values.T.astype(np.float64), taken, n_topics).T) if same_documents else None,
+    warm_start = WarmStart(
+        np.ascontiguousarray(_rows_of(n_kw, taken, n_topics)),
+        np.ascontiguousarray(_rows_of(last["n_dk"].values.T.astype(np.float64), taken, n_topics).T) if same_documents else None,
         _topics(last, taken) if "token_topics" in dataset and spec.train == train.content_hash else None,
     )
     total = n_kw.sum()
-    return start, {
+    return warm_start, {
         "name": name,
         "hash": spec.hash,
         "iteration": int(last["snapshot_iteration"]),
-        "counts": counts_hash(start),
+        "counts": counts_hash(warm_start),
         "n_topics": int(np.count_nonzero(n_kw.sum(axis=1) > 0)),
         "dropped": round(float(1 - n_kw[taken].sum() / total), 6) if total else 0.0,
     }
@@ -74,8 +74,8 @@ def largest(n_k: np.ndarray, n_topics: int) -> np.ndarray:
     return np.sort(np.argsort(-n_k, kind="stable")[:n_topics])
 
 
-def _fitted(counts: np.ndarray, taken: np.ndarray, n_topics: int) -> np.ndarray:
-    """The rows that are taken, and empty ones up to the number of topics."""
+def _rows_of(counts: np.ndarray, taken: np.ndarray, n_topics: int) -> np.ndarray:
+    """The rows of the topics that are taken, padded with zeros to the number of topics."""
     return np.pad(counts[taken], [(0, n_topics - len(taken)), (0, 0)])
 
 
@@ -86,9 +86,9 @@ def _topics(last: xr.Dataset, taken: np.ndarray) -> np.ndarray:
     return place[last["token_topics"].values]
 
 
-def counts_hash(start: WarmStart) -> str:
+def counts_hash(warm_start: WarmStart) -> str:
     """sha256 (hex) of the counts, with their shapes; of the topics only where they are known."""
     digest = hashlib.sha256()
-    for counts in start[:2] if start.topics is None else start:
+    for counts in warm_start[:2] if warm_start.topics is None else warm_start:
         digest.update(b"none" if counts is None else str(counts.shape).encode() + counts.tobytes())
     return digest.hexdigest()

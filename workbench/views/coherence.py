@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import xarray as xr
 
-from workbench.measures import MeasureError
+from workbench.measures import MeasureError, coherence, spec_of
+from workbench.views.elements import ROW, axis, element, height_of, panel
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, rows_of
 from workbench.views.style import COLOURS, INK, RC
+from workbench.views.topics import names_of_topics
 
 NAMES = {"npmi": ("NPMI", ""), "u_mass": ("u_mass", "nats"), "c_v": ("c_v", ""), "diversity": ("diversity", "")}
-ROW = 0.135
-"""Height of a topic, inches."""
+MEASURES = ("npmi", "c_v", "u_mass")
+COHERENCES = {
+    "u_mass": "u_mass is the mean log conditional share of documents (nats, at most about 0)",
+    "npmi": "NPMI the mean normalised pointwise mutual information of the pairs (from -1 to 1)",
+    "c_v": "c_v the mean cosine of the words' NPMI with that of all",
+}
 MOST_TOPICS = 40
 
 
@@ -22,29 +29,11 @@ def coherence_view(
 ):
     """A number of each topic, the highest first, with a line at the mean over topics.
 
-    Parameters
-    ----------
-    scores : Dataset
-        Dim ``topic``: what `workbench.measures.coherence` or `workbench.measures.diversity` finds.
-    measure : {"npmi", "u_mass", "c_v", "diversity"}
-    names : mapping, optional
-        What topics are called, see `workbench.views.names_of_topics`; by default their numbers.
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Segments` from the mean to each topic, `Scatter` (coherence, place) and a `VLine` at the mean; topics without a
-        number are named at the end. Of more than 40 topics the 20 best and the 20 worst. The option ``fig_inches`` says how
-        high it is to be.
-
-    Raises
-    ------
-    MeasureError
-        An unknown measure.
+    ``scores`` (topic) is what `workbench.measures.coherence` or `workbench.measures.diversity` finds, ``measure`` one of
+    "npmi", "u_mass", "c_v", "diversity"; ``names`` are those of topics (see `workbench.views.names_of_topics`), by default
+    their numbers. An overlay of `Segments` from the mean to each topic, `Scatter` (coherence, place) and a `VLine` at the mean;
+    topics without a number are named at the end. Of more than 40 topics the 20 best and the 20 worst.
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     if measure not in NAMES:
         raise MeasureError(f"no coherence '{measure}'; there are {', '.join(NAMES)}")
     values, names = scores[measure].values, names or {}
@@ -52,22 +41,53 @@ def coherence_view(
     order = np.argsort(-values, kind="stable")  # NaN last
     if len(order) > MOST_TOPICS:
         order = np.concatenate([order[: MOST_TOPICS // 2], order[-MOST_TOPICS // 2 :]])
-    x = hv.Dimension(measure, label=NAMES[measure][0], unit=NAMES[measure][1] or None)
-    y = hv.Dimension("place", label=" ")
+    x, y = axis(measure, NAMES[measure][0], NAMES[measure][1] or None), axis("place", " ")
     at = -np.arange(len(order))
     known = np.isfinite(values[order])
     bars = [(mean, place, values[topic], place) for place, topic in zip(at[known], order[known], strict=True)]
     topics = scores["topic"].values.tolist()
-    return hv.Overlay([
-        hv.Segments(bars, [x, y, "coherence", "same place"]).opts(color=colour, linewidth=1.0, backend="matplotlib"),
-        hv.Scatter((values[order][known], at[known]), x, y).opts(
-            color=colour, marker=marker, s=16, linewidth=0, show_grid=True, backend="matplotlib"
-        ),
-        hv.VLine(mean).opts(color=INK, linewidth=0.8, linestyle=":", backend="matplotlib"),
-    ]).opts(
+    return panel(
+        [
+            element("Segments", bars, [x, y, "coherence", "same place"], color=colour, linewidth=1.0),
+            element("Scatter", (values[order][known], at[known]), x, y, color=colour, marker=marker, s=16, linewidth=0,
+                    show_grid=True),
+            element("VLine", mean, color=INK, linewidth=0.8, linestyle=":"),
+        ],
         yticks=[(int(place), names.get(topics[topic], str(topics[topic])) + ("" if one else ", too few words"))
                 for place, topic, one in zip(at, order, known, strict=True)],
-        ylim=(0.5 - len(order), 0.5), padding=0.05, show_legend=False, title=title,
-        fig_inches=(3.4, 0.45 + ROW * len(order)), aspect="auto",
-        fig_rcparams=RC | {"ytick.labelsize": 6.5}, backend="matplotlib",
+        ylim=(0.5 - len(order), 0.5), padding=0.05, title=title, fig_inches=(3.4, 0.45 + ROW * len(order)), aspect="auto",
+        fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
+
+
+def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """NPMI of the topics of one run of each label whose training tokens are at hand."""
+    runs = {label: run for label, run in shown.first("phi", "n_kw").items() if spec_of(run).train in shown.corpora}
+    drawn, left_out = fitting_panels(runs)
+    rows, panels, letters = [], [], 16 if shown.columns == 2 and len(drawn) > 2 else 28
+    for label, run in runs.items():
+        found = coherence(run, shown.corpora[spec_of(run).train])
+        rows += rows_of(label, run, found.to_dataframe().reset_index()[["topic", *MEASURES]])
+        if label in drawn:
+            names, look = names_of_topics(run, 3, letters), shown.looks[label]
+            panels.append(coherence_view(found, "npmi", names, look.colour, look.marker, label))
+    if panels:
+        yield Picture(
+            view.name, view.title,
+            "How well the ten most probable words of each topic go together in the training documents: the mean normalised "
+            "pointwise mutual information of their pairs, where two words are together when a document has both; from -1 to 1, "
+            "higher is better. A row for each topic, named by its first words, the most coherent first; the dotted line is the "
+            f"mean over topics. One run of each label; the table has c_v and u_mass (nats) too.{left_out}",
+            panels, [*WHOSE, "topic", *MEASURES], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
+        )
+
+
+def scores_picture(run: xr.Dataset, found: xr.Dataset, name: str, title: str) -> Picture:
+    """All coherences of the topics of a run, a panel each."""
+    panels = [coherence_view(found, measure) for measure in COHERENCES]
+    caption = (
+        f"How well the ten most probable words of each topic of one run (seed {spec_of(run).seed}) go together in the training "
+        f"documents, where two words are together when a document has both: {'; '.join(COHERENCES.values())}; higher is "
+        "better. A row for each topic, by its number, the most coherent of a panel first; dotted lines are means over topics."
+    )
+    return Picture(name, title, caption, panels, legend=False, height=height_of(panels))

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 
 from workbench.measures import MeasureError, each_run, final, in_papers_order, labels_of, mean_curves, spec_of
+from workbench.models import VARIABLES
 from workbench.views.curves import dimension, overlay
+from workbench.views.elements import axis, element, panel
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, has
 from workbench.views.style import COLOURS, RC, Look, looks
 
 MEASURES = {
     "headline": "test_perplexity", "state": "test_perplexity_state", "average": "test_perplexity_average",
     "train": "train_perplexity",
 }
+PERPLEXITIES = tuple(MEASURES.values())[:3]
 TITLES = {
     "headline": "", "state": "current state", "average": "running average after burn-in", "train": "current state",
 }
 STATE, AVERAGE = Look(COLOURS[0], ":", "o"), Look(COLOURS[1], "-", "s")
+CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates", "steps": "steps"}
 
 
 def perplexity_curves(runs, which: str = "headline", against: str = "iteration"):
     """Perplexity over the course of the runs, a line for each label.
 
-    Parameters
-    ----------
-    runs : Dataset or list of Datasets
-        See `workbench.measures.each_run`. Seeds and splits of one label are averaged, with a band of one
-        standard error.
-    which : {"headline", "state", "average", "train"}
-        See `workbench.models.VARIABLES`.
-    against : {"iteration", "updates", "elapsed", "cpu_time"}
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Curve` elements labelled by engine and options; empty where nothing is held out.
-
-    Raises
-    ------
-    MeasureError
+    ``which`` is "headline", "state", "average" or "train" (see `workbench.models.VARIABLES`), ``against`` "iteration",
+    "updates", "elapsed" or "cpu_time". Seeds and splits of one label are averaged, with a band of one standard error; empty
+    where nothing is held out.
     """
     if which not in MEASURES:
         raise MeasureError(f"no perplexity '{which}'; there are {', '.join(MEASURES)}")
@@ -59,17 +53,30 @@ def perplexity_layout(runs, against: str = "iteration"):
     )
 
 
+def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Against a clock; against steps only where these are not iterations in another unit."""
+    against = view.name.rpartition("-")[2]
+    clock, runs = CLOCKS[against], shown.runs
+    if clock == "steps" and not any("steps" in run for run in runs) and len(
+        {spec_of(run).model.get("n_topics") for run in runs if has(run, "model.n_topics")}
+    ) < 2:
+        return
+    how = "" if clock == "iteration" else f" {VARIABLES[clock].name}: {VARIABLES[clock].meaning}."
+    yield Picture(
+        view.name, view.title,
+        "Held-out perplexity of the current state (first panel) and of the running average of p(w|d) after burn-in (second "
+        f"panel) against {against}.{how}{shown.bands}",
+        [perplexity_curves(runs, which, clock) for which in ("state", "average")],
+        *shown.records(*PERPLEXITIES, *(["steps"] if clock == "steps" else [])),
+    )
+
+
 def state_and_average(runs, against: str = "iteration", title: str = ""):
     """Perplexity of the state and of the running average in one picture, for runs of one label.
 
-    Until burn-in is over both are the same: that stretch is left out where there are records beyond it, because it
-    would flatten everything else.
-
-    Returns
-    -------
-    holoviews.Overlay
-        Two `Curve`, means over the runs, each with a band of one standard error where there are several; empty
-        where nothing is held out.
+    Until burn-in is over both are the same: that stretch is left out where there are records beyond it, because it would
+    flatten everything else. An overlay of two `Curve`, means over the runs, each with a band of one standard error where
+    there are several; empty where nothing is held out.
 
     Raises
     ------
@@ -88,51 +95,65 @@ def state_and_average(runs, against: str = "iteration", title: str = ""):
     return overlay(curves, "test_perplexity", against, {name: look for name, (_, look) in named.items()}, title)
 
 
-def final_perplexities(runs):
-    """The final held-out perplexity of each label, one below the other in the papers' order (see `in_papers_order`).
-
-    Returns
-    -------
-    holoviews.Overlay
-        For each label a `Scatter` of its runs, and where there are several, above it, a `Scatter` of their mean and a
-        `Segments` of one standard error to either side; empty where nothing is held out.
-
-    Raises
-    ------
-    MeasureError
-    """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
-    last = final(in_papers_order(each_run(runs)))
-    last = last.isel(run=np.flatnonzero(last["test_perplexity"].notnull().values))
-    labels = list(dict.fromkeys(last["label"].values))
-    x, y = dimension("test_perplexity"), hv.Dimension("place", label=" ")
-    style, drawn = looks(labels), []
-    for place, label in enumerate(labels):
-        values, look = last["test_perplexity"].values[last["label"].values == label], style[label]
-        several, mean = len(values) > 1, values.mean()
-        points = hv.Scatter((values, np.full(len(values), -place - 0.3 * several)), x, y, label=label).opts(
-            color=look.colour, marker=look.marker, s=12 if several else 32, alpha=0.6 if several else 1, linewidth=0,
-            show_grid=True, backend="matplotlib",
-        )
-        drawn.append(points)
-        if several:
-            error = values.std(ddof=1) / np.sqrt(len(values))
-            drawn += [
-                hv.Segments([(mean - error, -place, mean + error, -place)], [x, y, "high", "other place"]).opts(
-                    color=look.colour, linewidth=1.6, backend="matplotlib"
-                ),
-                hv.Scatter(([mean], [-place]), x, y, label=f"{label}, mean").opts(
-                    color=look.colour, marker=look.marker, s=26, linewidth=0, backend="matplotlib"
-                ),
-            ]
-    return hv.Overlay(drawn).opts(
-        yticks=[(-place, label) for place, label in enumerate(labels)], ylim=(0.6 - max(len(labels), 1), 0.6), padding=0.05,
-        show_legend=False, aspect=1.5, fig_inches=3.4, fig_rcparams=RC, backend="matplotlib",
-    )
-
-
 def _past_burn_in(run):
     burn_in, iteration = spec_of(run).burn_in, run["iteration"].values
     return run.isel(iteration=iteration > burn_in) if (iteration > burn_in + 1).any() else run
+
+
+def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
+    panels, left_out = fitting_panels({
+        label: own for label, own in shown.by_label().items() if "test_perplexity" in own[0]
+    })
+    yield Picture(
+        view.name, view.title,
+        "Held-out perplexity of the current state beside that of the running average of p(w|d), a panel for each label, "
+        "from the end of burn-in on (until then both are the same): the gap is what averaging gains."
+        f"{shown.bands}{left_out}",
+        [state_and_average(own, title=label) for label, own in panels.items()], *shown.records(*PERPLEXITIES),
+    )
+
+
+def final_perplexities(runs):
+    """The final held-out perplexity of each label, one below the other in the papers' order (see `in_papers_order`).
+
+    An overlay with a `Scatter` of the runs of each label, and where there are several, above it, a `Scatter` of their mean and
+    a `Segments` of one standard error to either side; empty where nothing is held out.
+    """
+    last = final(in_papers_order(each_run(runs)))
+    last = last.isel(run=np.flatnonzero(last["test_perplexity"].notnull().values))
+    names = list(dict.fromkeys(last["label"].values))
+    x, y = dimension("test_perplexity"), axis("place", " ")
+    style, drawn = looks(names), []
+    for place, label in enumerate(names):
+        values, look = last["test_perplexity"].values[last["label"].values == label], style[label]
+        several, mean = len(values) > 1, values.mean()
+        marks = partial(element, "Scatter", color=look.colour, marker=look.marker, linewidth=0)
+        drawn.append(marks(
+            (values, np.full(len(values), -place - 0.3 * several)), x, y, label=label, s=12 if several else 32,
+            alpha=0.6 if several else 1, show_grid=True,
+        ))
+        if several:
+            error = values.std(ddof=1) / np.sqrt(len(values))
+            drawn += [
+                element("Segments", [(mean - error, -place, mean + error, -place)], [x, y, "high", "other place"],
+                        color=look.colour, linewidth=1.6),
+                marks(([mean], [-place]), x, y, label=f"{label}, mean", s=26),
+            ]
+    return panel(
+        drawn, yticks=[(-place, label) for place, label in enumerate(names)], ylim=(0.6 - max(len(names), 1), 0.6), padding=0.05
+    )
+
+
+def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
+    last = final(shown.runs)
+    how = "large marks are means over the runs of a label with one standard error to either side, small ones its runs" if (
+        shown.bands) else "one run each, so no standard error"
+    names = [*WHOSE, *PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
+    yield Picture(
+        view.name, view.title,
+        f"Held-out perplexity at the last iteration (running average for engines that sample, state for the others): {how}. "
+        "Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the HDP.",
+        [final_perplexities(shown.runs)], names, last.to_dataframe().reset_index()[names].to_numpy(object).tolist(),
+        legend=False, height=0.5 + 0.26 * len(set(shown.labels)),
+    )
+

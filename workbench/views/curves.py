@@ -9,14 +9,13 @@ import numpy as np
 
 from workbench.measures import DERIVED, Curve
 from workbench.models import VARIABLES
-from workbench.views.style import GREY, RC, Look
+from workbench.views.elements import element, panel
+from workbench.views.style import GREY, Look
 
 MOST_POINTS = 1000
 """Points of a drawn line; longer runs are thinned evenly, first and last kept. Tables are never thinned."""
 MARKERS_ACROSS = 0.17
 """Distance of markers along a line, as a share of the diagonal of the picture."""
-
-
 SHORT = {
     "test_perplexity": "held-out perplexity", "test_perplexity_state": "held-out perplexity",
     "test_perplexity_average": "held-out perplexity", "train_perplexity": "training perplexity", "log_joint": "log joint",
@@ -31,75 +30,60 @@ SHORT = {
 """Names that fit an axis; the sentences of VARIABLES stand in the captions."""
 
 
-def dimension(name: str):
-    """The HoloViews dimension of a variable: its short name (or its sentence up to the first comma) and its unit."""
-    import holoviews as hv
+def dimension(name: str, about: dict | None = None):
+    """The HoloViews dimension of a variable: its short name (or its sentence up to the first comma) and its unit.
 
-    about = DERIVED.get(name) or VARIABLES.get(name)
-    if about is None:
-        return hv.Dimension(name)
-    label = SHORT.get(name) or re.split(r"[,:;] (?![^(]*\))", about.meaning)[0]
-    return hv.Dimension(name, label=label, unit=None if about.unit == "topics" else about.unit or None)
-
-
-def overlay(curves: list[Curve], measure: str, against: str, looks: dict[str, Look], title: str = "", under: list = ()):
-    """An overlay of `hv.Curve` (one a label) over `hv.Area` (mean ± one standard error, where there are several runs).
-
-    ``under`` are elements that lie under all of these, such as `faint_curve` and `line_across` make.
+    ``about`` are the attributes of a variable that a run has of its own.
     """
     import holoviews as hv
-    import holoviews.plotting.mpl
 
-    x, y = dimension(against), dimension(measure)
+    known = DERIVED.get(name) or VARIABLES.get(name)
+    about = known.attrs if known else about or {}
+    label, unit = about.get("long_name") or name, about.get("units")
+    return hv.Dimension(name, label=SHORT.get(name) or re.split(r"[,:;] (?![^(]*\))", label)[0],
+                        unit=unit if unit and unit != "topics" else None)
+
+
+def overlay(
+    curves: list[Curve], measure: str, against: str, looks: dict[str, Look], title: str = "", under: list = (),
+    about: dict | None = None,
+):
+    """An overlay of `hv.Curve` (one a label) over `hv.Area` (mean ± one standard error, where there are several runs).
+
+    ``under`` are elements below all of these, as of `faint_curve` and `line_across`; ``about``: see `dimension`.
+    """
+    x, y = dimension(against), dimension(measure, about)
     bands, lines = [], []
     for at, curve in enumerate(curves):
         look, kept = looks[curve.group], _thinned(len(curve.x))
         where, mean, error = curve.x[kept], curve.y[kept], curve.error[kept]
         if np.isfinite(error).any():
             # HoloViews mixes in the current backend's `color`, which would win over `facecolor`: so both are given
-            band = hv.Area((where, mean - error, mean + error), x, [y, f"{measure}_high"], label=curve.label)
-            bands.append(band.opts(
-                color=look.colour, facecolor=look.colour, edgecolor="none", alpha=0.18, linewidth=0, show_legend=False,
-                show_grid=True, backend="matplotlib",
+            bands.append(element(
+                "Area", (where, mean - error, mean + error), x, [y, f"{measure}_high"], label=curve.label, color=look.colour,
+                facecolor=look.colour, edgecolor="none", alpha=0.18, linewidth=0, show_legend=False, show_grid=True,
             ))
-        line = hv.Curve((where, mean), x, y, label=curve.label)
-        lines.append(line.opts(
-            color=look.colour, linestyle=look.line, linewidth=1.3, hooks=[partial(_mark, marker=look.marker, at=at)],
-            show_grid=True, backend="matplotlib",
+        lines.append(element(
+            "Curve", (where, mean), x, y, label=curve.label, color=look.colour, linestyle=look.line, linewidth=1.3,
+            hooks=[partial(_mark, marker=look.marker, at=at)], show_grid=True,
         ))
-    return hv.Overlay([*under, *bands, *lines]).opts(
-        aspect=1.5, fig_inches=3.4, title=title, legend_position="best", fig_rcparams=RC, show_legend=True,
-        padding=0.02, backend="matplotlib",
-    )
+    return panel([*under, *bands, *lines], title=title, legend_position="best", show_legend=True, padding=0.02)
 
 
 def faint_curve(x: np.ndarray, y: np.ndarray, colour: str):
     """What was recorded, under a smoothed curve, as `hv.Path`; without an entry in the legend."""
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     kept = _thinned(len(x))
-    return hv.Path([(x[kept], y[kept])]).opts(
-        color=colour, alpha=0.35, linewidth=0.7, show_grid=True, backend="matplotlib"
-    )
+    return element("Path", [(x[kept], y[kept])], color=colour, alpha=0.35, linewidth=0.7, show_grid=True)
 
 
 def line_across(height: float, left: float, right: float):
     """A dotted line at a height, as `hv.Path`; without an entry in the legend."""
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
-    return hv.Path([([left, right], [height, height])]).opts(
-        color=GREY, linewidth=0.8, linestyle=":", show_grid=True, backend="matplotlib"
-    )
+    return element("Path", [([left, right], [height, height])], color=GREY, linewidth=0.8, linestyle=":", show_grid=True)
 
 
 def point_at(x: float, y: float, colour: str):
     """A diamond, as `hv.Scatter`; without an entry in the legend."""
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
-    return hv.Scatter(([x], [y])).opts(color=colour, marker="D", s=14, linewidth=0, show_legend=False, backend="matplotlib")
+    return element("Scatter", ([x], [y]), color=colour, marker="D", s=14, linewidth=0, show_legend=False)
 
 
 def _thinned(n: int) -> np.ndarray:

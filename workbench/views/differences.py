@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from workbench.measures import each_run, in_papers_order, paired_differences
 from workbench.views.curves import SHORT
-from workbench.views.style import INK, RC, Look, looks
+from workbench.views.elements import axis, element, height_of, panel
+from workbench.views.picture import Picture, SideBySide, View
+from workbench.views.style import INK, Look, looks
 
 ROW = 0.24
 """Height of a label, inches."""
@@ -16,23 +21,9 @@ ROW = 0.24
 def differences_view(runs, reference: str | None = None, measure: str = "test_perplexity", scored=None, title: str = ""):
     """How much higher a number is than the reference's, pair by pair (same split, same seed), with 95 % intervals.
 
-    Parameters
-    ----------
-    runs : Dataset or list of Datasets
-    reference, measure, scored
-        See `workbench.measures.paired_differences`.
-
-    Returns
-    -------
-    holoviews.Overlay
-        A `VLine` at 0, and for each label but the references, in the papers' order from the top, a `Scatter` of the mean
-        difference over `Segments` of its interval, where it has one. Empty where there is nothing to set apart. The option
-        ``fig_inches`` says how high it is to be.
-
-    Raises
-    ------
-    MeasureError
-        See `workbench.measures.paired_differences`.
+    For ``reference``, ``measure`` and ``scored`` see `workbench.measures.paired_differences`. An overlay of a `VLine` at 0, and
+    for each label but the references, in the papers' order from the top, a `Scatter` of the mean difference over `Segments` of
+    its interval, where it has one; empty where there is nothing to set apart.
     """
     found = paired_differences(in_papers_order(each_run(runs)), reference, measure, scored).to_dataframe().reset_index("label")
     style, apart = looks(found["label"]), ~found["label"].isin(found["reference"]) & np.isfinite(found["difference"])
@@ -42,46 +33,44 @@ def differences_view(runs, reference: str | None = None, measure: str = "test_pe
 
 
 def forest(found: pd.DataFrame, style: dict[str, Look], references, measure: str = "test_perplexity", title: str = ""):
-    """Differences that are known already, one below the other.
+    """Differences that are known already, one below the other; see `differences_view`.
 
-    Parameters
-    ----------
-    found : DataFrame
-        A row each: ``label``, ``said`` (what stands beside it), ``difference``, ``difference_low``, ``difference_high``.
-    style : dict
-        Label → its look.
-    references : of str
-        What they are set against.
-
-    Returns
-    -------
-    holoviews.Overlay
-        See `differences_view`.
+    ``found`` has a row each: ``label``, ``said`` (what stands beside it), ``difference``, ``difference_low``,
+    ``difference_high``; ``style`` is the look of each label, ``references`` what they are set against.
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     references = list(dict.fromkeys(references))
     against = references[0] if len(references) == 1 else "the reference"
-    x = hv.Dimension("difference", label=f"{SHORT.get(measure, measure)}, difference from {against}")
-    y = hv.Dimension("place", label=" ")
-    drawn, ticks = [hv.VLine(0).opts(color=INK, linewidth=0.8, linestyle=":", backend="matplotlib")], []
+    x, y = axis("difference", f"{SHORT.get(measure, measure)}, difference from {against}"), axis("place", " ")
+    drawn, ticks = [element("VLine", 0, color=INK, linewidth=0.8, linestyle=":")], []
     for place, one in enumerate(found.itertuples()):
         ticks.append((-place, one.said))
+        coloured = partial(element, color=style[one.label].colour)
         if np.isfinite(one.difference_low):
             interval = (one.difference_low, -place, one.difference_high, -place)
-            drawn.append(hv.Segments([interval], [x, y, "high", "same place"]).opts(
-                color=style[one.label].colour, linewidth=1.6, backend="matplotlib"
-            ))
+            drawn.append(coloured("Segments", [interval], [x, y, "high", "same place"], linewidth=1.6))
         if np.isfinite(one.difference):
-            drawn.append(hv.Scatter([(one.difference, -place)], x, y, label=one.label).opts(
-                color=style[one.label].colour, marker=style[one.label].marker, s=30, linewidth=0, show_grid=True,
-                backend="matplotlib",
-            ))
+            drawn.append(coloured("Scatter", [(one.difference, -place)], x, y, label=one.label, marker=style[one.label].marker,
+                                  s=30, linewidth=0, show_grid=True))
     if not ticks:
-        return hv.Overlay([])
-    return hv.Overlay(drawn).opts(
-        xlabel=x.pprint_label.replace(", ", ",\n"), ylabel=" ", yticks=ticks, ylim=(0.5 - len(ticks), 0.5), padding=0.08,
-        show_legend=False, title=title, fig_inches=(3.4, 0.65 + ROW * len(ticks)), aspect="auto", fig_rcparams=RC,
-        backend="matplotlib",
+        return panel([])
+    return panel(
+        drawn, xlabel=x.pprint_label.replace(", ", ",\n"), ylabel=" ", yticks=ticks, ylim=(0.5 - len(ticks), 0.5), padding=0.08,
+        title=title, fig_inches=(3.4, 0.65 + ROW * len(ticks)), aspect="auto",
+    )
+
+
+def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Nothing where no difference has an interval: labels with one run each."""
+    found = paired_differences(shown.runs)
+    names = ["label", "reference", "difference", "difference_se", "difference_low", "difference_high", "n_pairs"]
+    if not np.isfinite(found["difference_low"].values[found["label"].values != found["reference"].values]).any():
+        return
+    panels = [differences_view(shown.runs)]
+    yield Picture(
+        view.name, view.title,
+        f"How much higher the final held-out perplexity is than that of {found.attrs['reference']}, run by run on the same "
+        "split with the same seed: means over these pairs with Student's 95 % interval, which is over seeds and splits, not "
+        "over documents. Left of the dotted line is better.",
+        panels, names, found.to_dataframe().reset_index()[names].to_numpy(object).tolist(), legend=False,
+        height=height_of(panels),
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from workbench.views.style import COLOURS, GRID, INK, RC
-from workbench.views.topics import fitting
+from workbench.measures import match_topics, spec_of, topic_flow
+from workbench.views.elements import bare_panel, element, fitting, height_of, text_labels
+from workbench.views.picture import Picture, SideBySide, View, file_names
+from workbench.views.style import COLOURS, GRID, INK
+from workbench.views.topics import names_of_topics
 
 ROW = 0.15
 """Height of a line, inches: what a topic takes at least."""
@@ -23,6 +27,9 @@ LEFT, RIGHT, WIDE = 0.38, 0.61, 0.012
 ALONG = np.linspace(0, 1, 25)
 LETTERS = 21
 """Of a name, on one column of a page."""
+MOST_FLOWS = 4
+MOST_PAIRS = 5_000_000
+"""Pairs of a corpus that the flow is computed for: half a minute for 100 topics."""
 
 
 class Column(NamedTuple):
@@ -44,30 +51,11 @@ def topic_flow_view(
     without a match last. Ribbons between matched topics are coloured, others are grey; below 0.6 % of the tokens there is
     none. Of more than 40 topics the largest 40 are drawn.
 
-    Parameters
-    ----------
-    flow : DataArray (topic, other)
-        What `workbench.measures.topic_flow` finds.
-    matches : Dataset
-        What `workbench.measures.match_topics` finds.
-    runs : tuple of str
-        What the two runs are called.
-    names : tuple of mappings
-        What the topics of each run are called (see `workbench.views.names_of_topics`); by default their numbers.
-    colour : function of a topic of a
-    letters : int
-        Of a name, 21 on one column of a page.
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Polygons` (other ribbons, then the matched ones of each colour, with their tokens), `Rectangles` (bars), and
-        `Labels`: the runs, and the names of both sides, on the right with the distance of each match before it. The option
-        ``fig_inches`` says how high it is to be.
+    ``flow`` (topic, other) and ``matches`` are what `workbench.measures.topic_flow` and `match_topics` find; ``names`` are
+    those of the topics of each run (see `workbench.views.names_of_topics`), by default their numbers, of at most so many
+    letters. An overlay of `Polygons` (other ribbons, then the matched ones of each colour), `Rectangles` (bars), and
+    `Labels`: the runs, and the names of both sides, on the right after the distance of each match.
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     both = zip(matches["topic"].values.tolist(), matches["matched"].values.tolist(), strict=True)
     partner = {match: topic for topic, match in both if match >= 0}
     order = _by_size(flow.sum("other"))
@@ -82,25 +70,66 @@ def topic_flow_view(
     bars = [(x, top - height, x + WIDE, top) for x, column in ((LEFT, left), (RIGHT, right))
             for top, height in zip(column.top, column.height, strict=True)]
     down = min((column.top - np.maximum(column.height, 1)).min() for column in (left, right))
-    texts = [
-        (hv.Labels(told, ["x", "y"], name, label=name), align, weight)
-        for name, told, align, weight in _texts(left, right, matches, letters, runs, names)
-    ]
-    return hv.Overlay([
+    ribbons_and_bars = [
         *(
-            hv.Polygons(drawn, ["x", "y"], "tokens", label="other ribbons" if look == GRID else "matched ribbons").opts(
-                color=look, facecolor=look, edgecolor="none", alpha=0.5, linewidth=0, backend="matplotlib"
-            )
+            element("Polygons", drawn, ["x", "y"], "tokens", label="other ribbons" if look == GRID else "matched ribbons",
+                    color=look, facecolor=look, edgecolor="none", alpha=0.5, linewidth=0)
             for look, drawn in ribbons.items()
         ),
-        hv.Rectangles(bars).opts(color=INK, facecolor=INK, linewidth=0, backend="matplotlib"),
-        *(
-            labels.opts(size=6.5, color=INK, horizontalalignment=align, weight=weight, backend="matplotlib")
-            for labels, align, weight in texts
-        ),
-    ]).opts(
-        xlim=(0, 1), ylim=(down, 1.6), xaxis=None, yaxis=None, show_frame=False, show_grid=False, show_legend=False,
-        title=title, fig_inches=(3.4, ROW * (1.6 - down)), aspect="auto", fig_rcparams=RC, backend="matplotlib",
+        element("Rectangles", bars, color=INK, facecolor=INK, linewidth=0),
+    ]
+    texts = [text_labels(drawn, name, align=align, weight=weight)
+             for name, drawn, align, weight in _texts(left, right, matches, letters, runs, names)]
+    return bare_panel([*ribbons_and_bars, *texts], (3.4, ROW * (1.6 - down)), (0, 1), (down, 1.6), title=title)
+
+
+def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Flows between the first runs of labels that follow each other, at most four; of a single label between its first two.
+
+    Only where the training tokens are at hand.
+    """
+    known = {
+        label: own for label, own in shown.by_label("phi", "n_kw").items() if spec_of(own[0]).train in shown.corpora
+    }
+    named = [(label, label, own[0]) for label, own in known.items()]
+    if len(known) == 1:
+        named = [(f"{label}, seed {spec_of(run).seed}", label, run) for label, own in known.items() for run in own[:2]]
+    pairs = [(a, b) for a, b in pairwise(named) if spec_of(a[2]).train == spec_of(b[2]).train
+             and shown.corpora[spec_of(a[2]).train].n_pairs <= MOST_PAIRS][:MOST_FLOWS]
+    for ((left, label, a), (right, _, b)), short in zip(
+        pairs, file_names(f"{a[0]}-to-{b[0]}" for a, b in pairs), strict=True
+    ):
+        flow, matches = topic_flow(a, b, shown.corpora[spec_of(a).train]), match_topics(a, b)
+        matched, far = ({topic: float(matches[name].sel(topic=topic)) for topic in matches["topic"].values.tolist()}
+                        for name in ("matched", "distance"))
+        rows = [
+            [left, topic, right, other, tokens, int(matched[topic] == other), far[topic] if matched[topic] == other else ""]
+            for (topic, other), tokens in flow.to_series().items()
+        ]
+        yield flow_picture(
+            f"{view.name}-{short}", (left, right), (a, b), flow, matches, lambda topic, label=label: shown.looks[label].colour,
+            shown.columns, ["left", "topic", "right", "other", "tokens", "matched", "distance"], rows,
+        )
+
+
+def flow_picture(
+    name: str, called: tuple[str, str], runs: tuple[xr.Dataset, xr.Dataset], flow: xr.DataArray, matches: xr.Dataset,
+    colour: Callable[[int], str], columns: int, header: list | tuple = (), rows: list | tuple = (),
+) -> Picture:
+    """The flow between two runs; see `topic_flow_view`."""
+    letters = columns * LETTERS
+    names = tuple(names_of_topics(run, 3 if columns == 1 else 5, letters) for run in runs)
+    panels = [topic_flow_view(flow, matches, called, names, colour, letters)]
+    left, right = called
+    caption = (
+        f"Which topics of {left} (left) and {right} (right) are the same: ribbons are as thick as the training tokens that "
+        "both topics are expected to share, coloured between topics that are matched (each once, by the smallest sum of "
+        "distances), grey between others; thinner than 0.6 % of the tokens is not drawn. The distance of a match is the "
+        "square root of the Jensen-Shannon divergence of the words (base 2): 0 the same, 1 no word in common."
+    )
+    return Picture(
+        name, f"Topics of {left} and {right}", caption, panels, list(header), list(rows), legend=False,
+        height=height_of(panels), runs=list(runs),
     )
 
 

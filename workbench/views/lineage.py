@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from workbench.measures import Edge, each_run, lineage, spec_of
-from workbench.views.style import COLOURS, INK, RC
+from collections.abc import Iterator
+
+from workbench.measures import each_run, lineage, spec_of
+from workbench.measures.lineage import descent
+from workbench.views.elements import bare_panel, element, height_of
+from workbench.views.picture import Picture, SideBySide, View
+from workbench.views.style import COLOURS, INK
 
 ROW = 0.17
 """Height of a run, inches."""
@@ -16,67 +21,50 @@ MOST_ROWS = 60
 def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
     """The runs that began from others, each below and to the right of the one whose counts it took.
 
-    Returns
-    -------
-    holoviews.Overlay
-        `Path` (who from whom), `Scatter` (runs that are there), `Labels` (name, label and iteration). Runs that
-        have nothing to do with others are left out; it is empty where all are. Its height in inches is what
-        `lineage_height` says.
-
-    Raises
-    ------
-    MeasureError
+    `holoviews.Overlay` of `Path` (who from whom), `Scatter` (runs that are there) and `Labels` (name, label, iteration), as
+    high as `lineage_height`; runs that have nothing to do with others are left out.
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     runs = each_run(runs)
-    rows = _rows(runs)
-    hidden = len(rows) - MOST_ROWS
+    rows = descent(lineage(runs))
     drawn = rows[:MOST_ROWS]
     of_run = {run.attrs["name"]: spec_of(run).label() for run in runs}
-    row_of = {name: at for at, (name, *_) in enumerate(drawn)}
+    row_of = {name: at for at, (name, _, _) in enumerate(drawn)}
     paths, texts = [], []
     for at, (name, depth, edge) in enumerate(drawn):
         x = depth * INDENT
         if edge:
             left = x - INDENT
             paths.append([(left, -row_of[edge.parent]), (left, -at), (x, -at)])
-        told = f"{name} ({of_run[name]})" if name in of_run else f"{name} (not among these runs)"
-        texts.append((x + 0.4 * INDENT, -at, f"{told}, {edge.told.replace(f'{edge.parent}, ', '', 1)}" if edge else told))
-    if hidden > 0:
-        texts.append((0.0, -len(drawn), f"and {hidden} more"))
+        called = f"{name} ({of_run.get(name, 'not among these runs')})"
+        texts.append((x + 0.4 * INDENT, -at, f"{called}, {edge.text.replace(f'{edge.parent}, ', '', 1)}" if edge else called))
+    if len(rows) > MOST_ROWS:
+        texts.append((0.0, -len(drawn), f"and {len(rows) - MOST_ROWS} more"))
     points = [(depth * INDENT, -at) for at, (name, depth, _) in enumerate(drawn) if name in of_run]
-    down = len(texts)
-    return hv.Overlay([
-        hv.Path(paths).opts(color=INK, linewidth=0.7, alpha=0.5, backend="matplotlib"),
-        hv.Scatter(points).opts(color=colour, s=14, linewidth=0, backend="matplotlib"),
-        hv.Labels(texts).opts(
-            size=6, color=INK, horizontalalignment="left", verticalalignment="center", backend="matplotlib"
-        ),
-    ]).opts(
-        xlim=(-0.5 * INDENT, 1), ylim=(0.6 - max(down, 1), 0.6), xaxis=None, yaxis=None, show_frame=False, show_grid=False,
-        show_legend=False, title=title, fig_inches=(7.0, lineage_height(runs)), aspect="auto", fig_rcparams=RC,
-        backend="matplotlib",
+    return bare_panel(
+        [
+            element("Path", paths, color=INK, linewidth=0.7, alpha=0.5),
+            element("Scatter", points, color=colour, s=14, linewidth=0),
+            element("Labels", texts, size=6, color=INK, horizontalalignment="left", verticalalignment="center"),
+        ],
+        (7.0, lineage_height(runs)), (-0.5 * INDENT, 1), (0.6 - max(len(texts), 1), 0.6), title=title,
     )
 
 
 def lineage_height(runs) -> float:
     """Inches that `lineage_view` needs for its rows."""
-    return ROW * max(min(len(_rows(each_run(runs))), MOST_ROWS + 1), 1)
+    return ROW * max(min(len(descent(lineage(runs))), MOST_ROWS + 1), 1)
 
 
-def _rows(runs) -> list[tuple[str, int, Edge | None]]:
-    """(name, depth, edge to the parent) of the runs that began from others and of their parents, as a tree reads."""
-    edges = lineage(runs)
-    begun = {edge.run: edge for edge in edges}
-    children: dict[str, list[str]] = {}
-    for edge in edges:
-        children.setdefault(edge.parent, []).append(edge.run)
-    found: list[tuple[str, int, Edge | None]] = []
-    waiting = [(name, 0) for name in reversed(children) if name not in begun]
-    while waiting:
-        name, depth = waiting.pop()
-        found.append((name, depth, begun.get(name)))
-        waiting += [(child, depth + 1) for child in reversed(children.get(name, []))]
-    return found
+def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """The tree of the runs that began from others."""
+    edges = lineage(shown.runs)
+    related = {name for edge in edges for name in (edge.run, edge.parent)}
+    panels = [lineage_view(shown.runs)]
+    yield Picture(
+        view.name, view.title,
+        "Each run that began from the counts of another one, below and to the right of it, with the iteration whose counts "
+        "it took.",
+        panels, ["run", "parent", "hash", "iteration", "dropped"],
+        [[edge.run, edge.parent, edge.hash, edge.iteration, edge.dropped] for edge in edges], legend=False,
+        height=height_of(panels), runs=[run for run in shown.runs if run.attrs["name"] in related],
+    )

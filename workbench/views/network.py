@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from workbench.measures import MeasureError, mixture_table, spec_of
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
-from workbench.views.style import INK, RC
+from workbench.views.elements import bare_panel, element, height_of, text_labels
+from workbench.views.picture import Picture, SideBySide, View, file_names, has
+from workbench.views.style import INK
 
 STEP = 3.7
 """From one column of levels to the next; an ellipse is 1.7 wide and 0.9 high."""
@@ -20,16 +25,17 @@ ALONG = np.linspace(0, 1, 21)
 HEAD_LENGTH, HEAD_WIDTH = 0.2, 0.08
 INCHES = 0.42
 """Of a unit on paper."""
+COLUMNS = ("level", "row", "value", "topic", "node", "tokens")
 FILLED = {"dirichlet": "#c4e6f8", "point": "#ffffff", "observed": "#dddddd"}
 
 
 class Arrow(NamedTuple):
-    """A variable on its way from the level that draws it to one that it tells something."""
+    """A variable, from the level that draws it to one that it is given to."""
 
     path: np.ndarray    # (point, 2)
     head: np.ndarray    # (3, 2)
     name: str
-    chooses: bool       # does it number the rows? Otherwise it only says whether the level is visited
+    chooses: bool       # does it number the rows? Otherwise it only decides whether the level is visited
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -60,7 +66,7 @@ def drawing_of(network: Network) -> Drawing:
     arrows = _arrows(network, at)
     return Drawing(
         {level.name: at[level.name] for level in network.levels},
-        {level.name: _rows_told(network, level) for level in network.levels}, arrows,
+        {level.name: _rows_text(network, level) for level in network.levels}, arrows,
     )
 
 
@@ -69,57 +75,56 @@ def network_view(network: Network, title: str = ""):
 
     As in Heinrich & Goesele (2009), Fig. 1: ellipses are mixture levels, arrows discrete variables. An arrow is dotted where
     its variable only decides whether or with which kind of row a level is visited; the ellipse of an observed level is
-    grey, that of a level of point estimates is open; the word is what leaves the last one.
-
-    Parameters
-    ----------
-    network : Network
-    title : str
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Polygons` (ellipses, heads), `Path` (arrows) and `Labels`; the option ``fig_inches`` says how large it is to be.
+    grey, that of a level of point estimates is open; the word is what leaves the last one. An overlay of `Polygons` (ellipses,
+    heads), `Path` (arrows) and `Labels`.
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     drawing = drawing_of(network)
     at, arrows, limits = drawing.places, drawing.arrows, drawing.limits
-    ellipses = [
-        hv.Polygons([_ellipse(at[level.name])], label=level.name).opts(
-            facecolor=FILLED[level.kind], edgecolor=INK, linewidth=0.8, backend="matplotlib"
-        ) for level in network.levels
-    ]
-    lines = [
-        hv.Path([arrow.path], label=arrow.name).opts(
-            color=INK, linewidth=0.8, linestyle="-" if arrow.chooses else ":", backend="matplotlib"
-        ) for arrow in arrows
-    ]
-    heads = hv.Polygons([arrow.head for arrow in arrows]).opts(facecolor=INK, edgecolor=INK, linewidth=0, backend="matplotlib")
-    names = [(*at[level.name], level.name) for level in network.levels]
     below = [(x, y - HALF_HEIGHT - BELOW, drawing.rows[name]) for name, (x, y) in at.items()]
-    told = [(*arrow.middle, arrow.name) for arrow in arrows]
-    return hv.Overlay([
-        *lines, heads, *ellipses, _labels(names, "levels", 8, "center", "bold"), _labels(below, "rows", 6.5, "center"),
-        _labels(told, "variables", 7, "center"),
-    ]).opts(
-        xlim=limits[0], ylim=limits[1], xaxis=None, yaxis=None, show_frame=False, show_grid=False, show_legend=False,
-        title=title, fig_inches=tuple(INCHES * (high - low) for low, high in limits), aspect="equal",
-        fig_rcparams=RC, backend="matplotlib",
+    return bare_panel(
+        [
+            *(element("Path", [arrow.path], label=arrow.name, color=INK, linewidth=0.8, linestyle="-" if arrow.chooses else ":")
+              for arrow in arrows),
+            element("Polygons", [arrow.head for arrow in arrows], facecolor=INK, edgecolor=INK, linewidth=0),
+            *(element("Polygons", [_ellipse(at[level.name])], label=level.name, facecolor=FILLED[level.kind], edgecolor=INK,
+                      linewidth=0.8) for level in network.levels),
+            text_labels([(*place, name) for name, place in at.items()], "levels", 8, weight="bold"),
+            text_labels(below, "rows"), text_labels([(*arrow.middle, arrow.name) for arrow in arrows], "variables", 7),
+        ],
+        tuple(INCHES * (high - low) for low, high in limits), *limits, title=title, aspect="equal",
     )
 
 
-def _labels(texts, name: str, size: float, align: str, weight: str = "normal"):
-    import holoviews as hv
+def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Each network once, with the tokens of its rows and values in one run that has its counts behind it."""
+    own: dict[Network, list] = {}
+    for run in shown.runs:
+        if has(run, "model.levels"):
+            own.setdefault(spec_of(run).parts()[1], []).append(run)
+    for (network, runs), short in zip(own.items(), file_names(each.name for each in own), strict=True):
+        panels = [network_view(network)]
+        levels = "; ".join(f"{name}: {text}" for name, text in network.describe_levels())
+        yield Picture(
+            f"{view.name}-{short}", f"{view.title} {network.name}",
+            "Mixture levels (ellipses: blue with a Dirichlet prior, grey known, open estimated) and the variables that they "
+            "draw (arrows, with their number of values; dotted where a variable only decides what is visited). What follows a "
+            f"level's name numbers its rows, what follows the arrow is drawn. {levels}.",
+            panels, list(COLUMNS), _tokens(runs).to_numpy(object).tolist(), legend=False, height=height_of(panels), runs=runs,
+        )
 
-    return hv.Labels(texts, ["x", "y"], name, label=name).opts(
-        size=size, color=INK, horizontalalignment=align, weight=weight, backend="matplotlib"
-    )
+
+def _tokens(runs: list) -> pd.DataFrame:
+    """The table of the first run that has the counts of its levels; empty where none has."""
+    for run in runs:
+        try:
+            return mixture_table(run).reindex(columns=COLUMNS)
+        except MeasureError:
+            continue
+    return pd.DataFrame(columns=COLUMNS)
 
 
 def _given(level: Level) -> dict[str, bool]:
-    """What a level is given: whether it numbers the rows, by name of the variable."""
+    """The variables that a level is given, by name: do they number its rows?"""
     choosing = {name for rows in level.rows for name in rows.by}
     return dict.fromkeys(sorted(choosing), True) | {
         name: False for rows in level.rows for name, *_ in rows.when if name not in choosing
@@ -147,7 +152,7 @@ def _ellipse(centre) -> np.ndarray:
 
 
 def _arrows(network: Network, at) -> list[Arrow]:
-    """Every variable to every level that it tells something, and the word out of the last, bent over what they pass."""
+    """Every variable to every level that it is given to, and the word out of the last, bent over what they pass."""
     found = []
     drawn_by = {level.draws: level.name for level in network.levels}
     for level in network.levels:
@@ -175,7 +180,7 @@ def _arrow(start, end, bend: float, name: str, chooses: bool) -> Arrow:
     return Arrow(path, np.array([path[-1], foot + HEAD_WIDTH * across, foot - HEAD_WIDTH * across]), name, chooses)
 
 
-def _rows_told(network: Network, level: Level) -> str:
+def _rows_text(network: Network, level: Level) -> str:
     """How many rows a level has, and of how many values, on two lines: 5 rows a document / of 10."""
     if level.table == AUTHORS:
         return "authors of\nthe document"

@@ -1,10 +1,13 @@
-"""How inference itself gets on: bound, log joint or objective, what is learnt of the priors, topics and their sizes."""
+"""Curves of what inference records: bound, log joint or objective, learnt priors, numbers and sizes of topics, all else."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from workbench.measures import (
+    CLOCKS,
     TOPIC_NUMBERS,
     MeasureError,
     bound_of,
@@ -15,13 +18,23 @@ from workbench.measures import (
     moves,
     one_run,
     quantity,
+    spec_of,
 )
-from workbench.views.curves import dimension, overlay
-from workbench.views.style import INK, RC, looks
+from workbench.models import VARIABLES
+from workbench.views.comparison import MEASURES
+from workbench.views.curves import SHORT, dimension, overlay
+from workbench.views.elements import element, panel
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, capital, fitting_panels, rows_of
+from workbench.views.style import COLOURS, INK, looks
 
 CONCENTRATIONS = ("alpha_total", "beta_total", "top_concentration", "beta")
 """Hyperparameters that are one number."""
 OBJECTIVES = ("bound", "log_joint", "objective")
+SHOWN = {
+    *CLOCKS, *CONCENTRATIONS, *OBJECTIVES, *TOPIC_NUMBERS, *MEASURES.values(), "collapsed_bound", "change", "moved", "scan",
+    "n_k", "alpha", "move", "move_accepted", "move_gain", "move_from", "move_to",
+}
+"""Variables of each iteration that other pictures show, or that are about the progress of an engine alone."""
 
 
 def objectives_of(runs) -> list[str]:
@@ -30,27 +43,49 @@ def objectives_of(runs) -> list[str]:
     return [name for name in OBJECTIVES if any(name in run for run in runs)]
 
 
-def objective_curves(runs, which: str = "bound", against: str = "iteration"):
-    """The bound, the log joint or the objective of the runs that record it: `holoviews.Overlay`, a `Curve` for each label.
+def concentrations_of(runs) -> list[str]:
+    """Which hyperparameters that are one number any of the runs learns."""
+    learnt = {name for run in each_run(runs) for name in learnt_by(run)}
+    return [name for name in CONCENTRATIONS if name in learnt]
 
-    Raises
-    ------
-    MeasureError
+
+def number_curves(runs, name: str, against: str = "iteration"):
+    """A number of each iteration over the course of the runs that have it: `holoviews.Overlay`, a `Curve` for each label.
     """
-    if which not in OBJECTIVES:
-        raise MeasureError(f"no objective '{which}'; there are {', '.join(OBJECTIVES)}")
     runs = each_run(runs)
-    return overlay(mean_curves(runs, which, against), which, against, looks(labels_of(runs)))
+    about = next((run[name].attrs for run in runs if name in run), None)
+    return overlay(mean_curves(runs, name, against), name, against, looks(labels_of(runs)), about=about)
+
+
+def objective_curves(runs, which: str = "bound", against: str = "iteration"):
+    """The bound, the log joint or the objective of the runs that record it; see `number_curves`."""
+    return number_curves(runs, _one_of(OBJECTIVES, which, "no objective '{}'"), against)
+
+
+def topic_number_curves(runs, which: str = "n_active_topics", against: str = "iteration"):
+    """How many topics there are over the course of the runs; see `number_curves`."""
+    return number_curves(runs, _one_of(TOPIC_NUMBERS, which, "no number of topics '{}'"), against)
+
+
+def concentration_curves(runs, which: str, against: str = "iteration"):
+    """A hyperparameter that is one number, of the runs that learn it; see `number_curves`."""
+    _one_of(CONCENTRATIONS, which, "no hyperparameter '{}' that is one number")
+    runs = each_run(runs)
+    learning = {label for run, label in zip(runs, labels_of(runs), strict=True) if which in learnt_by(run)}
+    curves = [curve for curve in mean_curves(runs, which, against) if curve.group in learning]
+    return overlay(curves, which, against, looks(labels_of(runs)))
+
+
+def _one_of(known: tuple[str, ...], name: str, otherwise: str) -> str:
+    if name not in known:
+        raise MeasureError(f"{otherwise.format(name)}; there are {', '.join(known)}")
+    return name
 
 
 def bound_curves(runs, against: str = "iteration"):
-    """The bounds for each training token, nats, of whatever engines have one: `holoviews.Overlay`, a `Curve` for each label.
+    """The bounds for each training token, nats, of whatever engines have one; see `number_curves`.
 
     Of engines that integrate theta and phi out it is the bound of the collapsed model, and the label says so.
-
-    Raises
-    ------
-    MeasureError
     """
     runs = each_run(runs)
     labels = labels_of(runs)
@@ -62,96 +97,171 @@ def bound_curves(runs, against: str = "iteration"):
     return overlay(curves, "bound_per_token", against, looks(labels))
 
 
-def topic_number_curves(runs, which: str = "n_active_topics", against: str = "iteration"):
-    """How many topics there are over the course of the runs: `holoviews.Overlay`, a `Curve` for each label.
-
-    Raises
-    ------
-    MeasureError
-    """
-    if which not in TOPIC_NUMBERS:
-        raise MeasureError(f"no number of topics '{which}'; there are {', '.join(TOPIC_NUMBERS)}")
-    runs = each_run(runs)
-    return overlay(mean_curves(runs, which, against), which, against, looks(labels_of(runs)))
-
-
-def concentrations_of(runs) -> list[str]:
-    """Which hyperparameters that are one number any of the runs learns."""
-    learnt = {name for run in each_run(runs) for name in learnt_by(run)}
-    return [name for name in CONCENTRATIONS if name in learnt]
-
-
-def concentration_curves(runs, which: str, against: str = "iteration"):
-    """A hyperparameter that is one number, of the runs that learn it: `holoviews.Overlay`, a `Curve` for each label.
-
-    Raises
-    ------
-    MeasureError
-    """
-    if which not in CONCENTRATIONS:
-        raise MeasureError(f"no hyperparameter '{which}' that is one number; there are {', '.join(CONCENTRATIONS)}")
-    runs = each_run(runs)
-    style = looks(labels_of(runs))
-    learning = {label for run, label in zip(runs, labels_of(runs), strict=True) if which in learnt_by(run)}
-    return overlay([curve for curve in mean_curves(runs, which, against) if curve.group in learning], which, against, style)
-
-
-def move_curve(run, colour: str = "#0072B2", title: str = ""):
+def move_curve(run, colour: str = COLOURS[0], title: str = ""):
     """The bound for each token of one run with the splits and merges that it tried.
 
-    Returns
-    -------
-    holoviews.Overlay
-        A `Curve`, and three `Scatter` of the iterations after which something was tried: splits that were kept (triangles
-        up), merges that were kept (triangles down), and whatever was taken back (crosses).
+    A `Curve`, and three `Scatter` of the iterations after which something was tried: splits that were kept (triangles up),
+    merges that were kept (triangles down), and whatever was taken back (crosses).
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     run = one_run(run)
     x, y = dimension("iteration"), dimension("bound_per_token")
     bound = quantity(run, "bound_per_token")
-    kinds = {"split, kept": ("^", 34, colour), "merge, kept": ("v", 34, colour), "taken back": ("X", 14, INK)}
+    kinds = {"split, kept": ("^", 34, colour, 1), "merge, kept": ("v", 34, colour, 1), "taken back": ("X", 14, INK, 0.35)}
     at = {kind: [] for kind in kinds}
     for move in moves(run):
         at[f"{move.kind}, kept" if move.accepted else "taken back"].append(move.iteration)
     marks = [
-        hv.Scatter((where, bound.sel(iteration=where).values), x, y, label=kind).opts(
-            color=kinds[kind][2], marker=kinds[kind][0], s=kinds[kind][1], linewidth=0,
-            alpha=0.35 if kind == "taken back" else 1, show_grid=True, backend="matplotlib",
-        )
-        for kind, where in at.items()
+        element("Scatter", (at[kind], bound.sel(iteration=at[kind]).values), x, y, label=kind, marker=marker, s=size, color=ink,
+                alpha=alpha, linewidth=0, show_grid=True)
+        for kind, (marker, size, ink, alpha) in kinds.items()
     ]
-    line = hv.Curve((run["iteration"].values, bound.values), x, y, label="bound").opts(
-        color=colour, linewidth=1.0, show_grid=True, backend="matplotlib"
-    )
-    return hv.Overlay([line, *marks]).opts(
-        aspect=1.5, fig_inches=3.4, show_legend=False, title=title, fig_rcparams=RC, padding=0.04, backend="matplotlib",
-    )
+    line = element("Curve", (run["iteration"].values, bound.values), x, y, label="bound", color=colour, linewidth=1.0,
+                   show_grid=True)
+    return panel([line, *marks], title=title, padding=0.04)
 
 
-def topic_size_curves(run, colour: str = "#0072B2", title: str = "", which: str = "n_k"):
+def topic_size_curves(run, colour: str = COLOURS[0], title: str = "", which: str = "n_k"):
     """(Expected) tokens of each topic over the iterations of one run: `holoviews.Overlay`, a `Curve` for each topic.
 
     The topic that ends up largest is drawn darkest; topics that never have a token are left out where others have.
-    ``which`` is another number of each topic, ``alpha``, drawn the same.
+    ``which`` is another vector of each iteration, as ``alpha``, drawn the same.
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     run = one_run(run)
-    x, y = dimension("iteration"), dimension(which)
-    sizes = run["n_k"].values
+    dim = run[which].dims[1]
+    x, y = dimension("iteration"), dimension(which, run[which].attrs)
+    of_topics = dim == "topic" and "n_k" in run
+    sizes = run["n_k" if of_topics else which].values
     rank = np.argsort(np.argsort(-sizes[-1], kind="stable"))
     strength = 1 - 0.75 * rank / max(len(rank) - 1, 1)
-    seen = np.flatnonzero((sizes >= 1 - 1e-9).any(axis=0))
+    seen = np.flatnonzero((sizes >= 1 - 1e-9).any(axis=0)) if of_topics else ()
     curves = [
-        hv.Curve((run["iteration"].values, run[which].values[:, k]), x, y, label=f"topic {run['topic'].values[k]}").opts(
-            color=colour, alpha=float(strength[k]), linewidth=1.0, show_grid=True, backend="matplotlib"
-        )
+        element("Curve", (run["iteration"].values, run[which].values[:, k]), x, y, label=f"{dim} {run[dim].values[k]}",
+                color=colour, alpha=float(strength[k]), linewidth=1.0, show_grid=True)
         for k in (seen if len(seen) else range(len(rank)))
     ]
-    return hv.Overlay(curves).opts(
-        aspect=1.5, fig_inches=3.4, show_legend=False, title=title, fig_rcparams=RC, padding=0.02,
-        backend="matplotlib",
+    return panel(curves, title=title, padding=0.02)
+
+
+# ---------------------------------------------------------------------- pictures of what was recorded
+
+
+def _meanings(names) -> str:
+    return " ".join(f"{name}: {VARIABLES[name].meaning} ({VARIABLES[name].unit})." for name in names)
+
+
+def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Bounds for each token against iterations and seconds."""
+    names = [name for name in ("bound", "collapsed_bound") if any(name in run for run in shown.runs)]
+    collapsed = " Of engines that have both, the collapsed bound is drawn, which is the one to compare with other collapsed " \
+        "engines, and the legend says so." if any(bound_of(run) == "collapsed_bound" for run in shown.runs) else ""
+    yield Picture(
+        view.name, view.title,
+        "Bounds divided by the number of training tokens, against iterations and against seconds of inference; engines without "
+        f"a bound are not drawn.{collapsed} {_meanings(names)}{shown.bands}",
+        [bound_curves(shown.runs, clock) for clock in ("iteration", "elapsed")], *shown.records(*names, "bound_per_token"),
     )
+
+
+def draw_objectives(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Log joint and objective, a panel each."""
+    names = [name for name in objectives_of(shown.runs) if name != "bound"]
+    yield Picture(
+        view.name, view.title,
+        "What the engines that sample climb, one quantity a panel; they are not comparable across panels. "
+        f"{_meanings(names)}{shown.bands}",
+        [objective_curves(shown.runs, name) for name in names], *shown.records(*names),
+    )
+
+
+def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """How many topics there are, by each definition."""
+    yield Picture(
+        view.name, view.title,
+        "How many topics there are over the iterations, by three definitions, in this order: "
+        f"{'; '.join(VARIABLES[name].meaning for name in TOPIC_NUMBERS)}.{shown.bands}",
+        [topic_number_curves(shown.runs, name) for name in TOPIC_NUMBERS], *shown.records(*TOPIC_NUMBERS),
+    )
+
+
+def draw_concentrations(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Hyperparameters that are one number, a panel each, of the runs that learn them."""
+    if names := concentrations_of(shown.runs):
+        yield Picture(
+            view.name, view.title,
+            "Over the iterations, of the runs that learn them: the mean of the posterior, the maximum, or the sample. "
+            f"{capital('; '.join(f'{SHORT[name]}: {VARIABLES[name].meaning}' for name in names))}.{shown.bands}",
+            [concentration_curves(shown.runs, name) for name in names], *shown.records(*names),
+        )
+
+
+def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """The bound with what was tried, a panel for each label; nothing where no run tried a move."""
+    moving = {label: tried for label, own in shown.by_label().items() if (tried := [run for run in own if moves(run)])}
+    panels, left_out = fitting_panels(moving)
+    rows = [
+        row for label, own in moving.items() for run in own
+        for row in rows_of(label, run, [(*move[:5], int(move.accepted)) for move in moves(run)])
+    ]
+    if moving:
+        yield Picture(
+            view.name, view.title,
+            "The bound for each training token (nats) of one run of each label, with what was tried after an iteration: "
+            "triangles up are splits that were kept, triangles down merges that were kept, crosses moves that were taken "
+            f"back.{left_out}",
+            [move_curve(own[0], shown.looks[label].colour, label) for label, own in panels.items()],
+            [*WHOSE, "iteration", "move", "from", "to", "gain", "kept"], rows, legend=False,
+            runs=[run for label in moving for run in shown.by_label()[label]],
+        )
+
+
+def draw_topic_sizes(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Sizes of the topics of one run of each label."""
+    which = "one run of each label" if len(shown.runs) > 1 else f"one run (seed {spec_of(shown.runs[0]).seed})"
+    yield _vectors(
+        view.name, view.title, shown, "n_k",
+        "(Expected) training tokens of each topic over the iterations, a line for each topic, the finally largest strongest; "
+        f"{which}.",
+    )
+
+
+def draw_alphas(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """The learnt prior of each topic, of one run of each label."""
+    yield _vectors(
+        view.name, view.title, shown, "alpha",
+        "The learnt prior alpha of each topic in a document over the iterations, a line for each topic, the finally largest "
+        "topic strongest; one run of each label.",
+    )
+
+
+def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str) -> Picture:
+    """A vector of each iteration, a panel for the first run of each label that records it."""
+    first = shown.first(which)
+    panels, left_out = fitting_panels(first)
+    dim = next(iter(first.values()))[which].dims[1]
+    rows = [
+        row for label, run in first.items()
+        for row in rows_of(label, run, run[which].to_dataframe().reset_index()[["iteration", dim, which]])
+    ]
+    return Picture(
+        name, title, f"{caption}{left_out}",
+        [topic_size_curves(run, shown.looks[label].colour, label, which) for label, run in panels.items()],
+        [*WHOSE, "iteration", dim, which], rows, legend=False, runs=list(first.values()),
+    )
+
+
+def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """All that no other view shows: numbers of each iteration, a panel each, and a picture for each vector."""
+    numbers, vectors = ({
+        name: values.attrs.get("long_name", name) for run in shown.runs for name, values in run.data_vars.items()
+        if values.dims[:1] == ("iteration",) and values.ndim == ndim and name not in SHOWN and values.dtype.kind in "fiub"
+    } for ndim in (1, 2))
+    if numbers:
+        yield Picture(
+            view.name, view.title, f"{capital('; '.join(numbers.values()))}.{shown.bands}",
+            [number_curves(shown.runs, name) for name in numbers], *shown.records(*numbers),
+        )
+    for name, meaning in vectors.items():
+        yield _vectors(
+            f"{view.name}-{name}", capital(name.replace("_", " ")), shown, name,
+            f"{capital(meaning)}, over the iterations, the finally largest strongest; one run of each label.",
+        )

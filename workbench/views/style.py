@@ -1,4 +1,4 @@
-"""One look for every picture: colours that the colour-blind tell apart, lines that a grey copier tells apart.
+"""Colours, lines and markers of all pictures, distinct for colour-blind people and on a grey copy.
 
 Colours are those of Okabe & Ito (2008) with a brown for their yellow, which is too pale on paper. An engine
 looks the same in every figure: of LDA, variational ones are dashed, the hybrid of each is solid with the

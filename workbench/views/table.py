@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.views.style import GREY, INK, RC
+from workbench.views.elements import bare_panel, element, text_labels
+from workbench.views.style import GREY, INK
 
 LINE = 0.14
 """Height of a line, inches."""
@@ -20,23 +21,10 @@ class Line(NamedTuple):
 
 
 def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], title: str = ""):
-    """Columns in groups, rows with names, two numbers in a cell.
+    """Columns in groups, rows with names, two numbers in a cell: `holoviews.Overlay`, as high as `table_height`.
 
-    Parameters
-    ----------
-    heads : of (name of a group, names of its columns)
-    lines : of Line
-        With as many cells as there are columns.
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Labels` (names, headings, numbers and those below them) and `Segments` (rules). Its height in inches is what
-        `table_height` says.
+    ``heads`` are names of groups with those of their columns; a line has no cell or as many as there are columns.
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     names, bold, numbers, below, rules = [], [], [], [], []
     x = MARGIN
     for group, columns in heads:
@@ -59,21 +47,11 @@ def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], titl
                 below.append((MARGIN + at + 0.5, y - 0.9, other))
         y -= 2.1 if any(other for _, other in line.cells) else 1.1
     drawn = [
-        *(
-            hv.Labels(texts, ["x", "y"], name, label=name).opts(
-                size=6.5, color=colour, horizontalalignment=align, backend="matplotlib", **more
-            )
-            for name, texts, colour, align, more in (
-                ("name", names, INK, "left", {}), ("heading", bold, INK, "center", {"weight": "bold"}),
-                ("number", numbers, INK, "center", {}), ("other", below, GREY, "center", {}),
-            )
-        ),
-        hv.Segments([*rules, (0.0, y + 0.4, x, y + 0.4)]).opts(color=INK, linewidth=0.6, backend="matplotlib"),
+        text_labels(names, "name", align="left"), text_labels(bold, "heading", weight="bold"), text_labels(numbers, "number"),
+        text_labels(below, "other", color=GREY),
+        element("Segments", [*rules, (0.0, y + 0.4, x, y + 0.4)], color=INK, linewidth=0.6),
     ]
-    return hv.Overlay(drawn).opts(
-        xlim=(0, x), ylim=(y, 0.6), xaxis=None, yaxis=None, show_frame=False, show_grid=False, show_legend=False, title=title,
-        aspect="auto", fig_inches=(7.0, table_height(lines)), fig_rcparams=RC, backend="matplotlib",
-    )
+    return bare_panel(drawn, (7.0, table_height(lines)), (0, x), (y, 0.6), title=title)
 
 
 def table_height(lines: list[Line]) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import xarray as xr
 
-from workbench.measures import one_run, topic_sizes, topics_by_size
+from workbench.measures import one_run, spec_of, topic_map, topic_sizes, topics_by_size
 from workbench.views.curves import dimension
-from workbench.views.style import COLOURS, INK, RC
+from workbench.views.elements import ROW, axis, bare_panel, element, panel, text_labels
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
+from workbench.views.style import COLOURS, INK
 from workbench.views.topics import names_of_topics
 
 MAP_SIZE = (2.7, 2.3)
@@ -22,30 +24,17 @@ PALE = "26"
 DIGIT, HIGH = 0.062, 0.105
 """Inches that a digit is wide and a number high, at 6.5 points."""
 MOST_LISTED = 20
-LIST_ROW = 0.135
-"""Height of a line of the list, inches."""
+PLACES = ("x", "y", "n_k", "share")
 
 
 def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
-    """What `workbench.measures.topic_map` finds: topics as circles on a plane, each with its number.
+    """The map of `workbench.measures.topic_map`: topics as circles on a plane, each with its number.
 
     A circle's area is the topic's share of the tokens. A number stands where its circle is the smallest around it, or at the
-    end of a thin line from its circle, so that circles that lie on each other are told apart; no two numbers lie on each
-    other, however many topics there are.
-
-    Parameters
-    ----------
-    found : Dataset
-        Dim ``topic``: ``x``, ``y``, ``share``.
-
-    Returns
-    -------
-    holoviews.Overlay
-        `Segments` (from circles to numbers that stand apart), `Points` (x, y and the share) and `Labels` (numbers).
+    end of a thin line from its circle, so that circles that lie on each other can be distinguished; no two numbers lie on each
+    other, however many topics there are. An overlay of `Segments` (from circles to numbers that stand apart), `Points` (x, y
+    and the share) and `Labels` (numbers).
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     found = found.isel(topic=np.argsort(-found["share"].values, kind="stable"))
     share, points = found["share"].values, np.column_stack([found["x"].values, found["y"].values])
     across = LARGEST * np.sqrt(share / max(FULL, share.max()))
@@ -57,60 +46,60 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
     moved = far > radii + HIGH
     towards = (places - points) / np.maximum(far, HIGH)[:, None]
     rims, ends = points + towards * radii[:, None], points + towards * (far - 0.6 * HIGH)[:, None]
-    x, y = hv.Dimension("x", label="first axis"), hv.Dimension("y", label="second axis")
-    leaders = hv.Segments(np.hstack([rims, ends])[moved], [x, y, "to x", "to y"]).opts(
-        color=INK, linewidth=0.4, backend="matplotlib"
+    x, y = axis("x", "first axis"), axis("y", "second axis")
+    return panel(
+        [
+            element("Segments", np.hstack([rims, ends])[moved], [x, y, "to x", "to y"], color=INK, linewidth=0.4),
+            element("Points", (*points.T, share, (72 * across) ** 2), [x, y], [dimension("share"), "area"],
+                    color=f"{colour}{PALE}", s=_size("area"), linewidth=0.8, edgecolor=colour),
+            element("Labels", [(*place, name) for place, name in zip(places, named, strict=True)], [x, y], "topic", size=6.5,
+                    color=INK),
+        ],
+        xlim=limits[0], ylim=limits[1], aspect="equal", title=title, show_grid=False, xticks=4, yticks=4,
     )
-    circles = hv.Points((*points.T, share, (72 * across) ** 2), [x, y], [dimension("share"), "area"]).opts(
-        color=f"{colour}{PALE}", s=hv.dim("area"), linewidth=0.8, edgecolor=colour, backend="matplotlib",
-    )
-    numbers = hv.Labels([(*place, name) for place, name in zip(places, named, strict=True)], [x, y], "topic").opts(
-        size=6.5, color=INK, backend="matplotlib"
-    )
-    return hv.Overlay([leaders, circles, numbers]).opts(
-        xlim=limits[0], ylim=limits[1], aspect="equal", fig_inches=3.4, title=title, show_legend=False, show_grid=False,
-        xticks=4, yticks=4, fig_rcparams=RC, backend="matplotlib",
-    )
+
+
+def _size(name: str):
+    import holoviews as hv
+
+    return hv.dim(name)
 
 
 def topic_list_view(run, n_words: int = 5, labels: Mapping[int, str] | None = None, title: str = ""):
     """The topics of one run in words, largest first: number, share, the label that people gave it or its top words.
 
-    Returns
-    -------
-    holoviews.Overlay
-        Two `Labels`: shares, and numbers with names. Beyond 20 topics the last line says how many there are more.
-        Its height in inches is what `list_height` says.
-
-    Raises
-    ------
-    MeasureError
+    Two `Labels`: shares, and numbers with names. Beyond 20 topics the last line counts the others.
     """
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
     run = one_run(run)
     order, names, share = topics_by_size(run), names_of_topics(run, n_words, 46, labels), topic_sizes(run)["share"]
     shown = order[:MOST_LISTED]
     shares = [(0.11, -at, f"{100 * float(share.sel(topic=topic)):.1f} %") for at, topic in enumerate(shown)]
-    told = [(0.14, -at, names[topic]) for at, topic in enumerate(shown)]
+    named = [(0.14, -at, names[topic]) for at, topic in enumerate(shown)]
     if len(order) > len(shown):
-        told.append((0.14, -len(shown), f"and {len(order) - len(shown)} smaller ones"))
-    drawn = [
-        hv.Labels(texts, ["x", "y"], name, label=name).opts(
-            size=6.5, color=INK, horizontalalignment=align, backend="matplotlib"
-        )
-        for name, texts, align in (("share", shares, "right"), ("name", told, "left"))
-    ]
-    return hv.Overlay(drawn).opts(
-        xlim=(0, 1), ylim=(0.5 - len(told), 0.5), xaxis=None, yaxis=None, show_frame=False, show_grid=False, show_legend=False,
-        title=title, fig_inches=(3.4, LIST_ROW * len(told)), aspect="auto", fig_rcparams=RC, backend="matplotlib",
+        named.append((0.14, -len(shown), f"and {len(order) - len(shown)} smaller ones"))
+    return bare_panel(
+        [text_labels(shares, "share", align="right"), text_labels(named, "name", align="left")], (3.4, ROW * len(named)),
+        (0, 1), (0.5 - len(named), 0.5), title=title,
     )
 
 
-def map_height(n_topics: int) -> float:
-    """Inches that the map and its list need beside each other."""
-    return max(2.6, LIST_ROW * min(n_topics, MOST_LISTED + 1))
+def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -> Iterator[Picture]:
+    """Map and list of the topics of one run of each label; ``points``: of a single run what `topic_map` found already."""
+    first = shown.first("phi", "n_kw")
+    for (label, run), short in zip(first.items(), file_names(first), strict=True):
+        found, names = topic_map(run) if points is None else points, names_of_topics(run, 5, 80)
+        table = found.to_dataframe().reset_index()[["topic", *PLACES]]
+        rows = rows_of(label, run, table.assign(name=[names[topic].split(" · ", 1)[1] for topic in table["topic"]]))
+        yield Picture(
+            f"{view.name}-{short}", f"{view.title}, {label}",
+            f"Topics of one run (seed {spec_of(run).seed}) at its last snapshot: near each other where their words are alike; "
+            "the area of a circle is the topic's share of the training tokens. Classical scaling of the square root of the "
+            f"Jensen-Shannon divergence of phi (base 2), of which the plane shows {100 * found.attrs['shown']:.0f} %: circles "
+            "that lie on each other need not be alike. A number is that of the smallest circle around it, or of the circle "
+            "that its line leads to; numbers are the run's own.",
+            [topic_map_view(found, shown.looks[label].colour), topic_list_view(run)], [*WHOSE, "topic", *PLACES, "name"], rows,
+            legend=False, height=max(2.6, ROW * min(len(rows), MOST_LISTED + 1)), runs=[run],
+        )
 
 
 def apart(points: np.ndarray, sizes: np.ndarray, radii: np.ndarray | None = None) -> np.ndarray:

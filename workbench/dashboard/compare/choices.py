@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import options_of
+from workbench.engines.options import options_of
 
 HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentration")
 """Names of the options about priors: what is learnt of them, how, and their values where they are fixed."""

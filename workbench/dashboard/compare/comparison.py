@@ -12,7 +12,7 @@ import panel as pn
 
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import File, FileError, differences_file
-from workbench.dashboard.compare.side_by_side import side_by_side, signed, told_range
+from workbench.dashboard.compare.side_by_side import format_range, format_signed, side_by_side
 from workbench.dashboard.shared.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.highlight import data_runs
@@ -29,7 +29,7 @@ FORMS = {"Picture as SVG": "svg", "Picture as PDF": "pdf", "Picture as PNG": "pn
 
 
 class Comparison:
-    """The card. `show` says which runs are drawn; the numbers come from a thread."""
+    """The card of the runs that `show` is called with; the numbers come from a thread."""
 
     def __init__(self, handover, document):
         self._document, self._busy, self._asked = document, False, None
@@ -49,14 +49,14 @@ class Comparison:
         )
 
     def set_against(self, label: str) -> bool:
-        """Sets everything against a label, or the engine of one, though it may not be there yet."""
+        """Compares with a label, or the engine of one, though it may not be there yet."""
         if label not in self.reference.options.values():
             self.reference.options = self.reference.options | {label: label}
         self.reference.value = label
         return True
 
     def show(self, seen: Drawn, readings: dict[str, Reading], until: float | None) -> None:
-        """Asks for the numbers of the runs that are seen, unless they are there or on their way."""
+        """Has the numbers of these runs computed, unless they are there or on their way."""
         window = int(time.monotonic() // LIVE_EVERY)
         runs = tuple(
             (path, -1 - window if readings[path.name].state in ALIVE else int(readings[path.name].latest[0]))
@@ -108,7 +108,7 @@ class Comparison:
 
 
 def table(found: pd.DataFrame, drawn: tuple) -> str:
-    """The rows as HTML, of the runs that are seen: text, and a dot and an interval for each difference, all on one scale."""
+    """The comparison as an HTML table: text, and a dot and an interval for each difference, all on one scale."""
     until = found["until"].iloc[0]
     references = "; ".join(dict.fromkeys(found["reference"]))
     ends = found[["difference", "difference_low", "difference_high"]].to_numpy(float)
@@ -133,12 +133,12 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
 def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> str:
     colour = next((colour for path, _, colour in drawn if path.name in one["runs"]), "")
     few = f" ({one['n_reached']:.0f} of {one['n_runs']:.0f})" if one["n_reached"] < one["n_runs"] else ""
-    interval = told_range(one["difference_low"], one["difference_high"])
+    interval = format_range(one["difference_low"], one["difference_high"])
     cells = [
         f"{one['n_runs']:.0f}", f"{one['test_perplexity']:,.1f}",
         f"{one['mc_error']:,.2f}\n{one['mc_source']}" if np.isfinite(one["mc_error"]) else "–",
         f"{one['documents_low']:,.1f} … {one['documents_high']:,.1f}" if np.isfinite(one["documents_low"]) else "–",
-        "0" if one["reference"] == label else signed(one["difference"]) + (f" ({interval})" if interval else ""),
+        "0" if one["reference"] == label else format_signed(one["difference"]) + (f" ({interval})" if interval else ""),
     ]
     spent = [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
     told = "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
@@ -151,7 +151,7 @@ def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> s
 
 
 def _interval(one: pd.Series, low: float, high: float, colour: str) -> str:
-    """A dot, its interval and the zero as a small SVG; said in the cells beside it, so hidden from screen readers."""
+    """A dot, its interval and the zero as a small SVG; hidden from screen readers, as the cells beside it have the numbers."""
     def x(value: float) -> float:
         return round(8 + (WIDTH - 16) * (value - low) / (high - low or 1.0), 1)
 

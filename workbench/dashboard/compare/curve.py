@@ -1,8 +1,7 @@
 """The live figure: what up to eight runs, or means of runs, record, against iterations, steps, updates or seconds.
 
-Every glyph, legend item and tooltip is made before the page is sent: adding one to a live figure can
-hang the tab. Afterwards only data, names of columns, visibility and labels change, and a tick streams
-nothing but the new rows.
+Every glyph, legend item and tooltip is made before the page is sent: adding one to a live figure can hang the tab. Afterwards
+only data, names of columns, visibility and labels change, and a tick streams nothing but new rows.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ from workbench.dashboard.compare.slots import STRANDS, Look, Slot
 from workbench.dashboard.shared.labels import telling_labels
 from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
-from workbench.dashboard.shared.plot import add, entitle, plot
+from workbench.dashboard.shared.plot import add, add_legend, plot
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.comparison import reached_by_each
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f8400", "#7f7f7f")
-"""Okabe & Ito (2008), told apart by colour-blind people; yellow darker and black grey, to be seen on light and dark."""
+"""Okabe & Ito (2008), distinct for colour-blind people; yellow darker and black grey, to be visible on light and dark."""
 N_SLOTS = len(COLOURS)
 FIRST = ("iteration", "test_perplexity")
-"""The columns that are seen first."""
+"""The columns that are drawn first."""
 SPANS = ("whole", "close-up")
 HEADLINE = COLUMNS.index("test_perplexity")
 CLOSE_UP = 0.1
@@ -39,7 +38,7 @@ CLOSE_UP = 0.1
 
 
 class Drawn(NamedTuple):
-    """What is to be seen at the moment: enough to draw it again elsewhere."""
+    """The content of the figure at the moment: enough to draw it again elsewhere."""
 
     runs: tuple[tuple[Path, str, str], ...]  # path, label, colour ("" of one that is not in the figure)
     axis: str                                # of AXES
@@ -55,7 +54,7 @@ class Curve:
     """The figure and its slots.
 
     `assign` gives runs their slots and `show` their data; ``axis``, ``measure``, ``span``, ``smoothing`` and ``until`` (a
-    perplexity; None: the lowest that every run comes down to, 0: none) choose what is seen.
+    perplexity; None: the lowest that every run reaches, 0: none) choose what is visible.
     """
 
     def __init__(self):
@@ -73,11 +72,11 @@ class Curve:
         self._marks = self._scatter("marks", marks([]), *FIRST, size=10, marker="marker")
         self._crossings = self._scatter("crossings", crossings([], "", 0.0), *FIRST, size=10, marker="diamond")
         self._items = [LegendItem(label="–", renderers=[slot.strands[0].line], visible=False) for slot in self.slots]
-        entitle(self.figure, self._items, [slot.points for slot in self.slots])
+        add_legend(self.figure, self._items, [slot.points for slot in self.slots])
         self.draw()
         for bounds in (self.figure.x_range, self.figure.y_range):
             bounds.on_change("end", self._moved)
-        self.figure.on_event(Reset, self._reset)
+        self.figure.on_event(Reset, lambda event: self.follow())
 
     def _scatter(self, name: str, data: dict, x: str, y: str, **looks):
         """Points of all slots together, each in its colour."""
@@ -87,18 +86,18 @@ class Curve:
     # ------------------------------------------------------------------ what is seen
 
     def assign(self, names: list[str]) -> None:
-        """Gives every run of ``names`` (at most eight) a slot; a run that has one keeps it and its colour."""
+        """Assigns a slot to every run of ``names`` (at most eight); a run that has one keeps it and its colour."""
         self.assign_lines([Line(name, "", (name,)) for name in names], mean=False)
 
     def assign_lines(self, lines: list[Line], mean: bool = True) -> None:
-        """Gives each of the lines (at most eight) a slot; one that has it keeps it and its colour."""
+        """Assigns a slot to each of the lines (at most eight); a line that has one keeps it and its colour."""
         self.mean, wanted = mean, {line.key: line for line in lines[:N_SLOTS]}
         self.drawn = [wanted.pop(line.key, None) if line is not None else None for line in self.drawn]
         for line in wanted.values():
             self.drawn[self.drawn.index(None)] = line
 
     def colours(self) -> dict[str, str]:
-        """Colour of each run that is drawn, or is part of a mean that is."""
+        """Name → colour of each run that is drawn, by itself or in a mean."""
         return {name: COLOURS[slot] for slot, line in enumerate(self.drawn) if line is not None for name in line.names}
 
     def members(self) -> list[list[str]]:
@@ -106,21 +105,21 @@ class Curve:
         return [list(line.names) if line is not None else [] for line in self.drawn]
 
     def labels(self) -> list[str]:
-        """What the legend says of each slot."""
+        """The label of each slot in the legend."""
         return [self._labels.get(line.key, "") if line is not None else "" for line in self.drawn]
 
     def show(self, readings: dict[str, Reading]) -> None:
-        """Brings the figure to what was read: new rows are streamed, a slot with another run is filled anew."""
+        """Draws what was read of the runs: new rows are streamed, a slot with another run is filled anew."""
         self._readings = {name: readings[name] for names in self.members() for name in names if name in readings}
-        told = telling_labels(list(self._readings.values())) if not self.mean else {}
-        self._labels = {line.key: line.label or told.get(line.key, line.key) for line in self.drawn if line is not None}
+        labels = telling_labels(list(self._readings.values())) if not self.mean else {}
+        self._labels = {line.key: line.label or labels.get(line.key, line.key) for line in self.drawn if line is not None}
         for line, mean in zip(self.drawn, self._means, strict=True):
             mean.follow([self._readings[name] for name in line.names if name in self._readings] if line is not None else [])
-        self._fill_apart()
+        self._fill_points()
         self.draw()
 
     def seen(self) -> Drawn:
-        """What is to be seen; runs without a record are not."""
+        """What is drawn; a run without a record is not."""
         colours, labels = self.colours(), {
             name: self._labels[line.key] for line in self.drawn if line is not None for name in line.names
         }
@@ -141,33 +140,32 @@ class Curve:
         return reached_by_each(best) if best else None
 
     def _fill(self) -> None:
-        """Brings every slot to the numbers of its line."""
+        """Fills every slot with the numbers of its line."""
         columns = () if self.measure == BY_TOPIC else MEASURES[self.measure][0]
         look = Look(columns, self.smoothing)
         for slot, mean in zip(self.slots, self._means, strict=True):
             slot.fill(mean.of, mean.numbers, mean.errors, look)
 
-    def _fill_apart(self) -> None:
-        """The priors of topics, and the marks of moves, where they have changed."""
+    def _fill_points(self) -> None:
+        """Updates the priors of topics and the marks of moves where they have changed."""
         seen = [(self._readings[name], colour) for name, colour in self.colours().items() if name in self._readings]
         moved = marks([] if self.mean else seen)
-        apart = (self._profile, profiles(seen), "prior"), (self._marks, moved, "iteration")
-        for points, data, telling in apart:
+        for points, data, column in (self._profile, profiles(seen), "prior"), (self._marks, moved, "iteration"):
             known = points.data_source.data
-            if not all(np.array_equal(data[name], known[name]) for name in (telling, "colour")):
+            if not all(np.array_equal(data[name], known[name]) for name in (column, "colour")):
                 points.data_source.data = data
 
-    def tells(self) -> bool:
-        """Does any run that is drawn have what is to be seen? True while there is none."""
+    def has_measure(self) -> bool:
+        """Whether any run that is drawn has the chosen measure; True where none is drawn."""
         has = [self._has(reading) for reading in self._readings.values()]
         return any(has) or not has
 
     def marked(self) -> bool:
-        """Are moves marked on what is seen?"""
+        """Whether moves are marked on the curves."""
         return bool(self.measure in MARKED and len(self._marks.data_source.data["iteration"]))
 
     def _has(self, reading: Reading) -> bool:
-        """Has the run what is to be seen? True of one that has nothing yet."""
+        """Whether the run has the chosen measure; True before its first record."""
         if not len(reading.numbers):
             return True
         if self.measure == BY_TOPIC:
@@ -176,7 +174,7 @@ class Curve:
         return bool(np.isfinite(reading.numbers[:, columns]).any())
 
     def draw(self) -> None:
-        """Points the lines at the chosen columns, and the ranges at what they show."""
+        """Shows the chosen columns, in ranges that fit them."""
         by_topic = self.measure == BY_TOPIC
         x, x_label = RANK if by_topic else AXES[self.axis]
         columns, y_label = MEASURES[self.measure]
@@ -214,7 +212,7 @@ class Curve:
             self._fit(x, columns)
 
     def _draw_target(self, x: str, y: str) -> None:
-        """The line across, and where each curve is first recorded at or below it."""
+        """Draws the horizontal line at the target, and where each curve is first at or below it."""
         target = self.target()
         _set(self._across, visible=target is not None)
         _set(self._crossings, visible=target is not None)
@@ -252,25 +250,22 @@ class Curve:
         return [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line is not None]
 
     def _moved(self, attribute, old, new) -> None:
-        """A range changed: by hand, unless we did it; then it stays until it is reset."""
+        """Notes that a range was changed by hand: it then stays until it is reset."""
         self._moved_by_hand = self._moved_by_hand or not self._moving
 
-    def _reset(self, event) -> None:
-        self.follow()
-
     def follow(self) -> None:
-        """Lets the ranges follow the curves again."""
+        """Has the ranges follow the curves again."""
         self.release()
         self.draw()
 
     def release(self) -> None:
-        """The same from the next `draw` on."""
+        """Has the ranges follow the curves from the next `draw` on."""
         self._moved_by_hand = False
 
     def part(self) -> Part:
-        """Left, right, bottom and top as a part of the link, where they were moved by hand; there they stay until reset."""
+        """The part of the address with left, right, bottom and top, where they were changed by hand."""
 
-        def told() -> str:
+        def now() -> str:
             across, up = self.figure.x_range, self.figure.y_range
             ranges = (across.start, across.end, up.start, up.end) if self._moved_by_hand else ()
             return ",".join(f"{number:.6g}" for number in ranges)
@@ -287,11 +282,11 @@ class Curve:
                 _set(self.figure.y_range, start=bottom, end=top)
             return fits
 
-        return Part(told, "", take)
+        return Part(now, "", take)
 
 
 def _set(model, **values) -> None:
-    """Changes properties that differ, so that nothing is sent for the others."""
+    """Sets the properties that differ, so that nothing is sent for the others."""
     for name, wanted in values.items():
         if getattr(model, name) != wanted:
             setattr(model, name, wanted)

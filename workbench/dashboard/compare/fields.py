@@ -1,27 +1,26 @@
-"""The fields of the form, made from the dataclasses of the model and the engines and from what `plan` takes."""
+"""The fields of the form, made from the settings of a run and from the dataclasses of the model and the engines."""
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
 
 from workbench.corpus import SINGLETONS, data_sets
 from workbench.corpus.readers import FORMATS
 from workbench.corpus.text import WORD_PATTERN
 from workbench.dashboard.compare.mistakes import MISSING
 from workbench.dashboard.compare.values import SEVERAL, Field, Menu, Number, Values
-from workbench.dashboard.compare.wording import LABELS, plain
+from workbench.dashboard.compare.wording import LABELS, in_words, labelled
 from workbench.models import LDA
 from workbench.models.networks.files import SHIPPED
-from workbench.runs.execution.compare import plan
 from workbench.runs.execution.worker import SLOTS
-from workbench.runs.spec import make_spec
+from workbench.runs.settings import SETTINGS
 
 FILE = "a file or folder …"
+MODEL = {field.name: field.default for field in dataclasses.fields(LDA)}
 MEANINGS = {
-    "n_topics": "topics of the model; of cv-hdp the most that it can use, of g-hdp those that it begins with",
-    "alpha": "Dirichlet prior per topic, not its total; engines of the HDP have their own among the priors",
-    "beta": "Dirichlet prior per word type, not its total; engines of the HDP have their own among the priors",
+    "n_topics": "topics of the model; of an engine that finds their number the most that it can use, or those it begins with",
+    "alpha": "Dirichlet prior per topic, not its total; engines without it have their own among the priors",
+    "beta": "Dirichlet prior per word type, not its total; engines without it have their own among the priors",
     "n_iterations": "iterations, each one pass of the engine over the corpus",
     "seed": "seed of the inference; the split stays the same",
     "seeds": "runs of each engine, with seeds that count up",
@@ -43,13 +42,13 @@ AT_RANDOM = "nothing, at random"
 
 
 def corpora() -> dict[str, str]:
-    """What the menu says → data set of the catalog, those that are not here marked; then a file."""
+    """Entry of the menu → data set of the catalog, those that are not here marked; then a file."""
     marked = {name: f"{name} (not here)" if one.whereabouts() in MISSING else name for name, one in data_sets().items()}
     return {mark: name for name, mark in marked.items()} | {FILE: FILE}
 
 
 def reading_fields() -> dict[str, Field]:
-    """How a file or folder is read, by the names of `load_corpus`."""
+    """The fields for how a file or folder is read, by the names of `load_corpus`."""
     return {
         "format": Menu(
             LABELS["format"], {BY_LOOKS: None} | {about.MEANING: name for name, about in FORMATS.items()}, None,
@@ -71,72 +70,51 @@ def reading_fields() -> dict[str, Field]:
     }
 
 
-def vocabulary_field() -> Number:
-    """How many words are kept; empty for all."""
-    return Number(
-        "Vocabulary", None, "the most frequent words of the corpus that are kept, before tokens are held out; empty keeps all. "
-        "Another vocabulary is another corpus: its perplexities are not comparable", step=500, placeholder="all words",
-    )
+def single_fields() -> dict[str, Field]:
+    """The fields for the corpus and the model that hold one value, by their names in a link."""
+    return {
+        "top_words": Number(
+            "Vocabulary", None, "the most frequent words of the corpus that are kept, before tokens are held out; empty keeps "
+            "all. Another vocabulary is another corpus: its perplexities are not comparable", step=500, placeholder="all words",
+        ),
+        "singletons": Menu(
+            "Singletons", {SINGLETONS_IN_WORDS[rule]: rule for rule in SINGLETONS}, "keep",
+            "words that a document has once. Own counts: a test word goes if it has one test token; full counts: if it "
+            "has one token in training and test together", wide=True,
+        ),
+        "start": Menu(
+            "Start from", {AT_RANDOM: ""}, "", "begin with the counts of a run of the store on the same words; one with fewer "
+            "topics is padded with empty ones, of one with more the largest are taken", wide=True,
+        ),
+        "model": Menu(
+            "Network", {name: name for name in SHIPPED}, "lda", "what the engines of networks infer: topics of documents "
+            "(lda), of their authors, or under super-topics (pachinko, and hpam1 and hpam2, whose root and super-topics have "
+            "words too); one of your own is given on the command line or in Python", wide=True,
+        ),
+        "super": Number("Super-topics", 5, "super-topics of the network; Topics K are the topics under them"),
+    }
 
 
-def singletons_field() -> Menu:
-    """Whether words that a document has once stay."""
-    return Menu(
-        "Singletons", {SINGLETONS_IN_WORDS[rule]: rule for rule in SINGLETONS}, "keep",
-        "words that a document has once. Own counts: a test word goes if it has one test token; full counts: if it "
-        "has one token in training and test together", wide=True,
-    )
-
-
-def start_field() -> Menu:
-    """The run whose counts another one begins with."""
-    return Menu(
-        "Start from", {AT_RANDOM: ""}, "", "begin with the counts of a run of the store on the same words; one with fewer "
-        "topics is padded with empty ones, of one with more the largest are taken", wide=True,
-    )
-
-
-def network_field() -> Menu:
-    """Which network the engines of networks infer."""
-    return Menu(
-        "Network", {name: name for name in SHIPPED}, "lda", "what the engines of networks infer: topics of documents (lda), of "
-        "their authors, or under super-topics (pachinko, and hpam1 and hpam2, whose root and super-topics have words too); one "
-        "of your own is given on the command line or in Python", wide=True,
-    )
-
-
-def supers_field() -> Number:
-    """How many super-topics there are."""
-    return Number("Super-topics", 5, "super-topics of the network; Topics K are the topics under them")
-
-
-def values_field(name: str, default) -> Values:
-    """A field for one number or several of the model."""
-    return Values(LABELS[name], f"{default:g}", f"{MEANINGS[name]}; {SEVERAL}", whole=isinstance(default, int))
-
-
-def number_field(name: str, default) -> Number:
-    """A field for a number; its range is checked at the start, with a sentence."""
+def number_field(name: str, default) -> Number | Values:
+    """The field for a number, or for one number or several of the model; its range is checked at the start."""
     whole = isinstance(default, int)
+    if name in MODEL:
+        return Values(LABELS[name], f"{default:g}", f"{MEANINGS[name]}; {SEVERAL}", whole=whole)
     return Number(LABELS[name], default, MEANINGS[name], whole=whole, step=1 if whole else 0.05)
 
 
 def option_field(field: dataclasses.Field) -> Menu | Values:
-    """A field for an option of an engine, as its metadata wants it."""
+    """The field for an option of an engine, made from its metadata."""
     label, about = LABELS.get(field.name, field.name), field.metadata
-    meaning = plain(about["meaning"])
+    meaning = labelled(about["meaning"], about["choices"])
     if about["choices"]:
-        options = {{True: "yes", False: "no"}.get(choice, plain(str(choice))): choice for choice in about["choices"]}
-        return Menu(label, options, field.default, meaning)
+        return Menu(label, {in_words(choice): choice for choice in about["choices"]}, field.default, meaning)
     value = "" if field.default is None else f"{field.default:g}"
     looks = {"placeholder": "a number or inf"} if about["infinite"] else {}
     return Values(label, value, f"{meaning}; {SEVERAL}", infinite=about["infinite"], whole=about["whole"], **looks)
 
 
 def defaults() -> dict:
-    """Name → default of every number of the form, as the model and `plan` have them."""
-    model = {field.name: field.default for field in dataclasses.fields(LDA)}
-    run, comparison = inspect.signature(make_spec).parameters, inspect.signature(plan).parameters
-    return model | {"n_iterations": run["n_iterations"].default} | {
-        name: comparison[name].default for name in ("seed", "seeds", "holdout")
-    } | {"jobs": SLOTS}
+    """Name → default of every number of the form."""
+    iterations, seed, holdout = (SETTINGS[name].default for name in ("n_iterations", "seed", "holdout"))
+    return MODEL | {"n_iterations": iterations, "seed": seed, "seeds": 1, "holdout": holdout, "jobs": SLOTS}

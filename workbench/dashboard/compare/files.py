@@ -1,4 +1,4 @@
-"""What a visitor takes away: the figure that is seen, the numbers behind it, the report, whole runs. All of it as bytes."""
+"""The files of the Compare page, as bytes: the figure that is drawn, the numbers behind it, the report, whole runs."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report import export_run, write_report
 from workbench.report.captions import caption
-from workbench.report.drawing import option
 from workbench.report.export import FORMATS
 from workbench.report.figures import draw_picture, table_of
 from workbench.report.gathering import Gathered, gather_begun
-from workbench.report.inference_pictures import lineage_pictures, move_pictures
-from workbench.report.picture import BANDS, Picture
 from workbench.runs.execution.run import Run
+from workbench.views import Picture, draw_view
 from workbench.views.curves import dimension, faint_curve, line_across, overlay, point_at
 from workbench.views.differences import forest
+from workbench.views.elements import option
+from workbench.views.picture import BANDS
 from workbench.views.style import GREY, MARKERS, Look
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
 FORMS = {NAMES.get(form, form): form for form in FORMATS}
-"""What the page calls the formats of a whole run."""
+"""Label → format of a whole run."""
 LINES = ("-", "--")
 CLOCKS = ("iteration", "steps", "updates", "elapsed")
 HEIGHTS = {1: 2.1, 2: 2.9}
 """Inches of a panel of curves that is as wide as one column of a journal page, or as two."""
 LARGEST = 256 * 2**20
-"""Bytes that a page hands over; more would lie in the server's memory for each visitor."""
+"""Bytes of the largest download; more would lie in the server's memory for each visitor."""
 
 
 class FileError(ValueError):
-    """What a file wanted, what came, and what to do, in one sentence."""
+    """Why a file cannot be made and what to do, in one sentence."""
 
 
 class File(NamedTuple):
@@ -67,8 +67,8 @@ def picture_file(picture: Picture, gathered: tuple[list[Gathered], list[str]], f
 
 
 def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
-    """The figure as it is seen (lines, colours, measure, axis, smoothing, target, ranges), drawn for paper: svg, pdf or png."""
-    _something(drawn)
+    """The figure as it is on the page (lines, colours, measure, axis, smoothing, target, ranges) as svg, pdf or png."""
+    _require_runs(drawn)
     x_name, x_label = RANK if drawn.measure == BY_TOPIC else AXES[drawn.axis]
     names, y_label = MEASURES[drawn.measure]
     curves, looks, beside = [], {}, []
@@ -95,12 +95,12 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
     panel = overlay(curves, names[0], x_name, looks, under=[*across, *beside]).opts(
         xlim=drawn.x_range, ylim=drawn.y_range, xlabel=x_label, ylabel=y_label, backend="matplotlib"
     )
-    picture = Picture(_stem(drawn), f"{y_label}, against {x_label}", _said(drawn), [panel], height=HEIGHTS[columns])
+    picture = Picture(_stem(drawn), f"{y_label}, against {x_label}", _sentences(drawn), [panel], height=HEIGHTS[columns])
     return picture_file(picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns)
 
 
-def _said(drawn: Drawn) -> str:
-    """What is to be seen, in the sentences of a caption."""
+def _sentences(drawn: Drawn) -> str:
+    """The caption of the figure."""
     known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]}
     meanings = "; ".join(known[name].meaning for name in MEASURES[drawn.measure][0])
     said = f"{meanings[0].upper()}{meanings[1:]}."
@@ -114,12 +114,12 @@ def _said(drawn: Drawn) -> str:
 
 
 def table_file(drawn: Drawn) -> File:
-    """Every record of the lines that are seen, nothing thinned, as CSV: whose, clocks and what is drawn.
+    """Every record of the lines that are drawn, nothing thinned, as CSV: run, clocks and what is drawn.
 
     Of a mean: the label, how many runs, and after each number its standard error (``_se``). Where something is smoothed it
     stands beside what was recorded (``_smoothed``).
     """
-    _something(drawn)
+    _require_runs(drawn)
     tables = []
     for line in _lines(drawn):
         numbers, errors = line.table(drawn)
@@ -127,12 +127,12 @@ def table_file(drawn: Drawn) -> File:
         whose = {"run": runs[0].name, "label": line.label, "seed": runs[0].spec.seed} if not drawn.mean else {
             "label": line.label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
         clocks = (RANK[0],) if drawn.measure == BY_TOPIC else CLOCKS
-        told = {name: numbers[name] for name in clocks}
+        columns = {name: numbers[name] for name in clocks}
         for name in MEASURES[drawn.measure][0]:
-            told[name] = numbers[name]
-            told |= {f"{name}_se": errors[name]} if drawn.mean else {}
-            told |= {f"{name}_smoothed": smoothed(numbers[name], drawn.smoothing)} if drawn.smoothing else {}
-        tables.append(pd.DataFrame(whose | told))
+            columns[name] = numbers[name]
+            columns |= {f"{name}_se": errors[name]} if drawn.mean else {}
+            columns |= {f"{name}_smoothed": smoothed(numbers[name], drawn.smoothing)} if drawn.smoothing else {}
+        tables.append(pd.DataFrame(whose | columns))
     return File(f"{_stem(drawn)}.csv", pd.concat(tables).to_csv(index=False, lineterminator="\n").encode())
 
 
@@ -161,9 +161,9 @@ def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str, columns:
 
 
 def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
-    """Who began from whom among the runs: the picture, or as csv a row for each run that began from another."""
+    """Which run began from which: the picture, or as csv a row for each run that began from another."""
     found, left_out = gather_begun(paths)
-    if not (pictures := lineage_pictures([each.dataset for each in found])):
+    if not (pictures := draw_view("lineage", [each.dataset for each in found])):
         raise FileError("no run that has an iteration began from another one; wait for its first")
     return picture_file(pictures[0], (found, left_out), form, columns)
 
@@ -171,12 +171,12 @@ def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
 def moves_file(path: Path, form: str, columns: int = 1) -> File:
     """The splits and merges that a run tried: on the curve of its bound, or as csv a row for each."""
     found, left_out = gather_begun(path)
-    (picture,) = move_pictures([each.dataset for each in found])
+    (picture,) = draw_view("moves", [each.dataset for each in found])
     return picture_file(replace(picture, name=f"{path.name}-moves", height=HEIGHTS[columns]), (found, left_out), form, columns)
 
 
 class _Line(NamedTuple):
-    """A line that is seen: one run, or the mean of several."""
+    """A line of the figure: one run, or the mean of several."""
 
     label: str
     colour: str
@@ -197,22 +197,22 @@ class _Line(NamedTuple):
 def _lines(drawn: Drawn) -> list[_Line]:
     """The lines, in order; the priors of topics are those of each run, never a mean."""
     if not drawn.mean or drawn.measure == BY_TOPIC:
-        return [_Line(label, colour, (path,)) for path, label, colour in _told_apart(drawn)]
+        return [_Line(label, colour, (path,)) for path, label, colour in _with_distinct_labels(drawn)]
     lines: dict[str, _Line] = {}
     for path, label, colour in drawn.runs:
         lines[colour] = _Line(label, colour, (*lines[colour].paths, path) if colour in lines else (path,))
     return list(lines.values())
 
 
-def _told_apart(drawn: Drawn) -> list[tuple[Path, str, str]]:
-    """The runs with labels of their own, though they are part of a mean."""
+def _with_distinct_labels(drawn: Drawn) -> list[tuple[Path, str, str]]:
+    """The runs with a label each, also where they are part of a mean."""
     several = {label for label, n in Counter(label for _, label, _ in drawn.runs).items() if n > 1}
     return [(path, f"{label}, {path.name}" if label in several else label, colour) for path, label, colour in drawn.runs]
 
 
 def report_file(drawn: Drawn) -> File:
-    """The report of the runs that are seen."""
-    _something(drawn)
+    """The report of the runs that are drawn."""
+    _require_runs(drawn)
     with tempfile.TemporaryDirectory() as folder:
         path = write_report([path for path, *_ in drawn.runs], Path(folder) / "report.html")
         return File(f"report-{_corpora(drawn)}-{_counted(drawn.runs)}.html", path.read_bytes())
@@ -243,7 +243,7 @@ def runs_file(paths: list[Path], form: str) -> File:
         return File(f"{name}-{form}.zip", packed.read_bytes())
 
 
-def _something(drawn: Drawn) -> None:
+def _require_runs(drawn: Drawn) -> None:
     if not drawn.runs:
         raise FileError("nothing is drawn; click the swatch of a run in the table, or wait for its first iteration")
 

@@ -1,4 +1,4 @@
-"""Which lines there are: one a run, or the mean of the runs that only seed and split tell apart."""
+"""The lines of the figure: one a run, or the mean of the runs that differ in seed and split alone."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MOST_RUNS = 64
 
 
 class Line(NamedTuple):
-    """What one slot of the figure shows."""
+    """The runs that one slot of the figure shows."""
 
     key: str                 # stays while runs join the line, so that it keeps its slot
-    label: str               # empty: told by what tells the runs apart
+    label: str               # empty: what distinguishes the run from the others drawn
     names: tuple[str, ...]   # its runs
 
 
@@ -49,7 +49,7 @@ class Mean:
         self.numbers, self.errors = np.empty((0, len(COLUMNS))), np.empty((0, len(COLUMNS)))
 
     def follow(self, readings: list[Reading]) -> None:
-        """Takes in what is new of the runs that have begun."""
+        """Adds the new records of the runs that have begun."""
         begun = [reading for reading in readings if len(reading.numbers)]
         of = tuple((reading.name, reading.stride) for reading in begun)
         shared = self.numbers[-1, 0] if len(self.numbers) else 0.0

@@ -1,4 +1,4 @@
-"""What happened to a run's topics, and where runs came from: the moves that were tried, and who began from whom."""
+"""The splits and merges that a run tried, and which run began from which."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from workbench.dashboard.compare.files import lineage_file, moves_file
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import STYLE, column, message, text
-from workbench.measures import Move, moves_told
+from workbench.measures import Move, describe_moves
+from workbench.measures.lineage import descent, edges_of
 from workbench.report.drawing import FORMATS
 
 CSS = (STYLE / "history.css").read_text(encoding="utf-8")
@@ -32,13 +33,13 @@ class Moves:
         self._shown = None
 
     def show(self, reading: Reading | None) -> None:
-        """Brings the card to what was read of the run."""
+        """Shows the moves of the run."""
         tried = reading.moves if reading is not None else ()
         shown = (reading.name, len(tried)) if tried else None
         if shown == self._shown:
             return
         self._shown, self.card.visible, self._path = shown, bool(tried), reading.path if tried else None
-        self.said.object = message(f"{reading.name}: {moves_told(tried)}. The latest is on top.") if tried else ""
+        self.said.object = message(f"{reading.name}: {describe_moves(tried)}. The latest is on top.") if tried else ""
         self.table.object = moves_table(tried, reading.name) if tried else ""
 
 
@@ -46,7 +47,7 @@ def moves_table(tried: tuple[Move, ...], name: str) -> str:
     """The moves as an HTML table, the latest first."""
     rows = "".join(
         f'<tr class="{"kept" if move.accepted else "back"}"><th scope="row">{move.iteration:,}</th><td>{move.kind}</td>'
-        f'<td>{move.giver} → {move.taker}</td><td class="gain">{move.gain_told}</td><td>{move.became}</td></tr>'
+        f'<td>{move.giver} → {move.taker}</td><td class="gain">{move.gain_text}</td><td>{move.outcome}</td></tr>'
         for move in reversed(tried)
     )
     return (
@@ -56,7 +57,7 @@ def moves_table(tried: tuple[Move, ...], name: str) -> str:
 
 
 class Lineage:
-    """The picture of who began from whom; hidden where every run began at random."""
+    """The card with the tree of which run began from which; hidden where every run began at random."""
 
     def __init__(self, handover: Handover):
         self.picture = text(sizing_mode="stretch_width")
@@ -69,7 +70,7 @@ class Lineage:
         )
 
     def show(self, readings: tuple[Reading, ...], colours: dict[str, str]) -> None:
-        """Brings the picture to the runs and the colours in which they are drawn."""
+        """Draws the tree of these runs, in the colours of their curves."""
         lines = family(readings)
         names = {name for _, name, _ in lines}
         self._paths = [reading.path for reading in readings if reading.name in names]
@@ -79,31 +80,20 @@ class Lineage:
 
 
 def family(readings: tuple[Reading, ...]) -> list[tuple[int, str, str]]:
-    """(generation, name, what is told of it) of each run that began from another, or another from it, ancestors first.
+    """(generation, name, from which iteration) of each run that began from another, or another from it, ancestors first.
 
     A parent that is not in the store stands there by the name that is recorded of it.
     """
-    specs = {reading.name: reading.spec for reading in readings if reading.spec is not None}
-    starts = {name: spec.start for name, spec in specs.items() if spec.start}
-    by_hash = {spec.hash: name for name, spec in specs.items()} if starts else {}
-    parents = {name: by_hash.get(start["hash"], f"{start['name']} (not in this store)") for name, start in starts.items()}
-    children: dict[str, list[str]] = {}
-    for name, parent in reversed(parents.items()):  # readings have the newest first
-        children.setdefault(parent, []).append(name)
-    lines: list[tuple[int, str, str]] = []
-
-    def descend(name: str, generation: int) -> None:
-        lines.append((generation, name, f"from iteration {starts[name]['iteration']:,}" if name in starts else ""))
-        for child in children.get(name, ()):
-            descend(child, generation + 1)
-
-    for root in [name for name in children if name not in parents]:
-        descend(root, 0)
-    return lines
+    specs = {reading.name: reading.spec for reading in reversed(readings) if reading.spec is not None}  # the oldest first
+    return [
+        (generation, name if edge or name in specs else f"{name} (not in this store)",
+         f"from iteration {edge.iteration:,}" if edge else "")
+        for name, generation, edge in descent(edges_of(list(specs.items())))
+    ]
 
 
 def tree(lines: list[tuple[int, str, str]], colours: dict[str, str]) -> str:
-    """The family as a small SVG, a line each; the text in it is text. Empty where there is none."""
+    """The tree as a small SVG, a line for each run, in which text is text; empty without runs."""
     if not lines:
         return ""
     drawn, last = [], {}

@@ -1,4 +1,4 @@
-"""What stands beside the lines of the figure: moves that were kept, priors of topics, where a perplexity is reached."""
+"""Points in the figure beside its lines: moves that were kept, priors of topics, where a perplexity is reached."""
 
 from __future__ import annotations
 

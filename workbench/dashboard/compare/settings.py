@@ -6,7 +6,6 @@ sentences about mistakes are the same everywhere. A sentence about a field stand
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import lru_cache, partial
 
 import panel as pn
@@ -19,34 +18,25 @@ from workbench.dashboard.compare.fields import (
     FILE,
     corpora,
     defaults,
-    network_field,
     number_field,
     option_field,
     reading_fields,
-    singletons_field,
-    start_field,
-    supers_field,
-    values_field,
-    vocabulary_field,
+    single_fields,
 )
 from workbench.dashboard.compare.form import FOLD, HEADING, Form
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
-from workbench.dashboard.compare.sweeps import paces, told_ahead
+from workbench.dashboard.compare.sweeps import describe_sweep, paces
 from workbench.dashboard.compare.values import Field, Menu, Ticks
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.engines import ENGINES, get_engine
-from workbench.models import LDA
 from workbench.models.networks.files import network_of
 from workbench.models.networks.network import Network
-from workbench.runs.execution.compare import DEFAULT_ENGINES
-from workbench.runs.spec import model_fields
+from workbench.runs.settings import DEFAULT_ENGINES
+from workbench.runs.spec import PRIORS, model_fields
 
-MODEL = [field.name for field in fields(LDA)]
-PRIORS = ("alpha", "beta")
-"""What only some models have."""
 NOT_STARTED = "Nothing is started; mend what is marked."
 ALWAYS = ("format", "text")
 """How a file is read, unfolded."""
@@ -60,12 +50,10 @@ class Settings:
         self._on_start = on_start
         self.corpus = Menu("Corpus", corpora(), DEFAULT, wide=True)
         self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
-        self.top_words, self.singletons, self.warm_start_from = vocabulary_field(), singletons_field(), start_field()
+        self.single = single_fields()
+        self.top_words, self.singletons, self.warm_start_from, self.network, self.supers = self.single.values()
         self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
-        self.numbers = {
-            name: (values_field if name in MODEL else number_field)(name, default) for name, default in defaults().items()
-        }
-        self.network, self.supers = network_field(), supers_field()
+        self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
         self.reading = reading_fields()
         self._usual = {name: field.value for name, field in self.fields().items()}
@@ -95,9 +83,8 @@ class Settings:
     def fields(self) -> dict[str, Field]:
         """Every field by the name it has in a link."""
         return {
-            "corpus": self.corpus, "path": self.path, "top_words": self.top_words, "singletons": self.singletons,
-            "engines": self.engines, "start": self.warm_start_from, "model": self.network, "super": self.supers,
-        } | self.reading | self.options | self.numbers
+            "corpus": self.corpus, "path": self.path, "engines": self.engines,
+        } | self.single | self.reading | self.options | self.numbers
 
     def values(self) -> dict:
         """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
@@ -191,7 +178,7 @@ class Settings:
 
     def _say_ahead(self) -> None:
         """At the pace of the runs that are there, which changes every second; the values are looked over when they change."""
-        said = "" if self._ready is None else message(told_ahead(self._ready, self._pace))
+        said = "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
         if said != self.ahead.object:
             self.ahead.object = said
 

@@ -1,4 +1,4 @@
-"""The numbers of the comparison card: every label's perplexity, its errors, how far from the reference, how soon."""
+"""The numbers of the comparison card: perplexity of each label, errors, difference from a reference, time to a target."""
 
 from __future__ import annotations
 
@@ -72,18 +72,18 @@ def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, refere
 
 
 def _scored(run: Run) -> dict:
-    """What its last checkpoint says of each document; nothing where there is none."""
+    """The scores of each document at its last checkpoint; empty where there is none."""
     try:
         return {run.spec.hash: score_documents(run)}
     except (SpecError, OSError):
         return {}
 
 
-def told_range(low: float, high: float) -> str:
+def format_range(low: float, high: float) -> str:
     """An interval as text: −3.1 … 2.0; empty where there is none."""
-    return f"{signed(low)} … {signed(high)}" if np.isfinite([low, high]).all() else ""
+    return f"{format_signed(low)} … {format_signed(high)}" if np.isfinite([low, high]).all() else ""
 
 
-def signed(number: float) -> str:
+def format_signed(number: float) -> str:
     """A number with its sign, a true minus."""
     return f"{number:+,.1f}".replace("-", "−") if np.isfinite(number) else "–"

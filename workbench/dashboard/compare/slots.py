@@ -1,4 +1,4 @@
-"""The place of one line in the live figure: its data, and every glyph that it may ever need, made beforehand."""
+"""One line of the live figure: its data, and every glyph that it may need, made beforehand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FAINT, BAND = 0.28, 0.16
 
 
 class Look(NamedTuple):
-    """What is drawn of the numbers."""
+    """Which columns are drawn, and how smooth."""
 
     columns: tuple[str, ...]   # of COLUMNS: solid, dashed
     smoothing: float
@@ -60,7 +60,7 @@ class Slot:
         self._of, self._look = (), Look((), 0.0)
 
     def fill(self, of: tuple, numbers: np.ndarray, errors: np.ndarray, look: Look) -> None:
-        """Brings the data to these rows of these runs; ``errors`` are empty where there are none."""
+        """Sets the data to these rows of these runs; ``errors`` are empty where there are none."""
         known = len(self.source.data["iteration"])
         anew = self._of != of or known > len(numbers)
         if not anew and known == len(numbers) and look == self._look:
@@ -79,13 +79,13 @@ class Slot:
                     name: values for name, values in drawn.items()
                     if not np.array_equal(values, np.asarray(self.source.data[name], float), equal_nan=True)
                 })
-            # Streaming has copied each column: hold the numbers that all sessions share. They are the same, so nobody is told.
+            # Streaming has copied each column: hold the numbers that all sessions share. They are the same, so nothing is sent.
             dict.update(self.source.data, _raw(numbers) | drawn)
         self._look = look
 
 
 def _sent(values: np.ndarray) -> np.ndarray | list[float]:
-    """New rows as they are sent: an array is two messages of its own, a list a part of the one that all of them share."""
+    """New rows in the form in which they are sent: an array takes two messages of its own, a list none."""
     return values if len(values) > FEW else values.tolist()
 
 

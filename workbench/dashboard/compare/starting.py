@@ -1,4 +1,4 @@
-"""The runs that the form asks for, made and started."""
+"""Creates and starts the runs that the form describes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from workbench.models.networks.network import Network
 from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.grid import Cell, lay_out
 from workbench.runs.execution.memory_check import outlook_on_memory, unfinished
-from workbench.runs.execution.queue import line_up
+from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run
 from workbench.runs.execution.sweep import open_cells
 from workbench.runs.spec import model_fields
-from workbench.runs.store.provenance import taken_on_now
-from workbench.runs.store.store import FINISHED
+from workbench.runs.store.provenance import other_kernels_warning
+from workbench.runs.store.status import FINISHED
 
 FIXED = ("n_iterations", "seed", "holdout", "top_words", "singletons")
-"""What has one value for all runs of a start."""
+"""Settings with one value for all runs of a start."""
 
 
 def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, str]:
@@ -50,12 +50,12 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     runs = list(dict.fromkeys(open_cells(cells, store, jobs)))
     finished = [run for run in runs if run.state == FINISHED]
     started = [run for run in runs if run not in finished]
-    others = taken_on_now([run.name for run in started if run.reader.by_other_kernels()])
+    others = other_kernels_warning([run.name for run in started if run.reader.by_other_kernels()])
     begun = [run for run in started if run.state in ENDED]
     for run in started:
         if run not in begun:
             run.resume()
-    line_up([run.path for run in begun], jobs)
+    enqueue([run.path for run in begun], jobs)
     memory = outlook_on_memory(coming, jobs) if coming else ""
     return started, finished, f"{jobs} at a time, {memory}" if len(started) > jobs else memory, others
 
@@ -84,8 +84,8 @@ def shared(cells: list[Cell]) -> list[Cell]:
     return [cell._replace(train=once(cell.train), test=once(cell.test)) for cell in cells]
 
 
-def told(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
-    """What came of a start, as a sentence."""
+def summary_of_start(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
+    """One sentence about the runs that were started and those that were there."""
     parts = []
     if started:
         parts.append(f"{'1 run' if len(started) == 1 else f'{len(started)} runs'} started, {memory}")

@@ -10,12 +10,12 @@ from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, message, text
-from workbench.runs.execution.control import PAUSED, RUNNING, STOPPED
-from workbench.runs.execution.queue import line_up
+from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import SLOTS
-from workbench.runs.store.provenance import taken_on_now
-from workbench.runs.store.store import FAILED, FINISHED, LOST, WAITING, StoreError
+from workbench.runs.store.layout import StoreError
+from workbench.runs.store.provenance import other_kernels_warning
+from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, WAITING
 
 APPLIES = {
     "pause": (RUNNING, WAITING),
@@ -30,8 +30,8 @@ DONE = {"pause": "asked to pause", "resume": "asked to go on", "stop": "asked to
 class Steering:
     """Four buttons and a sentence. Removing asks for a second click."""
 
-    def __init__(self, table: RunTable, nudge):
-        self._table, self._nudge = table, nudge
+    def __init__(self, table: RunTable, on_change):
+        self._table, self._on_change = table, on_change
         self._states: dict[str, tuple] = {}      # name → (state, path)
         self._document, self._sure = pn.state.curdoc, ()
         self.buttons = {action: button(action.capitalize(), disabled=True) for action in APPLIES}
@@ -46,7 +46,7 @@ class Steering:
         return list(self.buttons.values())
 
     def show(self, readings: tuple[Reading, ...]) -> None:
-        """Takes in what the runs are doing."""
+        """Sets the states of all runs."""
         self._states = {reading.name: (reading.state, reading.path) for reading in readings}
         self._update()
 
@@ -55,7 +55,7 @@ class Steering:
         return tuple(name for name in self._table.chosen if self._states.get(name, ("",))[0] in APPLIES[action])
 
     def press(self, action: str) -> None:
-        """Asks the runs; a removal first asks the visitor."""
+        """Sends the action to the runs; a removal only at the second click."""
         names = self.targets(action)
         if not names:
             return
@@ -69,16 +69,16 @@ class Steering:
 
         def work() -> str:
             began = [path for state, path in targets if action == "resume" and state != PAUSED]
-            others = taken_on_now([path.name for path in began if Run(path).reader.by_other_kernels()])
+            others = other_kernels_warning([path.name for path in began if Run(path).reader.by_other_kernels()])
             in_line = began if len(began) > SLOTS else []
             each_of([path for _, path in targets if path not in in_line], action)
-            line_up(in_line, SLOTS)
+            enqueue(in_line, SLOTS)
             return others
 
         def then(others, error) -> None:
             done = f"{_counted(names)} {DONE[action]}{others and f'; {others}'}."
             self._say(*((sentence_of(error), "bad") if error else (done, "muted")))
-            self._nudge()
+            self._on_change()
 
         in_background(self._document, work, then)
 
@@ -101,7 +101,7 @@ class Steering:
 
 
 def each_of(paths: list[Path], action: str) -> None:
-    """Asks each run; one that refuses does not hold up the others.
+    """Sends the action to each run; one that refuses does not stop the others.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How many runs the form asks for, and about how long they take, told before they are started."""
+"""How many runs the form starts, and about how long they will take."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from workbench.runs.execution.forecast import duration
 from workbench.runs.spec import model_fields
 
 MOST = 500
-"""Runs that one click may ask for."""
+"""Runs that one click may start."""
 ELAPSED = COLUMNS.index("elapsed")
 SETTLED = 5
-"""Iterations from which on the pace of a run is told."""
+"""Iterations from which on the pace of a run is used."""
 
 
 def grid_of(values: dict, engine: str) -> dict[str, list]:
@@ -34,12 +34,12 @@ def combinations(given: dict) -> Iterator[dict]:
 
 
 def n_runs(values: dict) -> int:
-    """Runs that the values of the form ask for."""
+    """The number of runs that the values of the form make."""
     return values["seeds"] * sum(math.prod(map(len, grid_of(values, engine).values())) for engine in values["engines"])
 
 
 def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
-    """(engine, corpus) → seconds for a topic and an iteration, of the newest run that tells; readings have the newest first."""
+    """(engine, corpus) → seconds for a topic and an iteration, of the newest run that has a pace (readings: newest first)."""
     found: dict[tuple[str, str], float] = {}
     for reading in readings:
         iteration, elapsed = reading.latest[0], reading.latest[ELAPSED]
@@ -49,8 +49,8 @@ def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
     return found
 
 
-def told_ahead(values: dict, pace: dict[tuple[str, str], float]) -> str:
-    """As in: 24 runs, 4 at a time; about 3 min at the pace of runs that are there."""
+def describe_sweep(values: dict, pace: dict[tuple[str, str], float]) -> str:
+    """A sentence on number and duration of the runs: 24 runs, 4 at a time; about 3 min at the pace of runs that are there."""
     n, jobs = n_runs(values), values["jobs"]
     said = "1 run" if n == 1 else f"{n:,} runs" + (f", {jobs} at a time and the others in line" if n > jobs else "")
     known = [pace.get((engine, values["corpus"])) for engine in values["engines"]]

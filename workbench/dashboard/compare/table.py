@@ -1,4 +1,4 @@
-"""Every run of the store as text: which are drawn, which are chosen, how far they are.
+"""The table of every run of the store: which are drawn, which are chosen, how far they are.
 
 The browser finds, sorts and groups them (`finding.js`), updates the cells in place and draws those that are seen
 (`table.js`); it takes every value as text. After the first look only rows that have changed are sent.
@@ -15,8 +15,8 @@ import param
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.link import LONGEST, Part
 from workbench.dashboard.shared.numbers import COLUMNS
-from workbench.dashboard.shared.run_monitor import Reading, told_changes
-from workbench.runs.store.store import FAILED, LOST
+from workbench.dashboard.shared.run_monitor import Reading, describe_changes
+from workbench.runs.store.status import FAILED, LOST
 
 HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
 ACTIVE = COLUMNS.index("n_active_topics")
@@ -33,7 +33,7 @@ SORTED_BY = ("run", "tags", "K", "seed", "state", "progress", "perplexity", "tim
 
 
 class RunTable(Drawn):
-    """The table. ``chosen`` are the runs that the buttons act on; a click on a swatch comes out at `on_draw`."""
+    """The table. ``chosen`` are the runs that the buttons act on; a click on a swatch calls ``on_draw``."""
 
     rows = param.List(doc="What `row` makes of each run, newest first; sent when runs come or go.")
     news = param.String(doc="As JSON, number: of the message; rows: those that have changed since the last one.")
@@ -61,7 +61,7 @@ class RunTable(Drawn):
             self._on_draw(name)
 
     def show(self, readings: tuple[Reading, ...]) -> None:
-        """Brings the rows to what was read; nothing is sent when nothing has changed."""
+        """Sets the rows to what was read; nothing is sent when nothing has changed."""
         before = self._known
         self._known = {reading.name: (reading, self._row(reading)) for reading in readings}
         if list(before) != list(self._known):
@@ -79,7 +79,7 @@ class RunTable(Drawn):
         return cells if known is reading else row(reading)
 
     def parts(self) -> dict[str, Part]:
-        """What is found, its order and its groups, as parts of the link."""
+        """Search, order and groups as parts of the address."""
         return {
             "find": Part(lambda: self.query, "", partial(self._set, "query")),
             "sort": Part(lambda: self.sort, "", partial(self._set, "sort")),
@@ -87,7 +87,7 @@ class RunTable(Drawn):
         }
 
     def _set(self, name: str, text: str) -> bool:
-        """Takes a text of the link in, if it can be."""
+        """Sets a parameter to a text of the address, if it can have it."""
         try:
             self.param.update(**{name: text[:LONGEST]})
         except ValueError:
@@ -109,7 +109,7 @@ def row(reading: Reading) -> dict:
         "corpus": spec.corpus if spec else DASH,
         "note": " ".join(reading.notes.note.split())[:LONGEST],
         "tags": list(reading.notes.tags),
-        "changes": told_changes(spec) if spec else "",
+        "changes": describe_changes(spec) if spec else "",
         "learns": learnt(reading) if spec else "",
         "K": n_topics(reading) if spec else DASH,
         "seed": str(spec.seed) if spec else DASH,
@@ -165,7 +165,7 @@ def learnt(reading: Reading) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds for people: 3.2 s, 1 min 05 s, 2 h 10 min."""
+    """Seconds as text: 3.2 s, 1 min 05 s, 2 h 10 min."""
     if seconds is None or not math.isfinite(seconds):
         return DASH
     if seconds < 59.95:

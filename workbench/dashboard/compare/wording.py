@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from workbench.dashboard.shared.background import sentence_of
+from workbench.errors import ALONE, Got, Named
 
 LABELS = {
     "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
     "seeds": "Number of seeds", "jobs": "Runs at a time", "holdout": "Test share",
     "format": "Read as", "text": "Text column", "title": "Title column", "label": "Label column", "stop_words": "Stop words",
     "min_documents": "Min. documents", "max_share": "Max. share", "token_pattern": "Pattern of words",
-    "n_samples": "Samples", "phases": "Phases", "schedule": "Schedule",
+    "n_chains": "Chains", "phases": "Phases", "schedule": "Schedule",
     "partition": "Partition", "precision": "Precision", "scan": "Order of tokens",
     "init": "First responsibilities", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
     "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
@@ -22,31 +21,42 @@ LABELS = {
     "a_alpha": "alpha: shape", "b_alpha": "alpha: rate", "a_beta": "beta: shape", "b_beta": "beta: rate",
     "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }
-ANY = "|".join(LABELS)
-TELLING = "|".join(name for name in LABELS if "_" in name)
-"""Names that are nothing else in a sentence, unless in a path."""
-CHANGES = (
-    (r"\boption '(\w+)'", "“{}”"),
-    (rf"\bwith ({ANY})=…", "under “{}”"),
-    (rf"(?<![\w./-])({ANY})=(?=[\w'])", "“{}” "),
-    (rf"(?<![\w./-])({TELLING})(?![\w./-])", "“{}”"),
-)
-"""What is written with the name of a setting, and how with the label of its field."""
-INSTEAD = (
-    ("two_phase", "two phase"), ("second_order", "second order"), ("” True", "” yes"), ("” False", "” no"),
-    ("” None", "” none"), ("; got None", "; the field is empty"), ("; got ''", "; there is none beside a comma"),
-)
+NOUNS = {
+    "n_topics": "topics", "alpha": "alpha", "beta": "beta", "n_iterations": "iterations", "seed": "seed",
+    "seeds": "number of seeds", "jobs": "runs at a time", "holdout": "test share", "top_words": "vocabulary",
+}
+"""Settings that a sentence calls by a noun; the others by their labels, in quotes."""
+EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}
+"""What came, where nothing did."""
 
 
-def plain(text: str) -> str:
-    """A text about settings with the labels of fields in the place of names."""
-    for pattern, change in CHANGES:
-        text = re.sub(pattern, lambda found, change=change: change.format(LABELS.get(found[1], found[1])), text)
-    for old, new in INSTEAD:
-        text = text.replace(old, new)
+def labelled(text: str, choices: tuple = ()) -> str:
+    """A text about an option with the labels of other options for their names, and its choices as the menu has them."""
+    words = [f"“{LABELS[word]}”" if "_" in word and word in LABELS else word for word in text.split(" ")]
+    text = " ".join(words)
+    for choice in map(str, choices):
+        text = text.replace(choice, choice.replace("_", " "))
     return text
 
 
-def worded(error: Exception) -> str:
+def worded(error: ValueError) -> str:
     """The error as one sentence of the page."""
-    return sentence_of(ValueError(plain(str(error))))
+    return sentence_of(ValueError("".join(map(_worded, getattr(error, "parts", (str(error),))))))
+
+
+def _worded(part) -> str:
+    if isinstance(part, Got) and part.value in EMPTY:
+        return EMPTY[part.value]
+    if not isinstance(part, Named):
+        return str(part)
+    label = f"“{LABELS.get(part.field, part.field)}”"
+    if part.value is ALONE:
+        return NOUNS.get(part.field, label)
+    if part.value is ...:
+        return f"under {label}"
+    return f"{label} {in_words(part.value)}"
+
+
+def in_words(value) -> str:
+    """A value of an option as its menu shows it."""
+    return {"True": "yes", "False": "no", "None": "none"}.get(str(value), str(value).replace("_", " "))

@@ -16,16 +16,17 @@ from tornado.ioloop import PeriodicCallback
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
-from workbench.dashboard.notebooks.setup import Cell, in_notebook, send_changes
-from workbench.dashboard.shared.run_monitor import ALIVE, UNREADABLE, Follower, Reading, unreadable
-from workbench.dashboard.shared.shell import TICK, Choice, column, dressed, labelled, message, text
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
-from workbench.runs.execution.control import PAUSED, RUNNING
-from workbench.runs.progress import bars
+from workbench.dashboard.notebooks.setup import Cell, in_notebook, send_changes
+from workbench.dashboard.shared.private_api import connections_of, is_shown
+from workbench.dashboard.shared.run_monitor import ALIVE, UNREADABLE, Follower, Reading, unreadable
+from workbench.dashboard.shared.shell import TICK, Choice, column, dressed, labelled, message, text
 from workbench.runs.execution.run import ENDED, Run, default_store, find_run
+from workbench.runs.progress import bars
 from workbench.runs.spec import SpecError
-from workbench.runs.store.store import WAITING, run_paths
+from workbench.runs.store.places import run_paths
+from workbench.runs.store.status import PAUSED, RUNNING, WAITING
 
 STEERS = ("pause", "resume", "stop")
 AWAITED = {
@@ -35,10 +36,10 @@ AWAITED = {
 }
 """State → what a run in it waits for before its first iteration."""
 LOOK_EVERY = 0.2
-"""Seconds between two looks of the text in a terminal."""
+"""Seconds between two updates of the bars in a terminal."""
 
 
-def watch(runs=None, store=None, axis: str = "iterations", measure: str | None = None) -> Watch | None:
+def watch(runs=None, store=None, axis: str = "iterations", measure: str | None = None) -> LiveView | None:
     """A live view of one run or several for a notebook cell; in a terminal, bars of text until the runs have ended.
 
     Parameters
@@ -54,7 +55,7 @@ def watch(runs=None, store=None, axis: str = "iterations", measure: str | None =
 
     Returns
     -------
-    Watch
+    LiveView
         The last line of a cell shows it. It follows the runs until they have ended or it is gone from the notebook. None
         in a terminal: the bars were shown; Ctrl-C leaves them, and the runs go on.
 
@@ -67,7 +68,7 @@ def watch(runs=None, store=None, axis: str = "iterations", measure: str | None =
             raise SpecError(f"no {name} {given!r}; choose one of {', '.join(filter(None, choices))}")
     paths = _paths(runs, store)
     if in_notebook():
-        return Watch(paths, axis, measure)
+        return LiveView(paths, axis, measure)
     _follow_as_text([Run(path) for path in paths])
     return None
 
@@ -87,12 +88,12 @@ def _paths(runs, store) -> list[Path]:
     if not found:
         raise SpecError("watch wants at least one run; got none")
     if len({path.name for path in found}) < len(found):
-        raise SpecError("watch tells runs apart by their names, and two of these have the same; watch them in two cells")
+        raise SpecError("watch wants runs with different names, and two of these have the same; watch them in two cells")
     return found
 
 
-class Watch:
-    """The view. Displaying it begins to follow the runs; displayed again, it moves there."""
+class LiveView:
+    """The live view of runs. It follows them from when it is displayed; displayed again, it moves there."""
 
     def __init__(self, paths: list[Path], axis: str = "iterations", measure: str | None = None):
         self._followers = {path: Follower(path) for path in paths}
@@ -123,7 +124,7 @@ class Watch:
 
     def make(self) -> None:
         """The figure, the table and the buttons, filled; a figure of Bokeh is at one place only."""
-        self.curve, self.table = Curve(), RunTable(on_draw=self._draw, chosen=list(self._picked))
+        self.curve, self.table = Curve(), RunTable(on_draw=self.draw, chosen=list(self._picked))
         self.steering = Steering(self.table, self.follow)
         self.awaited = text(sizing_mode="stretch_width", visible=False)
         self.tick()
@@ -135,7 +136,7 @@ class Watch:
         )
 
     def tick(self) -> None:
-        """Brings the view to what the runs have committed; the last time when they have ended or the view is gone."""
+        """Shows what the runs have committed, for the last time when they have ended or the view is gone."""
         self._readings = {path.name: self._read(path) for path in self._followers}
         readings = tuple(self._readings.values())
         self._show_curves()
@@ -143,7 +144,7 @@ class Watch:
         self.steering.show(readings)
         if (said := message(awaited(readings))) != self.awaited.object:
             self.awaited.param.update(object=said, visible=bool(said))
-        gone = self._ticks.is_running() and not self.card._models
+        gone = self._ticks.is_running() and not is_shown(self.card)
         if gone or not any(reading.state in ALIVE for reading in readings):
             self._ticks.stop()
 
@@ -169,25 +170,23 @@ class Watch:
         self.curve.follow()
         self._send()
 
-    def _draw(self, name: str) -> None:
-        """Draws the run, or draws it no more; the oldest choice makes room."""
+    def draw(self, name: str) -> None:
+        """Draws the run in the place of the oldest choice, or removes it from the figure."""
         drawn = list(self.curve.colours())
         self._picked = [other for other in drawn if other != name] if name in drawn else [*drawn, name][-N_SLOTS:]
         self._show_curves()
 
     def follow(self) -> None:
-        """Looks once a second from now on: something was asked of a run."""
+        """Updates the view once a second from now on."""
         self._ticks.start()
 
     def _send(self) -> None:
         """Sends what has changed in the figure; Panel sends the rest by itself."""
-        for ref in self.card._models if hasattr(self, "card") else ():
-            if ref in pn.state._views:
-                _, _, document, comm = pn.state._views[ref]
-                send_changes(document, comm)
+        for document, comm in connections_of(self.card) if hasattr(self, "card") else ():
+            send_changes(document, comm)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        if self.card._models:
+        if is_shown(self.card):
             self.make()
         shown = self.card._repr_mimebundle_(include, exclude)
         self.follow()

@@ -1,4 +1,4 @@
-"""What a view needs in a notebook: that there is one, and Panel in the page, asked of nobody outside.
+"""What a view needs in a notebook: whether there is one, Panel in its page without another host, and a way to send changes.
 
 Why it is so, and what of Panel is mended: docs/decisions/notebook_views.md.
 """
@@ -13,6 +13,7 @@ from bokeh.document.events import ColumnDataChangedEvent, ColumnsStreamedEvent
 from panel.io.model import diff
 from tornado.ioloop import IOLoop
 
+from workbench.dashboard.shared.private_api import held_changes
 from workbench.dashboard.shared.shell import LAYOUT_CSS, NAMES, NOTEBOOK_CSS, SCRIPTS
 
 MEND = NAMES + (SCRIPTS / "notebook.js").read_text(encoding="utf-8")
@@ -22,17 +23,17 @@ _SHOWN_BY: set[str | None] = set()
 
 
 def in_notebook() -> bool:
-    """Does a Jupyter kernel run this?"""
+    """Whether a Jupyter kernel runs this process."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
 class Cell(pn.Column):
-    """What a cell shows. What the reader does to it is done on the kernel's loop, where its ticks are.
+    """The output of a cell. Events of its widgets are handled on the kernel's loop, where its ticks are.
 
-    JupyterLab has it handled in threads of their own ("comms over subshells"), which would mix their messages with those
-    of a tick and change Bokeh's models under its hands. What is changed is taken in before what is clicked in the same message:
-    Panel holds the changes of a message until its end, and what a click sends would throw them away.
+    JupyterLab handles them in threads of their own ("comms over subshells"), which would mix their messages with those of a
+    tick and change Bokeh's models meanwhile. Changes are taken in before the clicks of the same message: Panel holds the
+    changes of a message until its end, and what a click sends would throw them away.
     """
 
     def __init__(self, *parts, kind: str):
@@ -78,8 +79,7 @@ def send_changes(document, comm) -> None:
     Bokeh reads data in several steps, and fails where they become shorter meanwhile, as they may within one message. As
     text and in few messages: in binary every column would be two more, and what comes too fast is lost on the way.
     """
-    changes = list(document.callbacks._held_events)
-    for _, together in groupby(enumerate(changes), lambda one: one[0] if isinstance(one[1], DATA) else -1):
-        told = diff(document, binary=False, events=[change for _, change in together])
-        if told is not None:
-            pn.io.notebook.push(document, comm, binary=False, msg=told)
+    for _, together in groupby(enumerate(held_changes(document)), lambda one: one[0] if isinstance(one[1], DATA) else -1):
+        patch = diff(document, binary=False, events=[change for _, change in together])
+        if patch is not None:
+            pn.io.notebook.push(document, comm, binary=False, msg=patch)

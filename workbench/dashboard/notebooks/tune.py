@@ -15,9 +15,10 @@ from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.compare.choices import choice_of
 from workbench.dashboard.compare.fields import MEANINGS, defaults
 from workbench.dashboard.notebooks.setup import Cell, in_notebook
+from workbench.dashboard.shared.private_api import is_shown
 from workbench.dashboard.shared.shell import button, column, in_form, message, text
-from workbench.dashboard.compare.starting import start_runs, told
-from workbench.dashboard.notebooks.live_view import Watch
+from workbench.dashboard.compare.starting import start_runs, summary_of_start
+from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.compare.wording import LABELS
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution.run import default_store
@@ -67,7 +68,7 @@ class Tune:
         self.numbers = {name: _number(name, usual[name]) for name in ("n_iterations", "seed")}
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
-        self.watch = Watch([])
+        self.watch = LiveView([])
         self.engine.param.watch(self._show_sliders, "value")
         self.start.on_click(self._start)
         self._show_sliders()
@@ -103,7 +104,7 @@ class Tune:
                 self._say(sentence_of(error), "bad")
                 return
             started, finished, *_ = result
-            self._say(told(*result), "muted")
+            self._say(summary_of_start(*result), "muted")
             for run in (*started, *finished):
                 self.watch.add(run.path)
             self.watch.card.visible = True
@@ -114,7 +115,7 @@ class Tune:
         self.said.object, self.said.visible = message(sentence, kind), True
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        if self.view._models:
+        if is_shown(self.view):
             self.watch.make()
             self._lay_out()
         shown = self.view._repr_mimebundle_(include, exclude)

@@ -1,1 +1,1 @@
-"""What the pages have in common: the shell, downloads, and what is read from the store."""
+"""What the pages share: their frame, downloads, and the numbers of runs that are read from the store."""

@@ -1,4 +1,4 @@
-"""Work that takes a while, done in threads, so that it freezes nobody's page."""
+"""Work that takes a while, done in threads, so that no page freezes meanwhile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.dashboard.notebooks.setup import in_notebook
 from workbench.dashboard.shared.ui_events import with_lock
 
 STARTS, LOOKS, FILES = (ThreadPoolExecutor(2, thread_name_prefix=f"workbench-{name}") for name in ("starts", "looks", "files"))
-"""Threads for runs that are made, counts that are read, files that are written: a big file holds up no start."""
+"""Threads that start runs, read counts and write files: apart, so that a large file delays no start."""
 LOG = logging.getLogger(__name__)
 
 
@@ -26,8 +26,8 @@ def in_background(
     In a notebook there is no session, and the loop is the kernel's.
 
     To be called where the session lives, in the thread of the server. The worker comes back through the server's
-    loop: even `add_next_tick_callback` of a document says to the whole process that this document is the current
-    one, and another session that is at work at that moment then mixes its models with those of this one.
+    loop: even `add_next_tick_callback` of a document makes that document the current one of the whole process, and
+    another session that works at that moment then mixes its models with those of this one.
     """
     loop = IOLoop.current() if document is not None or in_notebook() else None
 
@@ -35,9 +35,9 @@ def in_background(
         result, error = None, None
         try:
             result = work()
-        except Exception as problem:  # it is shown to the visitor; a thread has nobody else to tell
+        except Exception as problem:  # it is shown to the visitor
             error = problem
-            if not isinstance(problem, ValueError) and not _ending(workers):
+            if not isinstance(problem, ValueError) and not _shutting_down(workers):
                 LOG.exception("a request of the page failed")
         if loop is None:
             then(result, error)
@@ -56,8 +56,8 @@ def in_background(
         workers.submit(task)
 
 
-def _ending(workers: ThreadPoolExecutor) -> bool:
-    """Whether the process is being ended, and nothing can be looked up any more: no thread pool takes work then."""
+def _shutting_down(workers: ThreadPoolExecutor) -> bool:
+    """Whether the process is being ended: no thread pool takes work then."""
     try:
         workers.submit(int)
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Buttons that give files to the browser: made at the click, in a thread, and handed over on the page's own connection."""
+"""Buttons that download files, which are made at the click, in a thread, and sent on the page's own connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTHS = {"one column": 1, "two columns": 2}
 
 
 class Handover(pn.custom.JSComponent):
-    """Gives a file to the browser, which saves it. Nothing is seen of it, and no other address is asked."""
+    """Sends a file to the browser, which saves it; nothing of it is visible, and no other address is requested."""
 
     file = param.Dict(default={}, doc="name and content (bytes) of the file that is on its way; empty when it has arrived.")
 
@@ -27,16 +27,16 @@ class Handover(pn.custom.JSComponent):
 
 
 class Downloads:
-    """The buttons of one place, and a sentence about what became of the last click.
+    """Download buttons, and a sentence about the result of the last click.
 
     Parameters
     ----------
     handover : Handover
         Of the session.
     makers : dict
-        What a button says → a function without arguments that is called at the click and returns what makes the file.
+        Label of a button → a function without arguments that is called at the click and returns what makes the file.
     figures : dict
-        The same for figures, which stand first: the function is given how many columns of a page they are to fill.
+        The same for figures, which stand first: the function takes the number of columns of a page that they fill.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class Downloads:
         return [*([self.width] if self.width else []), *self.buttons.values()]
 
     def row(self, said: str, name: str) -> list:
-        """All of it after what is said of it, as a group of that name, and what became of the last click."""
+        """The buttons after a label, as a group of that name, and the result of the last click."""
         return [in_row(said, name, *self.parts), self.said]
 
     def _make(self, work: Callable[[], File]) -> None:
-        self._rest(True)
+        self._disable(True)
         self._say("Making the file …", "muted")
 
         def then(file: File | None, error: Exception | None) -> None:
-            self._rest(False)
+            self._disable(False)
             if error is not None:
                 self._say(sentence_of(error), "bad")
                 return
@@ -76,14 +76,14 @@ class Downloads:
 
         in_background(self._document, work, then, FILES)
 
-    def _rest(self, resting: bool) -> None:
+    def _disable(self, disabled: bool) -> None:
         for made in self.buttons.values():
-            made.disabled = resting
+            made.disabled = disabled
 
     def _say(self, sentence: str, kind: str) -> None:
         self.said.object, self.said.visible = message(sentence, kind), True
 
 
 def size(n_bytes: int) -> str:
-    """Bytes for people: 34 kB, 1.2 MB."""
+    """A number of bytes as text: 34 kB, 1.2 MB."""
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 999_500 else f"{max(1, round(n_bytes / 1e3))} kB"

@@ -1,4 +1,4 @@
-"""What the parts of a page that are drawn in the browser have in common: their code and their style."""
+"""Components that the browser draws: their JavaScript and their style sheets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workbench.dashboard.shared.shell import SCRIPTS, STYLE
 
 
 class Drawn(pn.custom.JSComponent):
-    """A part that the browser draws from its parameters; nothing else is sent."""
+    """A component that the browser draws from its parameters; nothing else is sent."""
 
     __abstract = True
 
@@ -17,11 +17,10 @@ class Drawn(pn.custom.JSComponent):
 
 
 def code(*names: str) -> str:
-    """The browser's code of a part, from files of this folder: a page asks for no module of its own, so what parts share
-    comes first in each."""
+    """The JavaScript of a component, from files of this folder; a page loads no modules, so each has what all share."""
     return "\n".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in ("drawn", *names))
 
 
 def style(*names: str) -> list[str]:
-    """Style sheets of a part."""
+    """The style sheets of a component."""
     return [(STYLE / f"{name}.css").read_text(encoding="utf-8") for name in names]

@@ -1,7 +1,6 @@
-"""One run lifted out of the others wherever it is seen: in the figure, its legend, the tables and the trees.
+"""One run highlighted wherever it is visible: in the figure, its legend, the tables and the tree.
 
-All of it happens in the browser (`highlight.js`): nothing is asked of the server, and nothing is told to it, so files of
-the figure know nothing of it.
+All of it happens in the browser (`highlight.js`); the server is not involved, and files of the figure have no highlight.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from workbench.dashboard.shared.shell import SCRIPTS
 
 
 class Highlight(pn.custom.JSComponent):
-    """Lifts the run that is pointed at, that has the focus, or that was clicked; Escape or a second click lets go.
+    """Highlights the run that is pointed at, has the focus or was clicked; Escape or a second click ends it.
 
-    A part of the page takes part by the attribute ``data-run`` (a run) or ``data-runs`` (see `data_runs`).
+    An element belongs to a run by the attribute ``data-run`` (a run) or ``data-runs`` (see `data_runs`).
     """
 
     slots = param.List(doc="The runs of each slot of the figure, in the order of its legend.")
-    said = param.List(doc="What the legend says of each slot.")
+    said = param.List(doc="Label of each slot in the legend.")
 
     _esm = SCRIPTS / "highlight.js"
 
     def show(self, slots: list[list[str]], said: list[str]) -> None:
-        """Brings it to what is drawn; nothing is sent when nothing has changed."""
+        """Sets the runs that are drawn; nothing is sent when nothing has changed."""
         if slots != self.slots or said != self.said:
             self.param.update(slots=slots, said=said)
 

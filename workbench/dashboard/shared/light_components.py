@@ -1,6 +1,6 @@
-"""Boxes and sentences that weigh little, and what a session lets go of when its page is sent.
+"""Boxes, sentences and figures that take little memory.
 
-A page has some fifty of them. Of Panel's own every one watches all of its looks, and a pane has a row around it. Why, and
+A page has some fifty of them. Each of Panel's own watches all parameters of its looks, and a pane has a row around it. Why, and
 what was measured: docs/decisions/page_shell.md.
 """
 
@@ -11,35 +11,35 @@ from typing import ClassVar
 
 import panel as pn
 import param
-from bokeh.core.property.wrappers import PropertyValueContainer
 from bokeh.models import LayoutDOM
 from panel.models.markup import HTML
 from panel.reactive import Reactive
 from panel.viewable import Layoutable
 
-LOOKS = frozenset(Layoutable.param) - {"visible"} | {"html_attributes"}
-"""What a part is given when it is made, and keeps."""
+from workbench.dashboard.shared.private_api import register_model, watch_params
+
+FIXED = frozenset(Layoutable.param) - {"visible"} | {"html_attributes"}
+"""The parameters of a component that are set when it is made and never change."""
 
 
-class Light(Reactive):
-    """A part whose looks stay and that the browser does not change: only the rest, and whether it is seen, is sent."""
+class LightComponent(Reactive):
+    """A component with fixed looks that the browser does not change: only its content and its visibility are sent."""
 
     _linked_properties = ()
     __abstract = True
 
     def _link_params(self) -> None:
-        changing = [name for name in self._synced_params if name not in LOOKS]
-        self._internal_callbacks.append(self.param.watch(self._param_change, changing))
+        watch_params(self, FIXED)
 
 
-class Box(Light, pn.Column):
-    """Parts below one another, or as its style sheet has them."""
+class Box(LightComponent, pn.Column):
+    """Parts below one another, or as its style sheet arranges them."""
 
     html_attributes = param.Dict(default={}, doc="Attributes of its element: role, aria-label.")
 
 
-class Sentence(Light):
-    """HTML. A change sends the text alone; Panel's own pane sends style sheets too, in a notebook another host's."""
+class Sentence(LightComponent):
+    """HTML. A change sends the text alone; Panel's own pane sends style sheets too, in a notebook those of another host."""
 
     object = param.String(doc="The HTML; escape what others wrote.")
 
@@ -49,34 +49,19 @@ class Sentence(Light):
         super().__init__(object=object, **settings)
 
     def _process_param_change(self, params: dict) -> dict:
-        told = super()._process_param_change(params)
-        return told | {"text": escape(told["text"])} if "text" in told else told
+        sent = super()._process_param_change(params)
+        return sent | {"text": escape(sent["text"])} if "text" in sent else sent
 
     def _get_model(self, doc, root=None, parent=None, comm=None) -> HTML:
-        model = HTML(disable_math=True, **self._get_properties(doc))
-        self._models[(root or model).ref["id"]] = (model, parent)
-        return model
+        return register_model(self, HTML(disable_math=True, **self._get_properties(doc)), root, parent)
 
 
-class Given(Light):
-    """A model of Bokeh's as it is. Panel's own pane has a row around it, and looks through all that the model refers to."""
+class BokehModel(LightComponent):
+    """A model of Bokeh as it is. Panel's own pane puts a row around it, and searches all that the model refers to."""
 
     def __init__(self, model: LayoutDOM):
-        self._drawn = model
+        self._bokeh_model = model
         super().__init__()
 
     def _get_model(self, doc, root=None, parent=None, comm=None) -> LayoutDOM:
-        self._models[(root or self._drawn).ref["id"]] = (self._drawn, parent)
-        return self._drawn
-
-
-def let_go(document) -> None:
-    """Lets go of the empty lists, dicts and sets that Bokeh makes for each model.
-
-    What is asked for again is made again; what was changed is no default any more, and stays.
-    """
-    for model in document.models:
-        held = model._unstable_default_values
-        model._unstable_default_values = {
-            name: value for name, value in held.items() if not isinstance(value, PropertyValueContainer)
-        }
+        return register_model(self, self._bokeh_model, root, parent)

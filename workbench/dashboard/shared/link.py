@@ -1,7 +1,7 @@
-"""The view's link: what is chosen on the page, in its address, and back.
+"""What is chosen on a page, written into its address and read from it.
 
-An address is written by anybody, so every value is checked on its way in; what does not fit is left as
-it was. What is as it always is stays out of the address.
+Anybody can write an address, so every value is checked when it is read, and one that does not fit changes nothing. Usual
+values are left out of the address.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LONGEST = 500
 
 
 class Part(NamedTuple):
-    """One thing of the view: its present text, its usual text, and how a text is taken in (False: it does not fit)."""
+    """One value of the address: its present text, its usual text, and what sets it (False: the text does not fit)."""
 
     now: Callable[[], str]
     usual: str
@@ -28,12 +28,12 @@ class Part(NamedTuple):
 
 
 def widget_part(widget) -> Part:
-    """A widget or a field of the form as a part of the link; its present value is the usual one."""
+    """The part of the address for a widget or a field of the form; its present value is the usual one."""
     return Part(lambda: written(widget.value), written(widget.value), lambda text: take(widget, text))
 
 
 def take(widget, text: str) -> bool:
-    """Gives the widget the value that the text says, if it is one that the widget can have."""
+    """Sets a widget to a value that is given as text, if it can have it."""
     try:
         value = _value(widget, text[:LONGEST])
     except ValueError:
@@ -70,24 +70,24 @@ def _within(widget, number: float) -> float:
 
 
 def to_query(parts: dict[str, Part]) -> str:
-    """The address' query for what is unusual: ``?axis=seconds&n_topics=20``, or nothing."""
-    told = {name: part.now() for name, part in parts.items() if part.now() != part.usual}
-    return "?" + urlencode(told, safe=",") if told else ""
+    """The query of the address with all unusual values: ``?axis=seconds&n_topics=20``, or nothing."""
+    given = {name: part.now() for name, part in parts.items() if part.now() != part.usual}
+    return "?" + urlencode(given, safe=",") if given else ""
 
 
 def from_query(search: str, parts: dict[str, Part]) -> list[str]:
-    """Takes in what a query says; returns the names whose values do not fit."""
+    """Sets the values of a query; returns the names of those that do not fit."""
     given = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
     return [name for name, text in given.items() if name in parts and not parts[name].take(text)]
 
 
 def follow_address(parts: dict[str, Part]) -> str:
-    """Takes in what the address of this visitor's page says; returns a sentence about what does not fit, or nothing."""
+    """Sets the values in the address of this visitor's page; returns a sentence about those that do not fit, or nothing."""
     refused = from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
     return f"The link's {', '.join(refused)} could not be used; the usual values stand instead." if refused else ""
 
 
 def write_address(parts: dict[str, Part]) -> None:
-    """Brings the address of this visitor's page to the view."""
+    """Writes what is chosen on this visitor's page into its address."""
     if pn.state.location is not None:
         pn.state.location.search = to_query(parts)

@@ -1,4 +1,4 @@
-"""The card with what people write of the chosen runs: a note of one, tags of one or many."""
+"""The card for notes and tags of the chosen runs: a note of one run, tags of one or many."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from workbench.runs.store.notes import annotate, read_notes
 
 
 class NotesField(Drawn):
-    """The fields. What is typed into them comes out at ``on_write``."""
+    """The fields; calls ``on_write`` with what is typed into them."""
 
     written = param.Dict(default={}, doc="names of the chosen runs, notes of one alone, tags of any of them.")
-    said = param.String(doc="What became of the last change.")
+    said = param.String(doc="The result of the last change.")
     wrong = param.Boolean(default=False, doc="Was that a mistake?")
 
     _esm = code("notes")
@@ -36,16 +36,16 @@ class NotesField(Drawn):
 
 
 class NotesCard:
-    """The card. ``nudge`` is called when something was written."""
+    """The card. ``on_change`` is called after every change."""
 
-    def __init__(self, nudge):
-        self._nudge, self._document = nudge, pn.state.curdoc
+    def __init__(self, on_change):
+        self._on_change, self._document = on_change, pn.state.curdoc
         self._readings: dict[str, Reading] = {}
         self.field = NotesField(self.write)
         self.card = column(text("<h2>Notes and tags</h2>"), self.field, kind="wb-card")
 
     def show(self, readings: dict[str, Reading], chosen: list[str]) -> None:
-        """Brings the fields to the chosen runs."""
+        """Shows the notes and tags of the chosen runs."""
         self._readings = readings
         seen = [readings[name] for name in chosen if name in readings]
         written = {
@@ -57,7 +57,7 @@ class NotesCard:
             self.field.param.update(written=written, **{"said": "", "wrong": False} if chose_others else {})
 
     def write(self, names: list[str], change: dict[str, str]) -> None:
-        """Writes a note, or adds or takes away a tag, of runs that are there."""
+        """Writes a note, or adds or removes a tag, of runs that are in the store."""
         paths = [self._readings[name].path for name in names if name in self._readings]
 
         def work() -> None:
@@ -67,7 +67,7 @@ class NotesCard:
 
         def then(result, error) -> None:
             self.field.param.update(said=sentence_of(error) if error else "Saved.", wrong=error is not None)
-            self._nudge()
+            self._on_change()
 
         if paths and change:
             in_background(self._document, work, then)
@@ -86,4 +86,4 @@ def _untag(path: Path, tag: str) -> None:
 
 
 WAYS = {"note": _note, "tag": _tag, "untag": _untag}
-"""What a message asks for → what does it to the run in a folder."""
+"""Key of a message → the function that changes the run in a folder."""

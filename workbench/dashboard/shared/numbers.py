@@ -1,4 +1,4 @@
-"""The numbers of a run that the page draws: as recorded, or worked out of what was."""
+"""The numbers of a run that the page draws: as recorded, or computed from that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An empty figure in the page's looks; colours of its axes come from the style sheet."""
+"""An empty figure in the style of the page; colours of its axes come from the style sheet."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POINTED = """
 const { event_name: kind, x, y } = cb_obj
 document.dispatchEvent(new CustomEvent('wb-figure', { detail: { kind, x, y } }))
 """
-"""Tells the page where the pointer is; `highlight.js` listens."""
+"""Dispatches where the pointer is, for `highlight.js`."""
 TOOLTIP = """
 <div class="wb-tip"><b>$name</b><br>iteration @iteration{0,0} · @updates{0.0a} updates · @elapsed{0.0} s<br>
 headline @test_perplexity{0.0} · state @test_perplexity_state{0.0}<br>
@@ -73,8 +73,8 @@ def add(made: figure, source: ColumnDataSource, glyph: Glyph, **settings) -> Gly
     return renderer
 
 
-def entitle(made: figure, items: list[LegendItem], points: list[GlyphRenderer]) -> None:
-    """Gives the figure its legend, and the points of its lines what is told at the pointer."""
+def add_legend(made: figure, items: list[LegendItem], points: list[GlyphRenderer]) -> None:
+    """Adds the legend, and a tooltip at the points of the lines."""
     made.add_layout(Legend(
         items=items, location="top_right", click_policy="none", stylesheets=[LEGEND_CSS], label_text_font_size="12px",
         padding=6, spacing=2,

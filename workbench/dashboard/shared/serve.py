@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import socket
 from pathlib import Path
@@ -11,7 +10,7 @@ import panel as pn
 from tornado.web import RedirectHandler
 
 from workbench.dashboard.compare import page as compare
-from workbench.dashboard.shared.run_monitor import readings_of
+from workbench.dashboard.shared.run_monitor import monitor_of
 from workbench.dashboard.topics import page as topics
 from workbench.runs.execution.run import default_store
 
@@ -51,7 +50,7 @@ def serve(
     if show:
         server.io_loop.add_callback(server.show, "/compare")
     server.start()
-    readings_of(default_store()).latest()  # begins to read: the first visitor finds runs there
+    monitor_of(default_store()).latest()  # begins to read: the first visitor finds runs there
     try:
         server.io_loop.start()
     except KeyboardInterrupt:
@@ -82,16 +81,3 @@ def _free_port(address: str) -> int:
     with socket.socket() as probe:
         probe.bind((address, 0))
         return probe.getsockname()[1]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=PORT)
-    parser.add_argument("--store")
-    parser.add_argument("--lifetime", type=float, default=LIFETIME)
-    given = parser.parse_args()
-    serve(port=given.port, store=given.store, lifetime=given.lifetime)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,11 +1,10 @@
-"""The page around the parts: title, theme, style sheets, and how a session begins and ends.
+"""The frame of a page: title, theme, style sheets, and how a session begins and ends.
 
 A plain Panel layout with style sheets of our own. Why, and what was measured: docs/decisions/page_shell.md.
 """
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable
 from functools import lru_cache, partial
 from html import escape
@@ -17,7 +16,8 @@ from bokeh.events import ButtonClick, ConnectionLost, DocumentReady
 from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
-from workbench.dashboard.shared.light_components import Box, Given, Sentence, let_go
+from workbench.dashboard.shared.light_components import BokehModel, Box, Sentence
+from workbench.dashboard.shared.private_api import drop_empty_defaults, start_busy_cleanup
 from workbench.dashboard.shared.ui_events import in_one_message, when_drawn
 
 STYLE = Path(__file__).parent / "style"
@@ -61,7 +61,7 @@ else by_hand()
 
 
 def column(*parts, kind: str, **settings) -> pn.Column:
-    """Parts in a container whose looks layout.css gives to ``kind``."""
+    """Components in a container that layout.css styles by its ``kind``."""
     return Box(
         *parts, css_classes=kind.split(), stylesheets=[LAYOUT_CSS], margin=0, **{"sizing_mode": "stretch_width"} | settings
     )
@@ -73,12 +73,12 @@ def text(html: str = "", **settings) -> Sentence:
 
 
 def message(sentence: str, kind: str = "muted") -> str:
-    """A sentence as HTML, whatever is in it, that is read out when it changes; ``kind``: muted, good or bad."""
+    """A sentence as HTML, escaped, which screen readers read when it changes; ``kind``: muted, good or bad."""
     return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
 
 
 def _group(name: str) -> dict[str, str]:
-    """The attributes of an element whose parts are a group with a name."""
+    """The HTML attributes of a group with a name."""
     return {"role": "group", "aria-label": name}
 
 
@@ -101,12 +101,12 @@ def labelled(widget, *more) -> pn.Column:
 
 
 def in_row(said: str, name: str, *parts) -> pn.Column:
-    """Parts after what is said of them, as a group with a name: buttons that say SVG say nowhere else of what."""
+    """Components after a label, as a group with a name: of buttons labelled SVG only the name tells what they download."""
     return column(_label(said), *parts, kind="wb-bar", html_attributes=_group(name))
 
 
 def _label(words: str) -> Sentence:
-    """Words to see; to those who cannot, what stands beside them is told by its own name."""
+    """A visible label, hidden from screen readers: what stands beside it has a name of its own."""
     return text(f'<span class="muted" aria-hidden="true">{escape(words)}</span>', css_classes=["wb-mid"])
 
 
@@ -150,14 +150,14 @@ def links(pages: dict[str, str], here: str) -> str:
     return f'<nav aria-label="pages">{listed}</nav>' if len(pages) > 1 else ""
 
 
-def _browser_button(label: str, code: str, **models) -> Given:
+def _browser_button(label: str, code: str, **models) -> BokehModel:
     """A button whose click is handled in the browser; there it is called ``button``.
 
     A Bokeh button: Panel's `js_on_click` enters the button into a registry that never lets go of it.
     """
     made = Button(label=label, stylesheets=[WIDGET_CSS], margin=0)
     made.js_on_event(ButtonClick, CustomJS(args=models | {"button": made}, code=code))
-    return Given(made)
+    return BokehModel(made)
 
 
 def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:
@@ -169,17 +169,15 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     if document is None or document.session_context is None:
         return
     VIEWS.add(view)
-    # Panel makes one task for the whole process in the context of the first event, and that context
-    # holds the first visitor's session for ever; made here, in an empty context, it holds nothing.
-    contextvars.Context().run(pn.state._schedule_busy_cleanup)
+    start_busy_cleanup()
     document.title, document.template = title, _template()
     document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
-    turn = partial(in_one_message, document, tick)
+    event = partial(in_one_message, document, tick)
 
     def drawn() -> None:
-        let_go(document)
-        turn()
-        document.add_periodic_callback(turn, TICK)  # Bokeh drops it with the session
+        drop_empty_defaults(document)
+        event()
+        document.add_periodic_callback(event, TICK)  # Bokeh drops it with the session
 
     when_drawn(document, drawn)

@@ -1,4 +1,4 @@
-"""The last counts of a run, read from disk once for every session of the process."""
+"""The counts of a run at its last snapshot, read from disk once for every session of the process."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import xarray as xr
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
 from workbench.runs.execution.run import Run
 from workbench.runs.store.counts import SnapshotGone
+from workbench.runs.store.layout import StoreError
 from workbench.runs.store.notes import FILE, NoteError, labels_of_topics, read_notes
-from workbench.runs.store.store import StoreError
 from workbench.views.style import COLOURS
 
 N_NAMED = 6
-"""Topics that have a colour of the figures, which the colour-blind tell apart; others go around the wheel of hues."""
+"""Topics that have a colour of the figures, distinct for colour-blind people; others go around the wheel of hues."""
 GOLDEN = 0.618034
 
 
 class Moment(NamedTuple):
-    """Which counts of a run are meant: those of a run of this hash at the snapshot of this iteration, in this state."""
+    """A snapshot of a run: the counts of the run of this hash at this iteration, in this state."""
 
     path: Path
     hash: str
@@ -43,7 +43,7 @@ def moment_of(reading: Reading) -> Moment:
 
 @lru_cache(maxsize=4)
 def counts_of(moment: Moment) -> xr.Dataset | None:
-    """What words and sizes need of the last snapshot; None before the first."""
+    """The variables that words and sizes need, at the last snapshot; None before the first."""
     return last_of(moment, lambda run: ["phi", "n_kw", "n_k"] if "phi" in run else [])
 
 
@@ -63,7 +63,7 @@ def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Data
 
 @contextlib.contextmanager
 def _there(path: Path):
-    """Within it, arrays that are missing because the run was removed are told in a sentence."""
+    """Within it, arrays that are missing because the run was removed raise an error that explains it."""
     try:
         yield
     except (KeyError, OSError) as error:
@@ -74,7 +74,7 @@ def _there(path: Path):
 
 @lru_cache(maxsize=3)
 def documents_of(moment: Moment) -> xr.Dataset | None:
-    """The same with the documents: theta and n_dk."""
+    """The same as `counts_of` with theta and n_dk."""
     counts = counts_of(moment)
     if counts is None:
         return None
@@ -91,7 +91,7 @@ def written(moment: Moment | None) -> int:
 
 
 def labels_now(moment: Moment) -> tuple[dict[int, str], str]:
-    """What people call the topics of the last snapshot: number → label; and why that cannot be read, if so."""
+    """Number → label that people gave, of the topics of the last snapshot; and why that cannot be read, if so."""
     try:
         return labels_of_topics(read_notes(moment.path), counts_of(moment)), ""
     except NoteError as error:

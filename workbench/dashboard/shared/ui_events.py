@@ -1,4 +1,4 @@
-"""Work at a turn of a session: with its lock, and all that it changes told to the browser in one message."""
+"""Work that a session does at an event: with its lock, and with all changes sent to the browser in one message."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from weakref import WeakSet
 
-from bokeh.document.events import ColumnDataChangedEvent, DocumentPatchedEvent
+from bokeh.document.events import ColumnDataChangedEvent
 from bokeh.events import DocumentReady
+
+from workbench.dashboard.shared.private_api import send_in_one_message, take_held_changes
 
 DRAWN: WeakSet = WeakSet()
 """The documents that their browsers have drawn."""
@@ -16,8 +18,8 @@ DRAWN: WeakSet = WeakSet()
 def when_drawn(document, work: Callable[[], None]) -> None:
     """Does the work, with the session's lock, once the browser has drawn the page.
 
-    Not earlier: a menu or a text that is changed before the browser has drawn it is an error there. And what Panel is told
-    to change after the browser has asked for the document and before it says that it has drawn it, never gets there.
+    Not earlier: a menu or a text that is changed before the browser has drawn it is an error there, and what is changed
+    after the browser has asked for the document and before it reports it drawn never gets there.
     """
     once = [work]
 
@@ -30,7 +32,7 @@ def when_drawn(document, work: Callable[[], None]) -> None:
 
 
 def with_lock(document, work: Callable[[], None]) -> None:
-    """Does the work at the session's next turn, with its lock; without a session at once.
+    """Does the work at the session's next event, with its lock; without a session at once.
 
     Panel calls a widget's watchers without the lock. That does for Panel's own objects; Bokeh's models (the
     figure) then refuse the change whenever a tick happens to be under way.
@@ -49,23 +51,19 @@ def in_one_message(document, work: Callable[[], None]) -> None:
     Bokeh sends a message for each property, which for a click that moves every curve took three times as long as the
     work. Panel's `hold` sends one, but loses it until the next where two meet at a socket that is busy.
 
-    Only then is told what a model holds: data of one source must not be replaced and then streamed to in one work. What
-    replaces data goes first: a glyph that the browser changes before takes the old number of rows to the new data.
-    Python's callbacks of Bokeh's models are not told of what the work changes.
+    A message is made after the work, from what the models hold then: data of one source must not be replaced and then
+    streamed to in one work. What replaces data goes first: a glyph that the browser changes before applies the old number of
+    rows to the new data. Python's callbacks of Bokeh's models are not called for what the work changes.
     """
-    callbacks, session = document.callbacks, document.session_context.session
     document.hold("combine")
     try:
         work()
     finally:
-        changes = [event for event in callbacks._held_events if isinstance(event, DocumentPatchedEvent)]
-        callbacks._held_events = [event for event in callbacks._held_events if not isinstance(event, DocumentPatchedEvent)]
-        document.unhold()  # what else there is, such as work for the next turn
+        changes = take_held_changes(document)
+        document.unhold()  # what else there is, such as work for the next event
         replaced = {event.model.id: event for event in changes if _replaces_data(event)}
         changes = [*replaced.values(), *(event for event in changes if not _replaces_data(event))]
-        for connection in session._subscribed_connections if changes else ():
-            message = connection.protocol.create("PATCH-DOC", changes)
-            session._pending_writes.append(connection._socket.send_message(message))
+        send_in_one_message(document.session_context.session, changes)
 
 
 def _replaces_data(event) -> bool:

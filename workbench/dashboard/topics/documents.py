@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import xarray as xr
 
-from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.latest_task import Latest
 from workbench.dashboard.shared.snapshots import Moment, documents_of
+from workbench.dashboard.topics.filler import Filler
 from workbench.dashboard.topics.shelf import MOST_TYPES, NONE, Shelf, topics_of, words_coloured
 from workbench.measures import representative_documents, token_topics
 from workbench.runs.execution.run import Run
@@ -21,45 +18,36 @@ HEADINGS = [
 CHOOSE = "Choose a topic on the map or in the list: the documents that show it best appear here."
 
 
-class Documents:
-    """Keeps a `Shelf` at the documents of a topic. ``on_gone(document)`` hears that the one that is chosen is not there."""
+class Documents(Filler):
+    """Fills a `Shelf` with the documents of a topic; ``on_gone(document)`` is called where the chosen one is not there."""
 
     def __init__(self, on_topic, on_gone):
-        self.shelf, self._latest, self._on_gone = Shelf(HEADINGS, on_topic), Latest(), on_gone
+        self.shelf, self._on_gone = Shelf(HEADINGS, on_topic), on_gone
+        super().__init__(self.shelf, "content", "shown")
 
     def show(self, moment: Moment, topic: int, labels: dict[int, str]) -> None:
         """Brings the card to a topic of a run, and to the document that is chosen."""
-        wanted = moment, topic, self.shelf.chosen
+        asked = self.shelf.chosen
 
-        def first() -> None:
-            if not self.shelf.content and not self.shelf.shown:
-                self.shelf.said = "Ranking the documents …"
+        def then() -> None:
+            if asked != NONE and not _there(moment, asked):
+                self._on_gone(asked)
 
-        def then(result, error) -> None:
-            if error is not None:
-                self.shelf.param.update(content={}, shown={}, said=sentence_of(error))
-            else:
-                told, gone = result
-                self.shelf.param.update(**told)
-                if gone:
-                    self._on_gone(self.shelf.chosen)
-
-        self._latest.ask((*wanted, tuple(labels.items())), partial(_told, *wanted, labels), then, first)
-
-    def clear(self) -> None:
-        """Nothing is shown."""
-        self._latest.forget()
-        self.shelf.param.update(content={}, shown={}, said="")
+        self.fill(_told, moment, topic, asked, labels, waiting="Ranking the documents …", then=then)
 
 
-def _told(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> tuple[dict, bool]:
-    """What the shelf shows, and whether a document was asked for that is not there."""
+def _there(moment: Moment, document: int) -> bool:
+    run = documents_of(moment)
+    return run is None or document < run.sizes["document"]
+
+
+def _told(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> dict:
+    """The parameters of the shelf."""
     run = documents_of(moment)
     if run is None:
-        return {"content": {}, "shown": {}, "said": ""}, False
-    documents = documents_told(run, topic) if topic in run["topic"].values else []
-    gone = document >= run.sizes["document"]
-    if document == NONE or gone:
+        return {"content": {}, "shown": {}, "said": ""}
+    documents = document_entries(run, topic) if topic in run["topic"].values else []
+    if document == NONE or not _there(moment, document):
         document = documents[0]["document"] if documents else NONE
     if topic == NONE and document == NONE:
         said = CHOOSE
@@ -69,11 +57,11 @@ def _told(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> 
         said = "" if topic == NONE else "Ranked by how surely the topic's share is large: short documents do not win by chance."
     return {
         "content": {"documents": documents, "caption": f"documents of topic {topic}"} if documents else {}, "said": said,
-        "shown": {} if document == NONE else document_told(moment, run, document, topic, labels),
-    }, gone
+        "shown": {} if document == NONE else document_content(moment, run, document, topic, labels),
+    }
 
 
-def documents_told(run: xr.Dataset, topic: int) -> list[dict]:
+def document_entries(run: xr.Dataset, topic: int) -> list[dict]:
     """The documents that show a topic best, the best first."""
     found = representative_documents(run, topic, N_DOCUMENTS)
     columns = (found[name].values.tolist() for name in ("document", "title", "theta", "n_tokens"))
@@ -83,7 +71,7 @@ def documents_told(run: xr.Dataset, topic: int) -> list[dict]:
     ]
 
 
-def document_told(moment: Moment, run: xr.Dataset, document: int, topic: int, labels: dict[int, str]) -> dict:
+def document_content(moment: Moment, run: xr.Dataset, document: int, topic: int, labels: dict[int, str]) -> dict:
     """A document's words by count, each in the colour of its likeliest topic, and its topics, the largest first."""
     corpus = get_corpus(moment.path.parent, Run(moment.path).spec.train)
     tokens = token_topics(run, corpus, document)

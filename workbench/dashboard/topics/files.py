@@ -1,80 +1,55 @@
-"""What a visitor of the Topics page takes away: its figures for paper, and the numbers behind them."""
+"""What a visitor of the Topics page downloads: its figures for paper, and the numbers behind them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
+import xarray as xr
 
 from workbench.dashboard.compare.files import HEIGHTS, File, FileError, picture_file
 from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of, topic_colour
-from workbench.dashboard.topics.hierarchy import mixture_table_of, network_of_run
+from workbench.dashboard.topics.hierarchy import levels_of
 from workbench.dashboard.topics.matching import matched_of
 from workbench.dashboard.topics.overview import NONE, map_of
+from workbench.dashboard.topics.recorded import recorded_of
 from workbench.dashboard.topics.scores import scores_of
-from workbench.measures import representative_documents, salient_words, top_words, topics_by_size
-from workbench.report.drawing import option
+from workbench.measures import representative_documents, salient_words, topics_by_size
 from workbench.report.gathering import gather_begun
-from workbench.report.networks import network_told
-from workbench.report.picture import Picture
-from workbench.report.pictures import MOST_TOPICS
-from workbench.report.topic_captions import COHERENCES, flow_told, map_told, scores_told, sizes_told, words_told
 from workbench.runs.execution.run import Run
-from workbench.views.coherence import coherence_view
-from workbench.views.flow import LETTERS, topic_flow_view
-from workbench.views.network import network_view
-from workbench.views.progress import topic_size_curves
-from workbench.views.topic_map import map_height, topic_list_view, topic_map_view
-from workbench.views.topics import ACROSS, names_of_topics, topic_words_view, words_height
+from workbench.views import draw_view
+from workbench.views.coherence import scores_picture
+from workbench.views.flow import flow_picture
+from workbench.views.picture import WHOSE
 
 FORMS = ("svg", "pdf", "png")
 
 
 def map_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:
-    """The map of the topics: a figure, or as CSV topic, label, x, y, n_k and share."""
-    _there(moment)
-    found = map_of(moment)
-    if form == "csv":
-        return _csv(moment, "map", _with_labels(found.to_dataframe(), labels))
-    run = counts_of(moment)
-    panels, height = [topic_map_view(found), topic_list_view(run, labels=labels)], map_height(found.sizes["topic"])
-    return _figure(moment, "map", "Map of the topics", map_told(run, found), panels, height, form, columns)
+    """The map of the topics: a figure, or as CSV topic, label, x, y, n_k, share and name."""
+    run = _counts(moment, labels)
+    return _view_file(moment, "topic-map", run, "map", form, columns, labels, points=map_of(moment))
 
 
 def model_file(moment: Moment | None, form: str, columns: int = 1) -> File:
     """The picture of a run's network, or as CSV the tokens of each row and value of its levels."""
     _there(moment, snapshot=form == "csv")
-    if form == "csv":
-        return _csv(moment, "levels", mixture_table_of(moment).set_index("level"))
-    network = network_of_run(moment)
-    panel, title = network_view(network), f"The network {network.name}"
-    return _figure(moment, "model", title, network_told(network), [panel], option(panel, "fig_inches")[1], form, columns)
+    run = levels_of(moment) if form == "csv" else Run(moment.path).progress()
+    return _view_file(moment, "network", run, "levels" if form == "csv" else "model", form, columns)
 
 
 def words_file(
     moment: Moment | None, labels: dict[int, str], topic: int, n: int, relevance: float, form: str, columns: int = 1
 ) -> File:
-    """The words of the topic that is chosen, or of all: a figure, or as CSV a row for each word of a topic.
-
-    Without a topic the CSV has the salient words of the corpus too, as topic "corpus".
-    """
-    _there(moment)
-    run = counts_of(moment)
-    topics = topics_by_size(run) if topic == NONE else [topic]
-    name = "words" if topic == NONE else f"words-{topic}"
-    if form == "csv":
-        found = top_words(run, n, relevance).sel(topic=topics)
-        return _csv(moment, name, _with_labels(found.to_dataframe().reset_index("rank"), labels))
-    n_shown, across, shown = n if topic != NONE else min(n, 10), ACROSS if columns == 2 else 2, topics[:MOST_TOPICS]
-    fewer = f" The {len(shown)} largest of {len(topics)} topics." if shown != topics else ""
-    return _figure(
-        moment, name, "Words of the topics", words_told(run, relevance, None if topic == NONE else topic) + fewer,
-        [topic_words_view(run, n_shown, shown, relevance, across)], words_height(len(shown), n_shown, across), form, columns,
-    )
+    """The words of the topic that is chosen, or of all: a figure, or as CSV a row for each word of a topic."""
+    topics, name = (None, "words") if topic == NONE else ([topic], f"words-{topic}")
+    return _view_file(moment, "topic-words", _counts(moment, labels), name, form, columns, labels,
+                      topics=topics, n_words=n, relevance=relevance)
 
 
 def salient_file(moment: Moment | None, n: int) -> File:
     """The salient words of the corpus as CSV."""
-    _there(moment)
-    return _csv(moment, "salient-words", salient_words(counts_of(moment), n).to_dataframe())
+    return _csv(moment, "salient-words", salient_words(_counts(moment), n).to_dataframe())
 
 
 def documents_file(moment: Moment | None, topic: int) -> File:
@@ -92,28 +67,33 @@ def sizes_file(moment: Moment | None, labels: dict[int, str], form: str, columns
     run = Run(moment.path).progress()
     if not run.sizes["iteration"]:
         raise FileError(f"{moment.path.name} has no iteration yet; wait for its first")
-    if form == "csv":
-        return _csv(moment, "sizes", _with_labels(run["n_k"].to_dataframe()[["n_k"]].reset_index("iteration"), labels))
-    told = sizes_told(f"one run (seed {Run(moment.path).spec.seed})")
-    return _figure(moment, "sizes", "Topic sizes", told, [topic_size_curves(run)], HEIGHTS[columns], form, columns)
+    return _view_file(moment, "topic-sizes", run, "sizes", form, columns, labels, HEIGHTS[columns])
+
+
+def recorded_file(moment: Moment | None, title: str, form: str, columns: int = 1) -> File:
+    """The picture of this title of what else a run recorded, or as CSV the table behind it."""
+    _there(moment, snapshot=False)
+    picture = recorded_of(moment.path).get(title)
+    if picture is None:
+        raise FileError(f"{moment.path.name} has no picture '{title}' yet; wait for its first iteration")
+    picture = replace(picture, name=f"{moment.path.name}-{picture.name}")
+    return picture_file(picture, gather_begun(moment.path), form, columns)
 
 
 def scores_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:
     """Coherence and diversity of the topics: figures of coherence, or a table as CSV."""
-    _there(moment)
-    found = scores_of(moment)
+    run, found, name = _counts(moment), scores_of(moment), moment.path.name
     if form == "csv":
-        return _csv(moment, "coherence", _with_labels(found.to_dataframe(), labels))
-    panels, told = [coherence_view(found, measure) for measure in COHERENCES], scores_told(counts_of(moment))
-    height = option(panels[0], "fig_inches")[1]
-    return _figure(moment, "coherence", "Coherence of the topics", told, panels, height, form, columns)
+        return _csv(moment, "coherence", _with_labels(found.to_dataframe().reset_index(), labels).set_index("topic"))
+    picture = scores_picture(run, found, f"{name}-coherence", f"Coherence of the topics, {name}")
+    return picture_file(picture, gather_begun(moment.path), form, columns)
 
 
 def matching_file(
     moment: Moment | None, other: Moment | None, labels: dict[int, str], form: str, columns: int = 1
 ) -> File:
     """The matching of two runs: the flow as a figure, or as CSV each topic with the one it matches and the tokens shared."""
-    _there(moment)
+    run = _counts(moment, labels)
     if other is None:
         raise FileError("no other run is chosen; choose one to match with")
     found = matched_of(moment, other)
@@ -124,38 +104,48 @@ def matching_file(
         table = found.pairs.to_dataframe()
         if found.flow is not None:
             table = table.join(found.flow.to_pandas().add_prefix("tokens shared with "))
-        return File(f"{name}.csv", _with_labels(table, labels).to_csv(lineterminator="\n").encode())
+        table = _with_labels(table.reset_index(), labels)
+        return File(f"{name}.csv", table.to_csv(index=False, lineterminator="\n").encode())
     if found.flow is None:
         raise FileError("these runs were trained on different tokens, so no flow is drawn; take the CSV of their distances")
-    runs, letters = (moment.path.name, other.path.name), columns * LETTERS
-    named = tuple(
-        names_of_topics(counts_of(one), 3 if columns == 1 else 5, letters, own)
-        for one, own in ((moment, labels), (other, None))
-    )
-    panel = topic_flow_view(found.flow, found.pairs, runs, named, topic_colour, letters)
-    title, height = f"Topics of {runs[0]} and {runs[1]}", option(panel, "fig_inches")[1]
-    picture = Picture(name, title, flow_told(*runs), [panel], legend=False, height=height)
+    called = moment.path.name, other.path.name
+    picture = flow_picture(name, called, (run, counts_of(other)), found.flow, found.pairs, topic_colour, columns)
     return picture_file(picture, gather_begun([moment.path, other.path]), form, columns)
 
 
-def _figure(
-    moment: Moment, what: str, title: str, told: str, panels: list, height: float, form: str, columns: int
+def _view_file(
+    moment: Moment, view: str, run: xr.Dataset, what: str, form: str, columns: int, labels: dict[int, str] | None = None,
+    height: float | None = None, **options,
 ) -> File:
-    """A figure of one run."""
+    """A view of one run: its figure, or as CSV the table behind it with the labels of topics."""
+    (picture, *_) = draw_view(view, [run], columns, **options)
+    if form == "csv":
+        table = pd.DataFrame(picture.rows, columns=picture.header).drop(columns=list(WHOSE), errors="ignore")
+        return _csv(moment, what, _with_labels(table, labels or {}).set_index(table.columns[0]))
     name = moment.path.name
-    picture = Picture(f"{name}-{what}", f"{title}, {name}", told, panels, legend=False, height=height)
+    title = f"{picture.title.partition(',')[0]}, {name}"
+    picture = replace(picture, name=f"{name}-{what}", title=title, height=picture.height or height)
     return picture_file(picture, gather_begun(moment.path), form, columns)
 
 
 def _with_labels(table: pd.DataFrame, labels: dict[int, str]) -> pd.DataFrame:
     """The table with a column label behind the topic, where there are labels."""
     if labels:
-        table.insert(0, "label", [labels.get(topic, "") for topic in table.index.get_level_values("topic")])
+        table.insert(table.columns.get_loc("topic") + 1, "label", [labels.get(topic, "") for topic in table["topic"]])
     return table
 
 
 def _csv(moment: Moment, what: str, table: pd.DataFrame) -> File:
     return File(f"{moment.path.name}-{what}.csv", table.to_csv(lineterminator="\n").encode())
+
+
+def _counts(moment: Moment | None, labels: dict[int, str] | None = None) -> xr.Dataset:
+    """The last counts of a run that has some, with the labels of its topics."""
+    _there(moment)
+    run = counts_of(moment)
+    if not labels:
+        return run
+    return run.assign(topic_label=("topic", [labels.get(topic, "") for topic in run["topic"].values.tolist()]))
 
 
 def _there(moment: Moment | None, snapshot: bool = True) -> None:

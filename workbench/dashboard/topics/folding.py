@@ -1,4 +1,4 @@
-"""Unseen documents under the topics of a run: what a text or a file holds, folded in and told."""
+"""Unseen documents under the topics of a run: a text or a file, folded in and shown."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def listed(found: Folded) -> dict:
     return {"documents": documents[:MOST_LISTED], "caption": "documents that were folded in"}
 
 
-def unseen_told(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
+def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
     """A document as `Shelf` shows it: the text itself where it is at hand, else its words by count."""
     run, theta = documents_of(found.moment), found.inferred["theta"].values[document]
     tokens = token_topics(run, found.corpus, document, theta)

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 import param
 import xarray as xr
 
-from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.latest_task import Latest
 from workbench.dashboard.shared.snapshots import Moment, counts_of, last_of
-from workbench.dashboard.topics.overview import NONE, topics_told
+from workbench.dashboard.topics.filler import Filler
+from workbench.dashboard.topics.overview import NONE, topic_entries
 from workbench.measures import mixture_table, mixtures
 from workbench.models.networks.levels import DOCUMENT
 from workbench.models.networks.network import Network
+from workbench.report.drawing import draw, inline
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import RunSpec
-from workbench.views.network import HALF_HEIGHT, HALF_WIDTH, drawing_of
+from workbench.views.elements import height_of
+from workbench.views.network import network_view
 
 MOST_ROWS, MOST_VALUES = 5000, 24
-"""Rows of a level that are told, those with most tokens, and values of one of them; all are in the table to take away."""
+"""Rows of a level that are shown, those with most tokens, and values of one of them; the CSV has all."""
 LEAST = 0.01
-"""Share of a row's tokens from which a value is told."""
+"""Share of a row's tokens from which a value is shown."""
 SAID = "Sizes are (expected) training tokens. Click a topic to choose it on the whole page."
 
 
 class Hierarchy(Drawn):
     """The picture and the levels. A click on a topic chooses it; rows are searched in the browser."""
 
-    network = param.Dict(default={}, doc="What `picture_told` makes of a network; empty where the model is another.")
-    levels = param.List(doc="What `level_told` makes of each level.")
+    network = param.Dict(default={}, doc="What `picture_of` makes of a network; empty where the model is another.")
+    levels = param.List(doc="What `level_content` makes of each level.")
     topics = param.Dict(default={}, doc="Number of a topic as text → its colour, node, label and first words.")
     chosen = param.Integer(default=NONE)
     said = param.String()
@@ -42,39 +43,20 @@ class Hierarchy(Drawn):
 
     def __init__(self):
         super().__init__()
-        self._latest = Latest()
+        self._filler = Filler(self, "network", "levels", "topics")
 
     def show(self, moment: Moment, labels: dict[int, str]) -> None:
         """Brings picture and levels to a run of a network."""
-
-        def first() -> None:
-            if not self.levels:
-                self.said = "Reading the levels …"
-
-        def then(result, error) -> None:
-            if error is not None:
-                self.param.update(levels=[], said=sentence_of(error))
-            else:
-                self.param.update(**result)
-
-        self._latest.ask((moment, tuple(labels.items())), partial(hierarchy_told, moment, labels), then, first)
+        self._filler.fill(hierarchy_content, moment, labels, waiting="Reading the levels …")
 
     def clear(self) -> None:
         """Nothing is shown."""
-        self._latest.forget()
-        if self.network:
-            self.param.update(network={}, levels=[], topics={}, said="")
+        self._filler.clear()
 
 
 def is_network(spec: RunSpec) -> bool:
     """Is the model of a run a network of levels?"""
     return "levels" in spec.model
-
-
-def network_of_run(moment: Moment) -> Network | None:
-    """The network of a run as its spec tells it, authors by number; None where the model is another."""
-    network = Run(moment.path).spec.parts()[1]
-    return network if isinstance(network, Network) else None
 
 
 @lru_cache(maxsize=3)
@@ -99,51 +81,34 @@ def mixture_table_of(moment: Moment):
     return mixture_table(levels_of(moment))
 
 
-def hierarchy_told(moment: Moment, labels: dict[int, str]) -> dict:
+def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
     """What the card shows: the network, and from the first snapshot on its levels and topics."""
-    network = network_of_run(moment)
+    network = Run(moment.path).spec.parts()[1]
     if counts_of(moment) is None:
         said = f"{moment.path.name} has no snapshot of its levels yet; they appear with the first."
-        return {"network": picture_told(network), "levels": [], "topics": {}, "said": said}
+        return {"network": picture_of(network), "levels": [], "topics": {}, "said": said}
     told = dict(network.describe_levels())
-    levels = [level_told(name, found, told[name]) for name, found in mixtures_of(moment).items()]
+    levels = [level_content(name, found, told[name]) for name, found in mixtures_of(moment).items()]
     topics = {
         str(one["topic"]): {
             "colour": one["colour"], "node": one["node"], "words": " ".join(one["words"]),
             "label": labels.get(one["topic"], "").removeprefix(one["node"]).removeprefix(" · "),
         }
-        for one in topics_told(moment, labels)
+        for one in topic_entries(moment, labels)
     }
-    return {"network": picture_told(network), "levels": levels, "topics": topics, "said": SAID}
+    return {"network": picture_of(network), "levels": levels, "topics": topics, "said": SAID}
 
 
-def picture_told(network: Network) -> dict:
-    """Where everything of the picture stands, as `workbench.views.network.drawing_of` has it, y going down; and in words."""
-    drawing = drawing_of(network)
-    (left, right), (low, high) = drawing.limits
-    told = dict(network.describe_levels())
-
-    def points(path) -> list[list[float]]:
-        return np.column_stack([path[:, 0] - left, high - path[:, 1]]).round(3).tolist()
-
-    return {
-        "name": network.name, "width": round(right - left, 3), "height": round(high - low, 3),
-        "radii": [HALF_WIDTH, HALF_HEIGHT],
-        "arrows": [
-            {"path": points(one.path), "head": points(one.head), "name": one.name, "chooses": one.chooses,
-             "x": round(one.middle[0] - left, 3), "y": round(high - one.middle[1], 3)}
-            for one in drawing.arrows
-        ],
-        "levels": [
-            {"name": level.name, "kind": level.kind, "x": round(drawing.places[level.name][0] - left, 3),
-             "y": round(high - drawing.places[level.name][1], 3), "rows": drawing.rows[level.name].split("\n"),
-             "told": told[level.name]}
-            for level in network.levels
-        ],
-    }
+@lru_cache(maxsize=8)
+def picture_of(network: Network) -> dict[str, str]:
+    """Name and picture of a network, an element of a page."""
+    panels = [network_view(network)]
+    described = f"network {network.name}: {'; '.join(f'{name}: {text}' for name, text in network.describe_levels())}"
+    svg = draw(panels, 2, ("svg",), False, height_of(panels))["svg"].decode()
+    return {"name": network.name, "svg": inline(svg, "network", described)}
 
 
-def level_told(name: str, found: xr.Dataset, told: str) -> dict:
+def level_content(name: str, found: xr.Dataset, told: str) -> dict:
     """A level with its rows, those with most tokens first, each with its values in the same order.
 
     A row is [name, tokens, own topic, [[value, topic, tokens], …], values that are left out, their tokens].

@@ -42,7 +42,7 @@ class Matched(NamedTuple):
 class Flow(Drawn):
     """The picture."""
 
-    content = param.Dict(default={}, doc="What `matching_told` makes of the picture; empty for none.")
+    content = param.Dict(default={}, doc="What `matching_content` makes of the picture; empty for none.")
     chosen = param.Integer(default=NONE)
     said = param.String()
 
@@ -63,7 +63,7 @@ def matched_of(moment: Moment, other: Moment) -> Matched | None:
 
 
 class Matching:
-    """Keeps picture and table at two runs."""
+    """Picture and table of the topics of two runs."""
 
     def __init__(self):
         self.flow, self._latest = Flow(), Latest()
@@ -88,7 +88,7 @@ class Matching:
                 self.flow.said = f"Matching with {other.path.name} …"
 
         asked = moment, other, tuple(labels.items())
-        self._latest.ask(asked, partial(matching_told, moment, other, labels), then, first)
+        self._latest.ask(asked, partial(matching_content, moment, other, labels), then, first)
 
     def clear(self, said: str = "") -> None:
         """Nothing is shown but, perhaps, a sentence."""
@@ -100,7 +100,7 @@ class Matching:
         self.sheet.content = {}
 
 
-def matching_told(moment: Moment, other: Moment, labels: dict[int, str]) -> tuple[str, dict, dict]:
+def matching_content(moment: Moment, other: Moment, labels: dict[int, str]) -> tuple[str, dict, dict]:
     """A sentence, and what picture and table show."""
     found = matched_of(moment, other)
     if found is None:
@@ -130,14 +130,14 @@ def matching_told(moment: Moment, other: Moment, labels: dict[int, str]) -> tupl
 
 
 def _nodes(run: xr.Dataset, topics: list[int], labels: dict[int, str], own: dict[int, int], sign: str) -> list[dict]:
-    """The topics of one side; ``own`` says as which topic of the first run each is coloured, and numbered behind the sign."""
+    """The topics of one side; ``own``: the topic of the first run whose colour each has, its number behind the sign."""
     sizes, words = topic_sizes(run), top_words(run, FEW)["word"]
     nodes = []
     for topic in topics:
         few, share = " ".join(map(str, words.sel(topic=topic).values)), sizes.sel(topic=topic)
-        number_told = f"{topic}{sign}{own[topic]}" if sign and topic in own else str(topic)
+        numbered = f"{topic}{sign}{own[topic]}" if sign and topic in own else str(topic)
         nodes.append({
-            "topic": topic, "name": f"{number_told} · {labels.get(topic) or few}", "tokens": float(share["n_k"]),
+            "topic": topic, "name": f"{numbered} · {labels.get(topic) or few}", "tokens": float(share["n_k"]),
             "colour": topic_colour(own[topic]) if topic in own else UNMATCHED,
             "told": f"topic {topic}, {100 * float(share['share']):.1f} %: {few}",
         })

@@ -15,6 +15,7 @@ from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.latest_task import Latest
 from workbench.dashboard.shared.snapshots import Moment, counts_of, labels_now, topic_colour
 from workbench.measures import salient_words, top_words, topic_map, topic_sizes, topics_by_size, used_topics
+from workbench.runs.execution.run import Run
 from workbench.runs.store.notes import label_topic
 
 NONE = -1
@@ -22,17 +23,17 @@ NONE = -1
 FEW = 6
 """Words of a topic in the list."""
 MAPS: dict[str, tuple[Moment, xr.Dataset]] = {}
-"""Path of a run → its last map, so that the next one lies on it whoever asks."""
+"""Path of a run → its last map, on which the next one is laid, for all visitors."""
 MOST_MAPS = 64
 
 
 class Overview(Drawn):
-    """What the visitor points at and chooses from. Of a label that was typed in `on_label(topic, text)` hears."""
+    """What the visitor points at and chooses from. `on_label(topic, text)` is called with a label that was typed in."""
 
     run = param.String(doc="Name of the run.")
-    topics = param.List(doc="What `topics_told` makes of each topic, largest first.")
+    topics = param.List(doc="What `topic_entries` makes of each topic, largest first.")
     chosen = param.Integer(default=NONE, doc="Number of the topic that is chosen; -1: none.")
-    words = param.Dict(default={}, doc="What `words_told` makes of the words that are shown.")
+    words = param.Dict(default={}, doc="What `word_entries` makes of the words that are shown.")
     said = param.String(doc="What the map shows, in a sentence.")
     wrong = param.String(doc="What is wrong with a label.")
 
@@ -75,8 +76,8 @@ def _given(moment: Moment) -> tuple[xr.Dataset, np.ndarray, np.ndarray]:
     return run, topic_sizes(run)["share"].values, tokens / max(tokens.sum(), 1e-300)
 
 
-def topics_told(moment: Moment, labels: dict[int, str]) -> list[dict]:
-    """Each topic with what the list and the map tell of it, largest first."""
+def topic_entries(moment: Moment, labels: dict[int, str]) -> list[dict]:
+    """What list and map show of each topic, largest first."""
     places, words = map_of(moment), _ranked(moment, FEW, 1.0)["word"]
     run, told = counts_of(moment), []
     nodes = dict(zip(run["topic"].values.tolist(), run["node"].values.tolist(), strict=True)) if "node" in run.coords else {}
@@ -92,12 +93,12 @@ def topics_told(moment: Moment, labels: dict[int, str]) -> list[dict]:
 
 
 def named(told: dict) -> str:
-    """What a topic of `topics_told` is called beside its number: what it is of in a network, and what people call it."""
+    """What a topic of `topic_entries` is called beside its number: what it is of in a network, and what people call it."""
     return " · ".join(name for name in (told["node"], told["label"]) if name)
 
 
 @lru_cache(maxsize=32)
-def words_told(moment: Moment, topic: int, n: int, relevance: float) -> dict:
+def word_entries(moment: Moment, topic: int, n: int, relevance: float) -> dict:
     """The words of a topic with their bars; of none, the salient words of the corpus. ``spread`` is in the list's order."""
     if counts_of(moment) is None:
         return {}
@@ -126,10 +127,10 @@ def _percent(share: float) -> str:
 
 
 class Explorer:
-    """Keeps an `Overview` at what is chosen: the run, the topic, how words are ranked.
+    """Fills an `Overview` with what is chosen: the run, the topic, how words are ranked.
 
-    ``on_news(topics, trouble)`` hears what `topics_told` tells now, and what is wrong with the run, if anything;
-    ``on_gone(topic)`` that the topic that is chosen is not there.
+    ``on_news(topics, trouble)`` is called with what `topic_entries` returns and what is wrong with the run, if anything;
+    ``on_gone(topic)`` where the topic that is chosen is not there.
     """
 
     def __init__(self, on_news: Callable[[list[dict], str], None], on_gone: Callable[[int], None]):
@@ -160,7 +161,7 @@ class Explorer:
                 self._on_gone(self.view.chosen)
 
         self._tops.ask((moment, written), partial(_told, moment, written), shown)
-        self._words.ask(asked, partial(words_told, *asked), worded)
+        self._words.ask(asked, partial(word_entries, *asked), worded)
 
     def clear(self) -> None:
         """Nothing is shown."""
@@ -195,10 +196,11 @@ def _told(moment: Moment, written: int) -> tuple[list[dict], str, str]:
     """
     counts = counts_of(moment)
     if counts is None:
-        return [], "", f"{moment.path.name} has no snapshot of its topics yet; they appear with the first."
+        missing = "snapshot of its topics yet; they appear with the first" if "n_k" in Run(moment.path).progress() else "topics"
+        return [], "", f"{moment.path.name} has no {missing}."
     labels, trouble = labels_now(moment)
     trouble = trouble[:1].upper() + trouble[1:]
-    return topics_told(moment, labels), (
+    return topic_entries(moment, labels), (
         "Topics whose words are alike lie near each other; areas are shares of the tokens. "
         f"The plane shows {100 * map_of(moment).attrs['shown']:.0f} % of the variation of their distances."
     ), trouble

@@ -11,7 +11,7 @@ import panel as pn
 
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
-from workbench.dashboard.shared.run_monitor import Reading, readings_of
+from workbench.dashboard.shared.run_monitor import Reading, monitor_of
 from workbench.dashboard.shared.shell import Choice, begin_session, column, dressed, lay_out, message, text
 from workbench.dashboard.shared.snapshots import Moment, moment_of, written
 from workbench.dashboard.topics import files
@@ -19,6 +19,7 @@ from workbench.dashboard.topics.documents import Documents
 from workbench.dashboard.topics.hierarchy import Hierarchy, is_network
 from workbench.dashboard.topics.matching import Matching
 from workbench.dashboard.topics.overview import NONE, Explorer, named
+from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.scores import Scores
 from workbench.dashboard.topics.sizes import KINDS, Sizes
 from workbench.dashboard.topics.unseen import Unseen
@@ -35,7 +36,7 @@ class TopicsPage:
     """One visitor's view of one run: the newest until one is picked, in the menu or by the link."""
 
     def __init__(self, store: Path):
-        self.store, self._readings = Path(store), readings_of(store)
+        self.store, self._readings = Path(store), monitor_of(store)
         self.run = dressed(pn.widgets.Select(label="Topics of", options={NEWEST: ""}, value="", width=330))
         self.n_words = dressed(pn.widgets.IntInput(label="Words", value=30, start=1, end=MOST_WORDS, width=64))
         self.relevance = dressed(pn.widgets.FloatSlider(label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180))
@@ -48,9 +49,9 @@ class TopicsPage:
         self.kind = dressed(Choice(label="Sizes as", options=KINDS, value="stacked"))
         self.other = dressed(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
         self.files = {name: Downloads(self.handover, *makers) for name, makers in self._makers().items()}
-        self._model = column(
-            text("<h2>Model</h2>"), self.hierarchy, *self._take_away("model", "The model:"), kind="wb-card model", visible=False
-        )
+        self.recorded = Recorded(self.files["recorded"])
+        self._model = self._card("model", "Model", self.hierarchy, files="The model:")
+        self._model.visible = False
         self._matching_files = column(*self._take_away("matching", "The matching:"), kind="wb-stack", visible=False)
         self._of_runs: list[pn.Column] = []           # what is seen while there is a run
         self._of_topics: list[pn.Column] = []         # while there are topics
@@ -62,19 +63,21 @@ class TopicsPage:
         self._choosers = (
             self.explorer.view, self.sizes, self.scores.sheet, self.matching.flow, self.matching.sheet, self.hierarchy
         )
+        shelf = self.documents.shelf
         self._parts = {
-            "run": Part(lambda: self._picked, "", self._take_run), "topic": Part(self._topic_told, "", self._take_topic),
+            "run": self._run_part(self.run, "_picked"),
+            "topic": _number_part(lambda: self.explorer.view.chosen, self._spread),
             "words": widget_part(self.n_words), "relevance": widget_part(self.relevance), "sizes": widget_part(self.kind),
-            "with": Part(lambda: self._against, "", self._take_other),
-            "document": Part(self._document_told, "", self._take_document),
+            "with": self._run_part(self.other, "_against"),
+            "document": _number_part(lambda: shelf.chosen, lambda document: shelf.param.update(chosen=document)),
             "scores": self.scores.sheet.part(), "matches": self.matching.sheet.part(),
         }
         self._take(self._readings.latest(FIRST_LOOK))
         self._gone = follow_address(self._parts)
         self._show()
-        self.run.param.watch(self._run_chosen, "value")
-        self.other.param.watch(self._other_chosen, "value")
-        self.documents.shelf.param.watch(self._changed, "chosen")
+        for menu, asked in ((self.run, "_picked"), (self.other, "_against")):
+            menu.param.watch(partial(self._run_chosen, asked), "value")
+        shelf.param.watch(self._changed, "chosen")
         for view in self._choosers:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
         for widget in (self.n_words, self.relevance, self.kind):
@@ -91,7 +94,7 @@ class TopicsPage:
         write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
 
     def _take(self, listing) -> None:
-        """Takes in which runs there are and what they have reached."""
+        """Updates the menus to the runs that there are."""
         self._runs = {reading.name: reading for reading in listing.readings if reading.spec is not None}
         for menu, nothing, asked in ((self.run, NEWEST, self._picked), (self.other, NO_RUN, self._against)):
             options = {nothing: ""} | {name: name for name in self._runs}
@@ -112,7 +115,9 @@ class TopicsPage:
         """Shows the run that is chosen, as of its last snapshot."""
         moment = self.moment()
         if moment is None:
-            for card in (self.explorer, self.documents, self.scores, self.sizes, self.matching, self.hierarchy):
+            for card in (
+                self.explorer, self.documents, self.scores, self.sizes, self.matching, self.hierarchy, self.recorded
+            ):
                 card.clear()
             self._model.visible = False
             self.unseen.show(None, NONE, {})
@@ -128,7 +133,9 @@ class TopicsPage:
         topic, labels, other = self.explorer.view.chosen, self._labels, self._moment_of(self.other.value)
         self.documents.show(moment, topic, labels)
         self.scores.show(moment, labels)
-        self.sizes.show(moment.path, moment.hash, _n_rows(self._runs[moment.path.name]), labels)
+        rows = moment.path, moment.hash, _n_rows(self._runs[moment.path.name])
+        self.sizes.show(*rows, labels)
+        self.recorded.show(*rows)
         self.matching.show(moment, other, labels)
         self._model.visible = is_network(self._runs[moment.path.name].spec)
         if self._model.visible:
@@ -139,14 +146,14 @@ class TopicsPage:
         self.unseen.show(moment, topic, labels)
 
     def _see(self) -> None:
-        """Has the cards seen that can say something now."""
+        """Shows the cards that have something to show."""
         for box in self._of_runs:
             box.visible = self.moment() is not None
         for box in self._of_topics:
             box.visible = bool(self.explorer.view.topics)
 
     def _heard(self, topics: list[dict], trouble: str) -> None:
-        """The topics are there, or it is known why not."""
+        """Takes the topics of the run, or the reason why there are none."""
         moment = self.moment()
         if moment is None:
             return
@@ -162,7 +169,7 @@ class TopicsPage:
         self._show()
 
     def _say(self) -> None:
-        """Says what is not there of what was asked for, and what there is."""
+        """Writes what is missing of what was asked for, and what there is."""
         sentence, kind = self._news
         said = message(f"{self._gone} {sentence}".strip(), kind)
         if said != self.said.object:
@@ -179,25 +186,20 @@ class TopicsPage:
         self._leave_out(f"There is no document {document} in {self.moment().path.name}.")
 
     def _leave_out(self, sentence: str) -> None:
-        """Goes on without what is not there, and says so until the visitor does something."""
+        """Goes on without what is not there, with a sentence about it until the visitor does something."""
         self._gone = f"{self._gone} {sentence}".strip()
         self._say()
         self._show()
 
     # ------------------------------------------------------------------ what the visitor does
 
-    def _run_chosen(self, event) -> None:
+    def _run_chosen(self, asked: str, event) -> None:
         if not self._moving:
-            self._picked = event.new
-            self._changed()
-
-    def _other_chosen(self, event) -> None:
-        if not self._moving:
-            self._against = event.new
+            setattr(self, asked, event.new)
             self._changed()
 
     def _choose(self, topic: int) -> None:
-        """A topic was chosen somewhere on the page: it is everywhere."""
+        """Chooses a topic in all cards."""
         if not self._choosing and any(view.chosen != topic for view in self._choosers):
             self._spread(topic)
             self.documents.shelf.chosen = NONE
@@ -217,7 +219,7 @@ class TopicsPage:
             self._show()
 
     def _makers(self) -> dict[str, tuple[dict, ...]]:
-        """Card → what its buttons say → what makes the file of what is seen at the click; figures behind the others."""
+        """Card → label of a button → what makes its file at the click; those of figures in a second dict."""
 
         def now() -> tuple[Moment | None, dict[int, str]]:
             return self.moment(), self._labels
@@ -239,42 +241,29 @@ class TopicsPage:
             "sizes": _forms(lambda *asked: partial(files.sizes_file, *now(), *asked)),
             "scores": _forms(lambda *asked: partial(files.scores_file, *now(), *asked)),
             "matching": _forms(matching),
+            "recorded": _forms(lambda *asked: partial(files.recorded_file, self.moment(), self.recorded.title.value, *asked)),
         }
 
     def _take_away(self, card: str, said: str) -> list:
         return self.files[card].row(said, f"download the {card}")
 
+    def _card(self, name: str, title: str, *parts, files: str = "") -> pn.Column:
+        """A card with a heading, and below its parts the buttons of its files."""
+        kept = self._take_away(name, files) if files else []
+        return column(text(f"<h2>{title}</h2>"), *parts, *kept, kind=f"wb-card {name}")
+
     # ------------------------------------------------------------------ the link
 
-    def _take_run(self, name: str) -> bool:
-        self._picked = name
-        if name in self._runs:
-            self.run.value = name
-        return True
+    def _run_part(self, menu: pn.widgets.Select, asked: str) -> Part:
+        """The run of a menu; a run that is asked for may not be there yet."""
 
-    def _topic_told(self) -> str:
-        return "" if self.explorer.view.chosen == NONE else str(self.explorer.view.chosen)
+        def take(name: str) -> bool:
+            setattr(self, asked, name)
+            if name in self._runs:
+                menu.value = name
+            return True
 
-    def _take_other(self, name: str) -> bool:
-        self._against = name
-        if name in self._runs:
-            self.other.value = name
-        return True
-
-    def _document_told(self) -> str:
-        return "" if self.documents.shelf.chosen == NONE else str(self.documents.shelf.chosen)
-
-    def _take_document(self, number: str) -> bool:
-        if not _is_number(number):
-            return False
-        self.documents.shelf.chosen = int(number)
-        return True
-
-    def _take_topic(self, number: str) -> bool:
-        if not _is_number(number):
-            return False
-        self._spread(int(number))
-        return True
+        return Part(lambda: getattr(self, asked), "", take)
 
     # ------------------------------------------------------------------ the page
 
@@ -287,25 +276,21 @@ class TopicsPage:
             column(self.run, self.n_words, self.relevance, kind="wb-bar"), self.said, self.explorer.view, overview_files,
             kind="wb-card overview",
         )
-        documents = column(
-            text("<h2>Documents</h2>"), self.documents.shelf, *self._take_away("documents", "These documents:"),
-            kind="wb-card documents",
-        )
+        documents = self._card("documents", "Documents", self.documents.shelf, files="These documents:")
         sizes = column(
             column(text("<h2>Sizes over the iterations</h2>", css_classes=["wb-mid"]), self.kind, kind="wb-bar"), self.sizes,
             *self._take_away("sizes", "The sizes:"), kind="wb-card sizes",
         )
-        scores = column(
-            text("<h2>Coherence and diversity</h2>"), self.scores.sheet, *self._take_away("scores", "The scores:"),
-            kind="wb-card scores",
-        )
-        matching = column(
-            text("<h2>The same topics in another run</h2>"), column(self.other, kind="wb-bar"), self.matching.flow,
-            self.matching.sheet, self._matching_files, kind="wb-card matching",
+        scores = self._card("scores", "Coherence and diversity", self.scores.sheet, files="The scores:")
+        matching = self._card(
+            "matching", "The same topics in another run", column(self.other, kind="wb-bar"), self.matching.flow,
+            self.matching.sheet, self._matching_files,
         )
         pair = column(sizes, scores, kind="wb-halves")
         unseen = self.unseen.view()
-        main = column(overview, self._model, documents, pair, matching, unseen, self.handover, kind="wb-main")
+        main = column(
+            overview, self._model, documents, pair, self.recorded.card, matching, unseen, self.handover, kind="wb-main"
+        )
         self._of_runs, self._of_topics = [sizes], [overview_files, documents, scores, matching, unseen]
         self._see()
         begin_session(self, TITLE, [], self.tick)
@@ -322,9 +307,16 @@ def _forms(make, more=()) -> tuple[dict, dict]:
     return {"CSV": lambda: make("csv"), **dict(more)}, {form.upper(): partial(make, form) for form in files.FORMS}
 
 
-def _is_number(text: str) -> bool:
-    """Can this be a number of a topic or a document?"""
-    return text.isdecimal() and len(text) < 10
+def _number_part(now, take) -> Part:
+    """The number of a topic or a document as a part of the link."""
+
+    def taken(text: str) -> bool:
+        known = text.isdecimal() and len(text) < 10
+        if known:
+            take(int(text))
+        return known
+
+    return Part(lambda: "" if now() == NONE else str(now()), "", taken)
 
 
 def _n_rows(reading: Reading) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import xarray as xr
 
-from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.latest_task import Latest
 from workbench.dashboard.shared.snapshots import Moment, counts_of, topic_colour
+from workbench.dashboard.topics.filler import Filler
 from workbench.dashboard.topics.sheet import Sheet, number, sheet_row
 from workbench.measures import coherence, diversity, topic_sizes, topics_by_size
 from workbench.runs.execution.run import Run
@@ -37,42 +36,26 @@ def scores_of(moment: Moment) -> xr.Dataset | None:
     ).assign_attrs(several.attrs)
 
 
-class Scores:
-    """Keeps the table at a run; computed in the background."""
+class Scores(Filler):
+    """The table of a run's scores."""
 
     def __init__(self):
         self.sheet = Sheet(columns=[list(column) for column in COLUMNS], texts=[1])
-        self._latest = Latest()
+        super().__init__(self.sheet, "content")
 
     def show(self, moment: Moment, labels: dict[int, str]) -> None:
         """Brings the table to a run."""
-
-        def then(result, error) -> None:
-            if error is not None:
-                self.sheet.param.update(content={}, said=sentence_of(error))
-            else:
-                self.sheet.param.update(content=result, said=SAID if result else "")
-
-        def first() -> None:
-            if not self.sheet.content:
-                self.sheet.said = "Computing the coherence …"
-
-        wanted = moment, tuple(labels.items())
-        self._latest.ask(wanted, partial(_scores_now, *wanted), then, first)
-
-    def clear(self) -> None:
-        """Nothing is shown."""
-        self._latest.forget()
-        self.sheet.param.update(content={}, said="")
+        self.fill(_scores_now, moment, tuple(labels.items()), waiting="Computing the coherence …")
 
 
 @lru_cache(maxsize=4)
 def _scores_now(moment: Moment, labels: tuple) -> dict:
     """The same for every session that shows this run now."""
-    return scores_told(moment, dict(labels))
+    content = score_table(moment, dict(labels))
+    return {"content": content, "said": SAID if content else ""}
 
 
-def scores_told(moment: Moment, labels: dict[int, str]) -> dict:
+def score_table(moment: Moment, labels: dict[int, str]) -> dict:
     """Rows, largest topic first, and the means; nothing before the first snapshot."""
     found = scores_of(moment)
     if found is None:

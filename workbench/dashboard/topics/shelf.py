@@ -19,7 +19,7 @@ MOST_TYPES = 400
 
 
 class Shelf(Drawn):
-    """The list and the document. Of a topic whose bar is clicked ``on_topic`` hears."""
+    """The list and the document. ``on_topic`` is called with a topic whose bar is clicked."""
 
     headings = param.List(doc="(title, hint) of the three columns.")
     content = param.Dict(default={}, doc="documents and caption; empty for none.")

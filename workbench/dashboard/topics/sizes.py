@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 import param
 
-from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.latest_task import Latest
 from workbench.dashboard.shared.snapshots import topic_colour
+from workbench.dashboard.topics.filler import Filler
 from workbench.runs.execution.run import Run
 
 MOST_POINTS = 120
@@ -25,7 +24,7 @@ KINDS = {"stacked shares": "stacked", "lines": "lines"}
 class Sizes(Drawn):
     """The picture; a click on a topic chooses it."""
 
-    content = param.Dict(default={}, doc="What `sizes_told` makes of a run; empty before its first iteration.")
+    content = param.Dict(default={}, doc="What `size_series` makes of a run; empty before its first iteration.")
     kind = param.Selector(default="stacked", objects=list(KINDS.values()))
     chosen = param.Integer(default=-1)
     said = param.String()
@@ -35,35 +34,26 @@ class Sizes(Drawn):
 
     def __init__(self):
         super().__init__()
-        self._latest = Latest()
+        self._filler = Filler(self, "content")
 
     def show(self, path, hash: str, n_rows: int, labels: dict[int, str]) -> None:
         """Brings the picture to the rows of a run; while it is live only when the picture would change."""
-
-        def then(result, error) -> None:
-            if error is not None:
-                self.param.update(content={}, said=sentence_of(error))
-            else:
-                said = SAID if result else f"{path.name} has no iteration yet; sizes appear with the first."
-                self.param.update(content=result, said=said)
-
-        step = max(1, n_rows // MOST_POINTS)
-        wanted = path, hash, n_rows // step, tuple(labels.items())
-        self._latest.ask(wanted, partial(_sizes_now, *wanted), then)
+        self._filler.fill(_sizes_now, path, hash, n_rows // max(1, n_rows // MOST_POINTS), tuple(labels.items()))
 
     def clear(self) -> None:
         """Nothing is shown."""
-        self._latest.forget()
-        self.param.update(content={}, said="")
+        self._filler.clear()
 
 
 @lru_cache(maxsize=8)
 def _sizes_now(path, hash: str, n_steps: int, labels: tuple) -> dict:
-    """The same for every session that shows this run now; hash and n_steps only tell one moment of it from another."""
-    return sizes_told(path, dict(labels))
+    """The same for every session that shows this run now; hash and n_steps identify the state of the run."""
+    content = size_series(path, dict(labels))
+    missing = "iteration yet; sizes appear with the first" if "n_k" in Run(path).progress() else "topics, and so no sizes"
+    return {"content": content, "said": SAID if content else f"{path.name} has no {missing}."}
 
 
-def sizes_told(path, labels: dict[int, str]) -> dict:
+def size_series(path, labels: dict[int, str]) -> dict:
     """Iterations (thinned; first and last are kept) and a series for each topic that ever had a token; or nothing."""
     run = Run(path).progress()
     n = run.sizes["iteration"]

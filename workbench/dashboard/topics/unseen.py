@@ -13,7 +13,8 @@ from workbench.dashboard.shared.downloads import Downloads, Handover, size
 from workbench.dashboard.shared.latest_task import Latest
 from workbench.dashboard.shared.shell import button, column, dressed, message, text
 from workbench.dashboard.shared.snapshots import Moment
-from workbench.dashboard.topics.folding import KINDS, LARGEST, Folded, folded, listed, sentence_about, unseen_told
+from workbench.dashboard.topics.filler import Filler
+from workbench.dashboard.topics.folding import KINDS, LARGEST, Folded, folded, listed, sentence_about, unseen_document
 from workbench.dashboard.topics.shelf import NONE, Shelf
 
 HEADINGS = [
@@ -36,7 +37,8 @@ class Unseen:
         ))
         self.go = button("Fold in", color="primary")
         self.said = text(sizing_mode="stretch_width")
-        self.shelf, self._latest, self._shown = Shelf(HEADINGS, on_topic), Latest(), Latest()
+        self.shelf, self._latest = Shelf(HEADINGS, on_topic), Latest()
+        self._filler = Filler(self.shelf, "content", "shown")
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
         self._moment, self._folded, self._topic, self._labels = None, None, NONE, {}
         self._times = 0
@@ -45,7 +47,7 @@ class Unseen:
         self.shelf.param.watch(lambda event: self._show(), "chosen")
 
     def show(self, moment: Moment | None, topic: int, labels: dict[int, str]) -> None:
-        """Takes in which run and topic are looked at; documents that were folded into another run are put away."""
+        """Sets the run and the topic that are shown; documents that were folded into another run are removed."""
         if self._folded is not None and (moment is None or moment.path != self._folded.moment.path):
             self._folded = None
             self._clear()
@@ -78,22 +80,14 @@ class Unseen:
 
     def _show(self) -> None:
         """The list, and the document that is chosen or the first."""
-        if self._folded is None:
-            return
-
-        def then(result, error) -> None:
-            if error is not None:
-                self._clear()
-                self._say(sentence_of(error), "bad")
-            else:
-                self.shelf.param.update(**result)
-
-        wanted = self._folded, max(self.shelf.chosen, 0), self._topic, self._labels
-        self._shown.ask((self._times, *wanted[1:3], tuple(self._labels.items())), partial(_told, *wanted), then)
+        if (found := self._folded) is not None:
+            self._filler.fill(
+                lambda times, *asked: _content(found, *asked), self._times, max(self.shelf.chosen, 0), self._topic, self._labels
+            )
 
     def _clear(self) -> None:
-        self._shown.forget()
-        self.shelf.param.update(content={}, shown={}, chosen=NONE)
+        self._filler.clear()
+        self.shelf.chosen = NONE
 
     def _csv(self) -> File:
         if self._folded is None:
@@ -105,13 +99,13 @@ class Unseen:
 
     def view(self) -> pn.Column:
         """The card."""
-        told = f"or a file, up to {size(LARGEST)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
-        beside = text(f'<span class="muted">{told}</span>', css_classes=["wb-mid"])
+        hint = f"or a file, up to {size(LARGEST)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
+        beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
         bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
         return column(
             text("<h2>Unseen text</h2>"), self.text, bar, self.said, self.files.said, self.shelf, kind="wb-card unseen"
         )
 
 
-def _told(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
-    return {"content": listed(found), "shown": unseen_told(found, document, topic, labels)}
+def _content(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
+    return {"content": listed(found), "shown": unseen_document(found, document, topic, labels)}

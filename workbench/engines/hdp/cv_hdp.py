@@ -40,18 +40,19 @@ from workbench.engines.hdp.posteriors import (
 )
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
-from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes, word_major_bytes
-from workbench.kernels.hdp import conditional_vb
-from workbench.kernels.hdp.count_moments import (
+from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
+from workbench.errors import Named
+from workbench.kernels.count_moments import (
     add_tables_of_documents,
     count_documents,
     expected_log_beta,
     expected_log_joint,
     tables_of_words,
 )
+from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.lda import collapsed_vb
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
-from workbench.kernels.simd.lanes import aligned_zeros, padded
+from workbench.kernels.simd.lanes import padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.models import HDP, Priors, topic_numbers
 from workbench.models.options import OptionError, option
@@ -106,7 +107,10 @@ class Options:
 
     def __post_init__(self):
         if self.moves_after != MOVES_AFTER and not self.moves_every:
-            raise OptionError("moves_after would be without effect: no move is tried; set moves_every, or leave it out")
+            raise OptionError(
+                Named("moves_after"), " would be without effect: no move is tried; set ", Named("moves_every"),
+                ", or leave it out",
+            )
 
 
 # ---------------------------------------------------------------------- what the updates take
@@ -144,15 +148,20 @@ def mean_priors(state) -> Priors:
 # ---------------------------------------------------------------------- one iteration
 
 
+def arrays(corpus, n_topics: int) -> dict[str, Array]:
+    """The arrays of a state by document, word or pair, and those added up over them."""
+    mean, variance = (topic_counts(name, corpus, n_topics) for name in ("mean", "var"))
+    return mean | variance | {"gamma": Array((corpus.n_pairs, padded(n_topics)))}
+
+
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Responsibilities at random with even weights of the topics (spec 6), or those behind the counts of another run."""
-    n_topics, lanes, n_words = model.n_topics, padded(model.n_topics), corpus.n_words
+    n_topics, n_words = model.n_topics, corpus.n_words
     alpha = gamma_posterior(model.a_alpha, model.b_alpha) if model.learn_alpha else fixed(model.alpha_total)
     top = gamma_posterior(model.a_gamma, model.b_gamma) if model.learn_gamma else fixed(model.top_concentration)
-    shapes = [(corpus.n_documents, lanes), (n_words, lanes), (lanes,)] * 2 + [(corpus.n_pairs, lanes)]
     n_learnt = n_words if model.learn_tau else 0
     state = State(
-        *(aligned_zeros(shape, np.float64) for shape in shapes),
+        **zeros(arrays(corpus, n_topics)),
         order=np.arange(n_topics), sticks=np.stack([np.ones(n_topics), np.full(n_topics, top[MEAN])]),
         log_pi=np.full(n_topics, -np.log(n_topics)), alpha=alpha, beta=fixed(model.beta_total), top=top,
         tau=np.full(n_learnt, prior_of_tau(corpus, model)), log_tau=np.full(n_learnt, -np.log(n_words)),
@@ -341,8 +350,7 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 def memory(corpus, model, options) -> Memory:
     """As `cvb`, with P0 beside means and variances, and two further states while a move is tried."""
-    rows = row_bytes(corpus, model.n_topics)
-    state = responsibility_bytes(corpus.n_pairs, model.n_topics) + 2 * rows
+    rows, state = size(topic_counts("mean", corpus, model.n_topics)), size(arrays(corpus, model.n_topics))
     step = corpus.n_pairs * DOUBLE + (2 if options.update == "conditional" else 1) * rows
     return Memory(state, word_major_bytes(corpus), step + (2 * state if options.moves_every else 0), look=3 * rows)
 

@@ -22,10 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine, NoOptions
+from workbench.engines.engine import Engine
+from workbench.engines.lda import cgs
 from workbench.engines.lda.cgs import EVERY_COUNT, initial_topics
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.memory import Memory, row_bytes
+from workbench.engines.memory import Memory, size, zeros
+from workbench.engines.options import NoOptions
 from workbench.kernels.hdp.gibbs import SMALLEST_WEIGHT, draw_tables, draw_tokens
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_joint, predictive
@@ -62,10 +64,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     priors = Priors(np.full(n_topics, alpha * share), model.beta_total / corpus.n_words, alpha * share)
     capacity = _room_for(n_topics)
     state = State(
-        initial_topics(corpus, priors, context.key(TOPICS), warm_start),
-        aligned_zeros((corpus.n_documents, capacity), np.int32), aligned_zeros((corpus.n_words, capacity), np.int32),
-        aligned_zeros((capacity,), np.int64), aligned_zeros((capacity,), np.float64), share, alpha, gamma, n_topics, 0,
+        *zeros(cgs.arrays(corpus, capacity)).values(), aligned_zeros((capacity,), np.float64), share, alpha, gamma, n_topics, 0,
     )
+    state.topics[:] = initial_topics(corpus, priors, context.key(TOPICS), warm_start)
     count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, EVERY_COUNT, *state[:4])
     state.weights[:n_topics] = share
     return draw_hyperparameters(corpus, model, state, context)
@@ -188,8 +189,8 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 def memory(corpus, model, options) -> Memory:
     """A chain with half as many topics again as it begins with; it may come to need more."""
-    likely = row_bytes(corpus, int(GROWTH * _room_for(model.n_topics)), np.int32)
-    return Memory(likely + corpus.n_tokens * np.dtype(np.uint16).itemsize, step=row_bytes(corpus, model.n_topics + 1, np.int32))
+    begun, likely = (size(cgs.arrays(corpus, n)) for n in (model.n_topics + 1, int(GROWTH * _room_for(model.n_topics))))
+    return Memory(likely, step=begun)
 
 
 def engine(name: str = "g-hdp") -> Engine:

@@ -18,14 +18,15 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learner, polya_of
+from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, polya, watched
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
-from workbench.engines.memory import Memory, partition_bytes, row_bytes
+from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
+from workbench.errors import Named
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_joint, predictive
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, TOPICS
 from workbench.models import LDA
 from workbench.models.options import OptionError
@@ -39,6 +40,8 @@ class State(NamedTuple):
     n_dk: np.ndarray    # (document, topic) int32, padded
     n_wk: np.ndarray    # (word, topic) int32, padded
     n_k: np.ndarray     # (topic,) int64, padded
+    alpha: np.ndarray   # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float         # prior of each word in a topic, as learnt
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,21 @@ class OwnOptions:
 
     def __post_init__(self):
         if self.scan == "words" and self.partition != 1:
-            raise OptionError("scan=words goes through the whole corpus and needs partition=1; set it, or leave out scan")
+            raise OptionError(
+                Named("scan", "words"), " goes through the whole corpus and needs ", Named("partition", 1),
+                "; set it, or leave out ", Named("scan"),
+            )
 
 
 @dataclass(frozen=True)
 class Options(Learning, OwnOptions):
     """Those of the engine, and what it learns of its priors."""
+
+
+def arrays(corpus, n_topics: int) -> dict[str, Array]:
+    """The arrays of a state but for the priors."""
+    topics = {"topics": Array((corpus.n_tokens,), np.uint16)}
+    return topics | topic_counts("n", corpus, n_topics, np.int32, np.int64)
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -63,14 +75,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -> State:
     """A start of the tokens whose pairs count at most the threshold."""
-    lanes = padded(model.n_topics)
-    state = State(
-        initial_topics(corpus, model, context.key(TOPICS, chain), warm_start),
-        aligned_zeros((corpus.n_documents, lanes), np.int32),
-        aligned_zeros((corpus.n_words, lanes), np.int32),
-        aligned_zeros((lanes,), np.int64),
-    )
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *state)
+    state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
+    state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *state[:4])
     return state
 
 
@@ -91,21 +98,22 @@ def initial_topics(corpus, model, key, warm_start) -> np.ndarray:
 
 
 def step(corpus, model, options, state, context):
-    """Draw every token's topic once, in canonical order, word after word, or block by block."""
-    n_moved, scan = sweep_all(corpus, model, state, context, n_parts=options.partition, scan=options.scan)
+    """Draw every token's topic once, in canonical order, word after word, or block by block; then learn priors that are due."""
+    n_moved, scan = sweep_all(corpus, state, context, n_parts=options.partition, scan=options.scan)
+    state = learn(corpus, options, state, context, True, likelihood)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1), "scan": scan}
 
 
-def sweep_all(corpus, model, state, context, chain=0, n_parts=1, scan="auto") -> tuple[int, int]:
+def sweep_all(corpus, state, context, chain=0, n_parts=1, scan="auto") -> tuple[int, int]:
     """One Gibbs sweep over every token; how many moved, and the order that was taken (see `scan`)."""
-    if n_parts == 1 and by_words(corpus, model, state.n_dk, scan):
-        return sweep_words(corpus, model, state, context, chain), WORDS
-    return sweep(corpus, model, EVERY_COUNT, state, NO_MEAN, context, chain, n_parts), DOCUMENTS
+    if n_parts == 1 and by_words(corpus, state, scan):
+        return sweep_words(corpus, state, context, chain), WORDS
+    return sweep(corpus, EVERY_COUNT, state, NO_MEAN, context, chain, n_parts), DOCUMENTS
 
 
-def sweep(corpus, model, threshold, state, mean, context, chain=0, n_parts=1) -> int:
+def sweep(corpus, threshold, state, mean, context, chain=0, n_parts=1) -> int:
     """One Gibbs sweep over the tokens under the threshold; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
-    key, alpha = context.key(GIBBS, chain), pad_topics(model.alphas)
+    key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
     partition = partition_of(corpus, n_parts, most=threshold)
     mean_dk, mean_wk, *mean = mean
     n_wk = state.n_wk if mean_wk is None else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
@@ -113,7 +121,7 @@ def sweep(corpus, model, threshold, state, mean, context, chain=0, n_parts=1) ->
     def draw(first, last, part, sizes):
         return draw_topics(
             first, last, *partition.columns[part][:4], state.topics, state.n_dk, n_wk, *sizes, mean_dk, *mean,
-            alpha, model.beta, model.n_topics, key,
+            alpha, state.beta, len(state.alpha), key,
         )
 
     n_moved = sum(each_block(partition, (state.n_k,), draw, context))
@@ -124,8 +132,9 @@ def sweep(corpus, model, threshold, state, mean, context, chain=0, n_parts=1) ->
 
 
 def watch(corpus, model, options, state) -> dict:
-    joint = log_joint(state.n_dk, state.n_wk, state.n_k, pad_topics(model.alphas), model.beta, model.n_topics)
-    return {"log_joint": joint, "n_k": state.n_k[: model.n_topics]}
+    n_topics = len(state.alpha)
+    joint = log_joint(*state[1:4], pad_topics(state.alpha), state.beta, n_topics)
+    return {"log_joint": joint, "n_k": state.n_k[:n_topics]} | watched(options, state)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -136,7 +145,7 @@ def counts(corpus, model, options, state) -> dict:
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w|d) of each pair given the sampled counts: the Rao-Blackwellised predictive, eq. 13."""
-    return predictive(pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, model.alphas, model.beta)
+    return predictive(pairs, corpus.document_tokens, *state[1:4], state.alpha, state.beta)
 
 
 def sufficient_statistics(chains, of) -> SufficientStatistics:
@@ -146,9 +155,10 @@ def sufficient_statistics(chains, of) -> SufficientStatistics:
     )
 
 
-def one_chain(state) -> State:
-    """A state as chains: one of them."""
-    return State(*(array[None] for array in state))
+def likelihood(corpus, options, state, prior):
+    """Of a prior, given the sampled counts."""
+    one_chain = State(*(array[None] for array in state[:4]), state.alpha, state.beta)
+    return polya(corpus, sufficient_statistics(one_chain, prior.name), prior)
 
 
 def samples(corpus, options) -> bool:
@@ -158,7 +168,7 @@ def samples(corpus, options) -> bool:
 
 def memory(corpus, model, options) -> Memory:
     """The topics and the counts of one chain; what a sweep takes besides is a row, or lists where it goes word after word."""
-    state = corpus.n_tokens * np.dtype(np.uint16).itemsize + row_bytes(corpus, model.n_topics, np.int32)
+    state = size(arrays(corpus, model.n_topics))
     if options.partition > 1:
         return Memory(state, partition_bytes(corpus, options.partition, corpus.n_pairs))
     return Memory(state, *word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto")))
@@ -171,22 +181,10 @@ def idle(options) -> str | None:
 
 def engine(name: str = "cgs") -> Engine:
     return Engine(
-        name,
-        "Collapsed Gibbs sampling",
-        "Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
-        LDA,
-        Options,
-        State,
-        ("log_joint", "moved", "scan"),
-        samples,
-        init,
-        step,
-        watch,
-        counts,
-        predict,
-        by_gibbs,
-        learner(polya_of(lambda corpus, model, options, state, of: sufficient_statistics(one_chain(state), of)), samples),
-        keeps=("token_topics",),
-        idle=idle,
-        memory=memory,
+        name=name, title="Collapsed Gibbs sampling",
+        source="Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
+        model=LDA, options=Options, state=State, samples=samples,
+        watches=("log_joint", "moved", "scan"), keeps=("token_topics",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
+        memory=memory, idle=idle,
     )

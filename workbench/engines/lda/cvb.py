@@ -24,17 +24,17 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learner, learnt, polya_of
+from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, learnt, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.svb import samples
-from workbench.engines.memory import DOUBLE, Memory, partition_bytes, responsibility_bytes, row_bytes, word_major_bytes
-from workbench.kernels.hdp.count_moments import expected_log_joint
+from workbench.engines.memory import DOUBLE, Array, Memory, partition_bytes, size, topic_counts, word_major_bytes, zeros
+from workbench.kernels.count_moments import expected_log_joint
 from workbench.kernels.lda.collapsed_vb import add_moments, update_in_order
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.models import LDA
 from workbench.models.options import option
 
@@ -59,6 +59,8 @@ class State(NamedTuple):
     var_wk: np.ndarray   # (word, topic) float64, padded
     var_k: np.ndarray    # (topic,) float64, padded
     gamma: np.ndarray    # (variational pair, topic) float64, or float32 in single precision, padded
+    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float          # prior of each word in a topic, as learnt
 
     @property
     def moments(self) -> tuple:
@@ -84,54 +86,57 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 
 def step(corpus, model, options, state, context):
-    """Update the responsibilities of every pair once, in canonical order or block by block."""
-    return update(corpus, model, options, 0, state, NOTHING_SAMPLED, context)
+    """Update the responsibilities of every pair once, in canonical order or block by block; then learn priors that are due."""
+    state, info = update(corpus, options, 0, state, NOTHING_SAMPLED, context)
+    return learn(corpus, options, state, context, False, likelihood), info
+
+
+def arrays(corpus, model, options, threshold=0, second_order=True) -> dict[str, Array]:
+    """The arrays of a state but for the priors."""
+    mean, variance = (topic_counts(name, corpus, model.n_topics) for name in ("mean", "var"))
+    if not second_order:
+        variance = {name: Array((0,) * len(array.shape)) for name, array in variance.items()}
+    n_variational = int(np.sum(corpus.counts > threshold))
+    return mean | variance | {"gamma": Array((n_variational, padded(model.n_topics)), STORED[options.precision])}
 
 
 def initial_mean(corpus, model, options, threshold, context, warm_start=None, second_order=True) -> State:
     """Moments of the first responsibilities of the pairs that count more than the threshold."""
-    lanes, n_variational = padded(model.n_topics), int(np.sum(corpus.counts > threshold))
-    gamma = aligned_zeros((n_variational, lanes), STORED[options.precision])
-    mean = no_counts(corpus, lanes)
-    initialise(corpus, model, options, threshold, context, warm_start, gamma, *mean)
-    variance = no_counts(corpus, lanes) if second_order else [aligned_zeros((0,) * array.ndim, np.float64) for array in mean]
-    return recounted(corpus, model, threshold, State(*mean, *variance, gamma))
+    made = zeros(arrays(corpus, model, options, threshold, second_order))
+    state = State(**made, alpha=model.alphas, beta=model.beta)
+    initialise(corpus, model, options, threshold, context, warm_start, state.gamma, *state[:3])
+    return recounted(corpus, threshold, state)
 
 
-def no_counts(corpus, lanes) -> list[np.ndarray]:
-    """Zeros for documents, words and topics."""
-    return [aligned_zeros(shape, np.float64) for shape in ((corpus.n_documents, lanes), (corpus.n_words, lanes), (lanes,))]
-
-
-def recounted(corpus, model, threshold, state) -> State:
+def recounted(corpus, threshold, state) -> State:
     """The same responsibilities with means and variances summed from them."""
     for array in state[:6]:
         array[...] = 0.0
-    add_moments(corpus.indptr, corpus.words, corpus.counts, threshold, state.gamma, *state.moments, model.n_topics)
+    add_moments(corpus.indptr, corpus.words, corpus.counts, threshold, state.gamma, *state.moments, len(state.alpha))
     return state
 
 
-def recount_in_time(corpus, model, threshold, state, context) -> None:
+def recount_in_time(corpus, threshold, state, context) -> None:
     """`recounted` in every fiftieth iteration."""
     if context.step % RECOUNT_EVERY == 0:
-        recounted(corpus, model, threshold, state)
+        recounted(corpus, threshold, state)
 
 
-def update(corpus, model, options, threshold, state, sampled, context) -> tuple[State, dict]:
+def update(corpus, options, threshold, state, sampled, context) -> tuple[State, dict]:
     """One pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
     if not len(state.gamma):
         return state, {"updates": 0, "change": 0.0}
-    recount_in_time(corpus, model, threshold, state, context)
+    recount_in_time(corpus, threshold, state, context)
     partition = partition_of(corpus, options.partition, least=threshold + 1)
     rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
-    betas = np.full(corpus.n_words, model.beta)
+    betas = np.full(corpus.n_words, state.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
 
     def work(first, last, part, sizes):
         mean_k, var_k = (*sizes, None)[:2]
         return update_in_order(
             first, last, *partition.columns[part][:3], rows[part], state.gamma, mean_dk, mean_wk, mean_k,
-            var_dk, var_wk, var_k, *sampled, model.alphas, betas, corpus.n_words * model.beta, model.n_topics,
+            var_dk, var_wk, var_k, *sampled, state.alpha, betas, corpus.n_words * state.beta, len(state.alpha),
         )
 
     sizes = (mean_k,) if var_k is None else (mean_k, var_k)
@@ -145,12 +150,12 @@ def entropy_of(corpus, threshold, state) -> float:
 
 
 def watch(corpus, model, options, state) -> dict:
-    joint = log_joint(*state[:3], pad_topics(model.alphas), model.beta, model.n_topics)
-    betas, entropy = np.full(corpus.n_words, model.beta), entropy_of(corpus, 0, state)
-    expected = expected_log_joint(
-        corpus, state.gamma, model.alphas, model.alphas.sum(), betas, corpus.n_words * model.beta
-    )
-    return {"bound": joint + entropy, "collapsed_bound": expected + entropy, "n_k": state.mean_k[: model.n_topics]}
+    alpha, beta, n_topics = state.alpha, state.beta, len(state.alpha)
+    joint, entropy = log_joint(*state[:3], pad_topics(alpha), beta, n_topics), entropy_of(corpus, 0, state)
+    betas = np.full(corpus.n_words, beta)
+    expected = expected_log_joint(corpus, state.gamma, alpha, alpha.sum(), betas, corpus.n_words * beta)
+    numbers = {"bound": joint + entropy, "collapsed_bound": expected + entropy, "n_k": state.mean_k[:n_topics]}
+    return numbers | watched(options, state)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -160,17 +165,17 @@ def counts(corpus, model, options, state) -> dict:
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w|d) of each pair given the expected counts (spec B.2)."""
-    return predictive(pairs, corpus.document_tokens, *state[:3], model.alphas, model.beta)
+    return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
-def sufficient_statistics(corpus, threshold, n_topics, state, of) -> SufficientStatistics:
+def sufficient_statistics(corpus, threshold, state, of) -> SufficientStatistics:
     """What speaks of alpha, or of beta: expected counts, with their variances and P(n > 0) in the second order."""
     mean, variance = (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
     if not len(state.var_k):
         return SufficientStatistics(Counts(mean), Counts(state.mean_k[None]))
     occupied = np.zeros_like(mean)
     rows = corpus.documents if of == "alpha" else corpus.words
-    add_occupied(rows, corpus.counts, threshold, state.gamma, n_topics, occupied)
+    add_occupied(rows, corpus.counts, threshold, state.gamma, len(state.alpha), occupied)
     with np.errstate(divide="ignore"):  # log 0 where a topic is certain to have a token
         occupied_k = -np.expm1(np.log1p(-np.minimum(occupied, 1.0)).sum(axis=0))
     return SufficientStatistics(
@@ -178,13 +183,17 @@ def sufficient_statistics(corpus, threshold, n_topics, state, of) -> SufficientS
     )
 
 
+def likelihood(corpus, options, state, prior):
+    """Of a prior, given the expected counts."""
+    return polya(corpus, sufficient_statistics(corpus, 0, state, prior.name), prior)
+
+
 def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
     """Responsibilities of the variational pairs, means and variances; to learn priors, occupancies besides."""
-    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
-    gamma = responsibility_bytes(n_variational, model.n_topics, STORED[options.precision])
-    learning = 3 * rows if second_order and learnt(options) else 0
-    indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition, n_variational)
-    return Memory(gamma + rows * (2 if second_order else 1), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
+    declared = arrays(corpus, model, options, threshold, second_order)
+    learning = 3 * size(topic_counts("mean", corpus, model.n_topics)) if second_order and learnt(options) else 0
+    indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition, declared["gamma"].shape[0])
+    return Memory(size(declared), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
 
 
 def idle(options) -> str | None:
@@ -194,24 +203,9 @@ def idle(options) -> str | None:
 
 def engine(name: str = "cvb") -> Engine:
     return Engine(
-        name,
-        "Collapsed variational Bayes, second order",
-        "Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
-        LDA,
-        Options,
-        State,
-        ("bound", "collapsed_bound", "change"),
-        samples,
-        init,
-        step,
-        watch,
-        counts,
-        predict,
-        by_cvb0,
-        learner(
-            polya_of(lambda corpus, model, options, state, of: sufficient_statistics(corpus, 0, model.n_topics, state, of)),
-            samples,
-        ),
-        memory=memory,
-        idle=idle,
+        name=name, title="Collapsed variational Bayes, second order",
+        source="Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
+        model=LDA, options=Options, state=State, samples=samples, watches=("bound", "collapsed_bound", "change"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
+        memory=memory, idle=idle,
     )

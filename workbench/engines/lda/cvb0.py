@@ -14,54 +14,19 @@ from functools import partial
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cvb
-from workbench.engines.lda.cvb import (
-    Options,
-    State,
-    counts,
-    entropy_of,
-    idle,
-    predict,
-    step,
-    sufficient_statistics,
-    update,
-    watch,
-)
-from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.lda.hyperparameters import learner, polya_of
-from workbench.engines.lda.svb import samples
-from workbench.models import LDA
-
-__all__ = ["Options", "State", "engine", "entropy_of", "initial_mean", "memory", "sufficient_statistics", "update"]
 
 initial_mean = partial(cvb.initial_mean, second_order=False)
 memory = partial(cvb.memory, second_order=False)
+update, likelihood = cvb.update, cvb.likelihood
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(corpus, model, options, context, warm_start=None) -> cvb.State:
     """Responsibilities of every pair, at random or from the counts of another run."""
     return initial_mean(corpus, model, options, 0, context, warm_start)
 
 
 def engine(name: str = "cvb0") -> Engine:
-    return Engine(
-        name,
-        "Collapsed variational Bayes, zeroth order",
-        "Asuncion, Welling, Smyth & Teh (2009), eq. 6",
-        LDA,
-        Options,
-        State,
-        ("bound", "collapsed_bound", "change"),
-        samples,
-        init,
-        step,
-        watch,
-        counts,
-        predict,
-        by_cvb0,
-        learner(
-            polya_of(lambda corpus, model, options, state, of: sufficient_statistics(corpus, 0, model.n_topics, state, of)),
-            samples,
-        ),
-        memory=memory,
-        idle=idle,
+    return cvb.engine(name)._replace(
+        title="Collapsed variational Bayes, zeroth order", source="Asuncion, Welling, Smyth & Teh (2009), eq. 6",
+        init=init, memory=memory,
     )

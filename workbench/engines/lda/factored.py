@@ -93,13 +93,13 @@ class Fitted(NamedTuple):
     n_visited: int     # pairs, each as often as it was visited
 
 
-def weigh_topics(corpus, model, mean, sampled, point: bool, room: Room, context) -> None:
+def weigh_topics(corpus, state, sampled, point: bool, room: Room, context) -> None:
     """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
-    (_, mean_wk, mean_k), (_, sampled_wk, sampled_k), lanes = mean, sampled, len(mean[2])
-    sizes = log_sizes(corpus.n_words * model.beta, mean_k, sampled_k, point, model.n_topics)
-    betas, rows = np.full(lanes, model.beta), slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
+    (_, sampled_wk, sampled_k), lanes = sampled, len(state.mean_k)
+    sizes = log_sizes(corpus.n_words * state.beta, state.mean_k, sampled_k, point, len(state.alpha))
+    betas, rows = np.full(lanes, state.beta), slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
 
     def weigh(first, last):
-        weigh_rows(first, last, betas, mean_wk, sampled_wk, sizes, point, *room.word_factors)
+        weigh_rows(first, last, betas, state.mean_wk, sampled_wk, sizes, point, *room.word_factors)
 
     each_slice(weigh, rows, context.n_threads, context.interrupt)

@@ -1,11 +1,12 @@
 """theta of unseen documents, given the topics of a run: each engine folds them in as it infers (spec B.4).
 
-Each function takes the priors, ``n_kw`` (topic, word) float64, the (expected) counts of the run's last state,
-the unseen documents over the same vocabulary, and a turn; theta (document, topic) float64 comes out, with the
-same bits for any number of threads. The topics stay as they are: phi_wk = (beta + n_wk) / (W beta + n_k).
+theta (document, topic) float64 has the same bits for any number of threads. The topics stay as they are:
+phi_wk = (beta + n_wk) / (W beta + n_k).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN
+from workbench.models import Priors
 
 BURN_IN, KEPT = 20, 50
 """Sweeps over each document before those whose theta is averaged, and these (spec B.4)."""
@@ -22,8 +24,16 @@ PASSES = 64
 """About how often a document is gone through, for slices that last a few milliseconds."""
 
 
-def by_variational_bayes(priors, n_kw, documents, context) -> np.ndarray:
+class LearntTopics(NamedTuple):
+    """What a run of LDA or of an HDP knows of the corpus, as unseen documents over the same words need it."""
+
+    priors: Priors       # as learnt; the rest of an HDP is the last topic
+    n_kw: np.ndarray     # (topic, word) float64: (expected) counts of the run's last state, of its first chain
+
+
+def by_variational_bayes(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     """Posterior means of q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
+    priors, n_kw = learnt
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
     n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
     n_wk[:, live] = n_kw.T
@@ -44,30 +54,30 @@ def by_variational_bayes(priors, n_kw, documents, context) -> np.ndarray:
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def by_cvb0(priors, n_kw, documents, context) -> np.ndarray:
+def by_cvb0(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     """(alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
-    phi, alpha = word_probabilities(priors, n_kw), priors.alphas
-    theta = np.empty((documents.n_documents, priors.n_topics))
+    phi, alpha = word_probabilities(*learnt), learnt.priors.alphas
+    theta = np.empty((documents.n_documents, len(alpha)))
 
     def work(first, last):
-        collapsed_theta(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, priors.n_topics, theta)
+        collapsed_theta(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, len(alpha), theta)
 
-    _each_document(work, documents, priors.n_topics, context)
+    _each_document(work, documents, len(alpha), context)
     return theta
 
 
-def by_gibbs(priors, n_kw, documents, context) -> np.ndarray:
+def by_gibbs(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
-    phi, alpha, key = word_probabilities(priors, n_kw), priors.alphas, context.key(FOLD_IN)
-    theta = np.empty((documents.n_documents, priors.n_topics))
+    phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
+    theta = np.empty((documents.n_documents, len(alpha)))
 
     def work(first, last):
         sampled_theta(
             first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, alpha,
-            priors.n_topics, BURN_IN, KEPT, key, theta,
+            len(alpha), BURN_IN, KEPT, key, theta,
         )
 
-    _each_document(work, documents, priors.n_topics, context)
+    _each_document(work, documents, len(alpha), context)
     return theta
 
 

@@ -27,11 +27,12 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.factored import Entropy
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import Learning, SufficientStatistics, learner, polya_of
+from workbench.engines.lda.hyperparameters import Learning, SufficientStatistics, learn, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
-from workbench.engines.memory import DOUBLE, Memory, partition_bytes, row_bytes
+from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, topic_counts
+from workbench.errors import Named
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
 from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
@@ -53,6 +54,8 @@ class SvbState(NamedTuple):
     n_dk: np.ndarray     # (chain, document, topic) int32, padded: sampled counts
     n_wk: np.ndarray     # (chain, word, topic) int32, padded
     n_k: np.ndarray      # (chain, topic) int64, padded
+    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float          # prior of each word in a topic, as learnt
 
 
 class CvbState(NamedTuple):
@@ -67,16 +70,18 @@ class CvbState(NamedTuple):
     n_dk: np.ndarray
     n_wk: np.ndarray
     n_k: np.ndarray
+    alpha: np.ndarray
+    beta: float
 
 
 def mean_part(state):
     """The state of the variational engine within that of a hybrid."""
-    return (svb if isinstance(state, SvbState) else cvb).State(*state[:-4])
+    return (svb if isinstance(state, SvbState) else cvb).State(*state[:-6], *state[-2:])
 
 
 def chain_of(state, s: int) -> cgs.State:
     """The sampled part of one chain (views)."""
-    return cgs.State(*(array[s] for array in state[-4:]))
+    return cgs.State(*(array[s] for array in state[-6:-2]), *state[-2:])
 
 
 def totals(state, s: int) -> tuple:
@@ -88,8 +93,8 @@ def r_option():
     return option(1.0, "pairs that count more than r are variational, the others are sampled", low=0, infinite=True)
 
 
-def n_samples_option():
-    return option(1, "chains that share the responsibilities", low=1, whole=True)
+def n_chains_option():
+    return option(1, "chains that share the responsibilities", low=1, whole=True, former="n_samples")
 
 
 def phases_option():
@@ -99,16 +104,19 @@ def phases_option():
     )
 
 
+INTERLEAVED = Named("phases", "interleaved")
+
+
 def whole_in_one_pass(options) -> None:
     """Refuses an interleaved pass over a partition."""
     if options.phases == "interleaved" and options.partition != 1:
-        raise OptionError("phases=interleaved goes pair by pair and needs partition=1; set it, or use two_phase")
+        raise OptionError(INTERLEAVED, " goes pair by pair and needs ", Named("partition", 1), "; set it, or use two_phase")
 
 
 @dataclass(frozen=True)
 class SvbOwnOptions:
     r: float = r_option()
-    n_samples: int = n_samples_option()
+    n_chains: int = n_chains_option()
     phases: str = phases_option()
     schedule: str = option(
         "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
@@ -119,8 +127,11 @@ class SvbOwnOptions:
 
     def __post_init__(self):
         whole_in_one_pass(self)
-        if self.phases == "interleaved" and (self.n_samples != 1 or self.schedule != "sequential"):
-            raise OptionError("phases=interleaved needs n_samples=1 and schedule=sequential; set both, or use two_phase")
+        if self.phases == "interleaved" and (self.n_chains != 1 or self.schedule != "sequential"):
+            raise OptionError(
+                INTERLEAVED, " needs ", Named("n_chains", 1), " and ", Named("schedule", "sequential"),
+                "; set both, or use two_phase",
+            )
 
 
 @dataclass(frozen=True)
@@ -131,14 +142,14 @@ class SvbOptions(Learning, SvbOwnOptions):
 def one_chain_in_one_pass(options) -> None:
     """Refuses an interleaved pass with several chains or a partition."""
     whole_in_one_pass(options)
-    if options.phases == "interleaved" and options.n_samples != 1:
-        raise OptionError("phases=interleaved needs n_samples=1; set it, or use two_phase")
+    if options.phases == "interleaved" and options.n_chains != 1:
+        raise OptionError(INTERLEAVED, " needs ", Named("n_chains", 1), "; set it, or use two_phase")
 
 
 @dataclass(frozen=True)
 class Cvb0OwnOptions:
     r: float = r_option()
-    n_samples: int = n_samples_option()
+    n_chains: int = n_chains_option()
     phases: str = phases_option()
     init: str = init_option()
     partition: int = partition_option()
@@ -155,7 +166,7 @@ class Cvb0Options(Learning, Cvb0OwnOptions):
 @dataclass(frozen=True)
 class CvbOwnOptions:
     r: float = r_option()
-    n_samples: int = n_samples_option()
+    n_chains: int = n_chains_option()
     phases: str = phases_option()
     cg_second_order: bool = option(False, "draw tokens with the variance terms of the variational counts too")
     init: str = init_option()
@@ -165,7 +176,7 @@ class CvbOwnOptions:
     def __post_init__(self):
         one_chain_in_one_pass(self)
         if self.cg_second_order and self.phases == "interleaved":
-            raise OptionError("cg_second_order needs phases=two_phase; leave one of them out")
+            raise OptionError(Named("cg_second_order"), " needs ", Named("phases", "two_phase"), "; leave one of them out")
 
 
 @dataclass(frozen=True)
@@ -200,41 +211,43 @@ def samples(corpus, options) -> bool:
     return sampled_of(corpus, threshold_of(options)).n_pairs > 0
 
 
-def n_chains(corpus, options) -> int:
+def chains_of(corpus, options) -> int:
     """S, or 1 where no token is sampled and all chains would be the same."""
-    return options.n_samples if samples(corpus, options) else 1
+    return options.n_chains if samples(corpus, options) else 1
 
 
 def init(corpus, model, options, context, warm_start=None, *, part=svb):
     """Responsibilities as the variational engine starts them, topics as `cgs` does."""
     threshold = threshold_of(options)
-    chains = [cgs.initial_chain(corpus, model, threshold, context, s, warm_start) for s in range(n_chains(corpus, options))]
+    chains = [cgs.initial_chain(corpus, model, threshold, context, s, warm_start) for s in range(chains_of(corpus, options))]
     mean = part.initial_mean(corpus, model, options, threshold, context, warm_start)
     state = SvbState if part is svb else CvbState
-    return state(*mean, *(np.stack(arrays) for arrays in zip(*chains, strict=True)))
+    drawn = (np.stack(arrays) for arrays in list(zip(*chains, strict=True))[:4])
+    return state(*mean[:-2], *drawn, *mean[-2:])
 
 
 def step(corpus, model, options, state, context, *, part=svb):
-    """Draw the sampled tokens of every chain, then update the variational pairs given all chains."""
+    """Draw the sampled tokens of every chain, update the variational pairs given all chains, learn priors that are due."""
     threshold = threshold_of(options)
     sampled = sampled_of(corpus, threshold)
     n_sampled, mixed = sampled.n_tokens * len(state.topics), sampled.n_pairs < corpus.n_pairs
     if options.phases == "interleaved" and mixed:
-        n_moved, info = interleaved_pass(corpus, model, threshold, state, context, part)
+        n_moved, info = interleaved_pass(corpus, threshold, state, context, part)
         scans = [DOCUMENTS]
     else:
-        swept = sweep_chains(corpus, model, options, state, context, mixed) if n_sampled else []
+        swept = sweep_chains(corpus, options, state, context, mixed) if n_sampled else []
         n_moved, scans = sum(n for n, _ in swept), [scan for _, scan in swept]
         drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
-        mean, info = part.update(corpus, model, options, threshold, mean_part(state), drawn, context)
-        state = type(state)(*mean, *state[-4:])
+        mean, info = part.update(corpus, options, threshold, mean_part(state), drawn, context)
+        state = type(state)(*mean[:-2], *state[-6:])
+    state = learn(corpus, options, state, context, n_sampled > 0, likelihood)
     info["updates"] = n_sampled + info["updates"] * len(state.topics)
     if not n_sampled:
         return state, info | {"moved": math.nan, "scan": math.nan}
     return state, info | {"moved": n_moved / n_sampled, "scan": sum(scans) / len(scans)}
 
 
-def sweep_chains(corpus, model, options, state, context, mixed: bool) -> list[tuple[int, int]]:
+def sweep_chains(corpus, options, state, context, mixed: bool) -> list[tuple[int, int]]:
     """Draws the sampled tokens of every chain, as `cgs` does unless some pairs are variational (``mixed``).
 
     Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
@@ -245,8 +258,8 @@ def sweep_chains(corpus, model, options, state, context, mixed: bool) -> list[tu
     def sweep(s, interrupt):
         chain, own = chain_of(state, s), each._replace(interrupt=interrupt)
         if not mixed:
-            return cgs.sweep_all(corpus, model, chain, own, s, options.partition)
-        return cgs.sweep(corpus, model, threshold, chain, fixed, own, s, options.partition), DOCUMENTS
+            return cgs.sweep_all(corpus, chain, own, s, options.partition)
+        return cgs.sweep(corpus, threshold, chain, fixed, own, s, options.partition), DOCUMENTS
 
     return each_task([partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt)
 
@@ -258,21 +271,21 @@ def moments_for_sampling(options, state) -> tuple:
     return (*state[:3], None, None, None)
 
 
-def interleaved_pass(corpus, model, threshold, state, context, part) -> tuple[int, dict]:
+def interleaved_pass(corpus, threshold, state, context, part) -> tuple[int, dict]:
     """One canonical pass over all pairs, each by its own rule; returns how many tokens moved, and the numbers of the pass."""
     variational_before, chain, key = svb.count_before(corpus, threshold), chain_of(state, 0), context.key(GIBBS)
     collapsed = part is not svb
     if collapsed:
-        cvb.recount_in_time(corpus, model, threshold, mean_part(state), context)
+        cvb.recount_in_time(corpus, threshold, mean_part(state), context)
     moments = mean_part(state).moments if collapsed else (*state[:3], None, None, None)
-    alpha = pad_topics(model.alphas)
-    room = collapsed_vb.room_for(alpha, model.n_topics, len(alpha))
+    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
+    room = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
 
     def work(first, last):
         return visit_in_order(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *chain,
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *chain[:4],
             variational_before, state.gamma, *moments, state.n_dk, state.n_wk, state.n_k[:, None],
-            alpha, model.beta, model.n_topics, key, collapsed, room,
+            alpha, state.beta, n_topics, key, collapsed, room,
         )
 
     found = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
@@ -288,10 +301,10 @@ def entropy_of(corpus, options, state) -> float:
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
-    alpha = pad_topics(model.alphas)
-    joints = [log_joint(*totals(state, s), alpha, model.beta, model.n_topics) for s in range(len(state.topics))]
-    n_k = state.mean_k + state.n_k[0]
-    return {"objective": float(np.mean(joints)) + entropy_of(corpus, options, state), "n_k": n_k[: model.n_topics]}
+    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
+    joints = [log_joint(*totals(state, s), alpha, state.beta, n_topics) for s in range(len(state.topics))]
+    objective, n_k = float(np.mean(joints)) + entropy_of(corpus, options, state), state.mean_k + state.n_k[0]
+    return {"objective": objective, "n_k": n_k[:n_topics]} | watched(options, state)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -303,21 +316,26 @@ def counts(corpus, model, options, state) -> dict:
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains (spec B.3)."""
     by_chain = [
-        predictive(pairs, corpus.document_tokens, *totals(state, s), model.alphas, model.beta)
+        predictive(pairs, corpus.document_tokens, *totals(state, s), state.alpha, state.beta)
         for s in range(len(state.topics))
     ]
     return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
 
 
-def sufficient_statistics(corpus, model, options, state, of) -> SufficientStatistics:
+def sufficient_statistics(corpus, options, state, of) -> SufficientStatistics:
     """What speaks of alpha, or of beta: the counts of the variational part beside those sampled in each chain."""
     sampled, part = cgs.sufficient_statistics(state, of), svb if isinstance(state, SvbState) else cvb
     if sampled_of(corpus, threshold_of(options)).n_pairs == corpus.n_pairs:
         return sampled
-    expected = part.sufficient_statistics(corpus, threshold_of(options), model.n_topics, mean_part(state), of)
+    expected = part.sufficient_statistics(corpus, threshold_of(options), mean_part(state), of)
     if not samples(corpus, options):
         return expected
     return SufficientStatistics(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
+
+
+def likelihood(corpus, options, state, prior):
+    """Of a prior, given the expected counts and those sampled."""
+    return polya(corpus, sufficient_statistics(corpus, options, state, prior.name), prior)
 
 
 def memory(corpus, model, options, *, part=svb) -> Memory:
@@ -325,7 +343,8 @@ def memory(corpus, model, options, *, part=svb) -> Memory:
 
     Hybrids have no collapsed bound, which takes words in order.
     """
-    threshold, look, chains = threshold_of(options), row_bytes(corpus, model.n_topics), n_chains(corpus, options)
+    threshold, chains = threshold_of(options), chains_of(corpus, options)
+    look = size(topic_counts("mean", corpus, model.n_topics))
     mean, sampled = part.memory(corpus, model, options, threshold), cgs.memory(corpus, model, options)
     state, n_sampled = mean.state + chains * sampled.state, sampled_of(corpus, threshold).n_pairs
     if n_sampled == corpus.n_pairs:
@@ -340,7 +359,7 @@ def idle(options) -> str | None:
     """Why more than one thread has little or nothing to do."""
     if options.phases == "interleaved":
         return "pairs are visited one after another; phases=two_phase does not need that"
-    return idle_alone("tokens are drawn") if options.partition == options.n_samples == 1 else None
+    return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
 
 
 class Kind(NamedTuple):
@@ -364,10 +383,12 @@ KINDS = {
 def engine(name: str = "svb-cgs") -> Engine:
     kind = KINDS[name]
     return Engine(
-        name, f"Hybrid of {kind.title} and Gibbs sampling", f"Welling, Teh & Kappen (2008), {kind.source}",
-        LDA, kind.options, kind.state, ("objective", "moved", "scan", *kind.watches), samples,
-        partial(init, part=kind.part), partial(step, part=kind.part), watch, counts, predict, by_gibbs,
-        learner(polya_of(sufficient_statistics), samples), memory=partial(memory, part=kind.part), idle=idle,
+        name=name, title=f"Hybrid of {kind.title} and Gibbs sampling", source=f"Welling, Teh & Kappen (2008), {kind.source}",
+        model=LDA, options=kind.options, state=kind.state, samples=samples,
+        watches=("objective", "moved", "scan", *kind.watches),
+        init=partial(init, part=kind.part), step=partial(step, part=kind.part), watch=watch, counts=counts, predict=predict,
+        fold_in=by_gibbs,
+        memory=partial(memory, part=kind.part), idle=idle,
     )
 
 

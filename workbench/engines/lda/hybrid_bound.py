@@ -7,8 +7,8 @@ distribution of the sampled topics z is proportional to exp L(m + c(z)), and wit
 
 H(Q^VB) is the entropy of the responsibilities (`hybrid.entropy_of`). Z' is a sum over K^n assignments:
 `exact` enumerates it, `ais` estimates it, `bracket` encloses it with Gibbs samples. Each takes the corpus, the
-model, the threshold (the largest count that is sampled), the state of a hybrid and that entropy; nothing is
-written to the state. With `cvb-cgs` and `cvb0-cgs` B is a valid bound too, but not what their updates raise.
+threshold (the largest count that is sampled), the state of a hybrid and that entropy; nothing is written to
+the state. With `cvb-cgs` and `cvb0-cgs` B is a valid bound too, but not what their updates raise.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from workbench.engines.engine import StepContext, never_interrupted
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import chain_of
+from workbench.engines.memory import zeros
 from workbench.kernels.lda.annealing import (
     draw_and_weigh,
     draw_annealed,
@@ -34,7 +35,7 @@ from workbench.kernels.lda.annealing import (
     power_words,
 )
 from workbench.kernels.lda.log_joint import log_joint
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics
+from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import ANNEALING
 from workbench.models.options import OptionError
@@ -69,7 +70,7 @@ def n_sampled_tokens(corpus, threshold) -> int:
     return int(corpus.counts[corpus.counts <= threshold].sum(dtype=np.int64))
 
 
-def exact(corpus, model, threshold, state, entropy: float) -> float:
+def exact(corpus, threshold, state, entropy: float) -> float:
     """B by enumeration of every assignment.
 
     Raises
@@ -78,21 +79,21 @@ def exact(corpus, model, threshold, state, entropy: float) -> float:
         Above 2**16 assignments.
     """
     n_sampled = n_sampled_tokens(corpus, threshold)
-    if n_sampled * math.log(model.n_topics) > math.log(MOST_STATES) + 1e-9:
+    if n_sampled * math.log(len(state.alpha)) > math.log(MOST_STATES) + 1e-9:
         raise OptionError(
             f"method exact enumerates at most {MOST_STATES:,} assignments; {n_sampled:,} sampled tokens in "
-            f"{model.n_topics} topics have more; use ais or bracket"
+            f"{len(state.alpha)} topics have more; use ais or bracket"
         )
     copies = np.where(corpus.counts <= threshold, corpus.counts, 0)
     log_sum = log_sum_of_assignments(
-        np.repeat(corpus.documents, copies), np.repeat(corpus.words, copies), *state[:3], pad_topics(model.alphas),
-        model.beta, model.n_topics,
+        np.repeat(corpus.documents, copies), np.repeat(corpus.words, copies), *state[:3], pad_topics(state.alpha),
+        state.beta, len(state.alpha),
     )
-    return entropy + _log_joint_of_means(model, state) + log_sum
+    return entropy + _log_joint_of_means(state) + log_sum
 
 
 def ais(
-    corpus, model, threshold, state, entropy: float, context: StepContext, n_runs: int = 4, n_temperatures: int = 500,
+    corpus, threshold, state, entropy: float, context: StepContext, n_runs: int = 4, n_temperatures: int = 500,
     tell: Callable[[], None] = never_interrupted,
 ) -> Annealed:
     """B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
@@ -105,10 +106,10 @@ def ais(
     Neal (2001); Welling, Teh & Kappen (2008), eq. 20.
     """
     powers = np.linspace(0.0, 1.0, n_temperatures + 1)
-    log_weights = np.full(n_runs, entropy + _log_joint_of_means(model, state))
+    log_weights = np.full(n_runs, entropy + _log_joint_of_means(state))
     for first in range(0, n_runs, context.n_threads):
         runs = [
-            _anneal(corpus, model, threshold, state[:3], context, powers, run)
+            _anneal(corpus, threshold, state, context, powers, run)
             for run in range(first, min(first + context.n_threads, n_runs))
         ]
         each = [(i, i + 1) for i in range(len(runs))]
@@ -120,12 +121,12 @@ def ais(
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
 
 
-def _anneal(corpus, model, threshold, mean, context, powers, run):
+def _anneal(corpus, threshold, state, context, powers, run):
     """Yields what each step from one power to the next adds to the log weight of one run."""
-    mean_dk, mean_wk, mean_k = mean
-    alpha, words_beta, lanes = pad_topics(model.alphas), model.beta * corpus.n_words, mean_dk.shape[1]
+    mean_dk, mean_wk, mean_k = mean = state[:3]
+    alpha, beta, n_topics, lanes = pad_topics(state.alpha), state.beta, len(state.alpha), mean_dk.shape[1]
     tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold
-    sampled = _nothing_sampled(corpus, lanes)
+    _, _, n_wk, n_k = sampled = _nothing_sampled(corpus, n_topics)
     word_powers = np.zeros(mean_wk.shape)
     interrupt = context.interrupt if context.n_threads == 1 else never_interrupted  # a pulse is the main thread's to give
 
@@ -136,24 +137,20 @@ def _anneal(corpus, model, threshold, mean, context, powers, run):
         if step == 0:
             for first, last in by_document:
                 interrupt()
-                draw_from_urn(first, last, *tokens, *sampled, mean_dk, alpha, model.n_topics, key)
+                draw_from_urn(first, last, *tokens, *sampled, mean_dk, alpha, n_topics, key)
         else:
             for first, last in by_word:
                 interrupt()
-                power_words(first, last, sampled.n_wk, mean_wk, model.beta, power, model.n_topics, word_powers)
+                power_words(first, last, n_wk, mean_wk, beta, power, n_topics, word_powers)
             for first, last in by_document:
                 interrupt()
-                draw_annealed(
-                    first, last, *tokens, *sampled, *mean, alpha, model.beta, model.n_topics, power, word_powers, key
-                )
-        log_words = sum(
-            log_word_factor(first, last, sampled.n_wk, mean_wk, model.beta, model.n_topics) for first, last in by_word
-        )
-        yield (next_power - power) * (log_words + log_size_factor(sampled.n_k, mean_k, words_beta, model.n_topics))
+                draw_annealed(first, last, *tokens, *sampled, *mean, alpha, beta, n_topics, power, word_powers, key)
+        log_words = sum(log_word_factor(first, last, n_wk, mean_wk, beta, n_topics) for first, last in by_word)
+        yield (next_power - power) * (log_words + log_size_factor(n_k, mean_k, beta * corpus.n_words, n_topics))
 
 
 def bracket(
-    corpus, model, threshold, state, entropy: float, context: StepContext, n_sweeps: int = 100, burn_in: int = 20,
+    corpus, threshold, state, entropy: float, context: StepContext, n_sweeps: int = 100, burn_in: int = 20,
     tell: Callable[[], None] = never_interrupted,
 ) -> Bracket:
     """Ends of an interval that holds B, from ordinary Gibbs sweeps that start at the first chain of the state.
@@ -170,11 +167,11 @@ def bracket(
     MemoryError
         When they do not fit.
     """
-    alpha, lanes = pad_topics(model.alphas), state.mean_dk.shape[1]
-    sampled = cgs.State(*(array.copy() for array in chain_of(state, 0)))
+    alpha, n_topics, lanes = pad_topics(state.alpha), len(state.alpha), state.mean_dk.shape[1]
+    sampled = tuple(array.copy() for array in chain_of(state, 0)[:4])
     copies = np.where(corpus.counts <= threshold, corpus.counts, 0).astype(np.int64)
     sampled_before = np.cumsum(copies) - copies
-    marginals = np.zeros((n_sampled_tokens(corpus, threshold), model.n_topics), np.float32)
+    marginals = np.zeros((n_sampled_tokens(corpus, threshold), n_topics), np.float32)
     joint, entropies = 0.0, 0.0
     for step in range(burn_in + n_sweeps):
         key = context._replace(step=step).key(ANNEALING)
@@ -184,37 +181,32 @@ def bracket(
         def work(first, last, key=key):
             return draw_and_weigh(
                 first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *sampled,
-                *state[:3], alpha, model.beta, model.n_topics, key, sampled_before, marginals,
+                *state[:3], alpha, state.beta, n_topics, key, sampled_before, marginals,
             )
 
         entropy_of_draws = sum(each_slice(work, slice_bounds(corpus.indptr, lanes), 1, context.interrupt))
         if step >= burn_in:
             totals = (mean + drawn for mean, drawn in zip(state[:3], sampled[1:], strict=True))
-            joint += log_joint(*totals, alpha, model.beta, model.n_topics) / n_sweeps
+            joint += log_joint(*totals, alpha, state.beta, n_topics) / n_sweeps
             entropies += entropy_of_draws / n_sweeps
         tell()
     low, high = entropy + joint + entropies, entropy + joint + entropy_of_rows(marginals)
     return Bracket(float(low), float(max(low, high)))  # below low only by the rounding of float32
 
 
-def bracket_bytes(corpus, model, threshold) -> int:
+def bracket_bytes(corpus, threshold, state) -> int:
     """Memory of the marginals that `bracket` keeps."""
-    return 4 * n_sampled_tokens(corpus, threshold) * model.n_topics
+    return 4 * n_sampled_tokens(corpus, threshold) * len(state.alpha)
 
 
-def _nothing_sampled(corpus, lanes) -> cgs.State:
-    """A chain in which no token has a topic yet."""
-    return cgs.State(
-        np.zeros(corpus.n_tokens, np.uint16),
-        aligned_zeros((corpus.n_documents, lanes), np.int32),
-        aligned_zeros((corpus.n_words, lanes), np.int32),
-        aligned_zeros((lanes,), np.int64),
-    )
+def _nothing_sampled(corpus, n_topics) -> tuple:
+    """topics, n_dk, n_wk and n_k of a chain in which no token has a topic yet."""
+    return tuple(zeros(cgs.arrays(corpus, n_topics)).values())
 
 
-def _log_joint_of_means(model, state) -> float:
+def _log_joint_of_means(state) -> float:
     """L(m)."""
-    return log_joint(*state[:3], pad_topics(model.alphas), model.beta, model.n_topics)
+    return log_joint(*state[:3], pad_topics(state.alpha), state.beta, len(state.alpha))
 
 
 def _log_mean_exp(logs) -> float:

@@ -1,7 +1,7 @@
 """Hyperparameters of LDA that learn (specification of LDA, A.10).
 
-After each step that is due, the loop hands the state of an engine to its `learn` and goes on with the model that
-comes back. Which counts the priors are learnt from is the engine's (`Counts`)::
+alpha and beta are part of a state. Each step that is due ends with `learn`, given the counts of that step. Which counts
+the priors are learnt from is the engine's (`Counts`)::
 
     vb                E[log theta], E[log phi] of q          Dirichlet likelihood
     svb, cvb0         expected counts                        Polya likelihood of real counts
@@ -15,13 +15,14 @@ What is maximised is then the bound of the engine, or the joint of its sample (M
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
+from workbench.errors import Named
 from workbench.kernels.lda.polya import histogram_counts, real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
 from workbench.models.options import OptionError, option
@@ -64,19 +65,23 @@ class Learning:
             own()
         changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
         if not learnt(self):
-            _refuse(changed, ("learn_after", "learn_every"), "nothing is learnt; set learn_alpha or learn_beta")
+            _refuse(
+                changed, ("learn_after", "learn_every"), "nothing is learnt; set ", Named("learn_alpha"), " or ",
+                Named("learn_beta"),
+            )
         if self.learn_alpha == "fixed":
-            _refuse(changed, ("alpha_form",), "alpha is fixed; set learn_alpha")
+            _refuse(changed, ("alpha_form",), "alpha is fixed; set ", Named("learn_alpha"))
         for name in ("alpha", "beta"):
             if getattr(self, f"learn_{name}") != "sampled":
-                _refuse(changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set learn_{name}=sampled")
+                needed = Named(f"learn_{name}", "sampled")
+                _refuse(changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set ", needed)
 
 
-def _refuse(changed: set, names: tuple, because: str) -> None:
+def _refuse(changed: set, names: tuple, *because) -> None:
     """Refuses the first of the named options that is set and would be without effect."""
     for name in names:
         if name in changed:
-            raise OptionError(f"{name} would be without effect: {because}, or leave it out")
+            raise OptionError(Named(name), " would be without effect: ", *because, ", or leave it out")
 
 
 def learnt(options) -> tuple[str, ...]:
@@ -125,49 +130,41 @@ class Prior(NamedTuple):
         return len(self.x) == 1
 
 
-def asked(model, options, name: str, n_words: int) -> Prior:
-    """The prior of a model in the form in which it is to be learnt."""
+def asked(state, options, name: str, n_words: int) -> Prior:
+    """The prior of a state in the form in which it is to be learnt."""
+    n_topics = len(state.alpha)
     if name == "beta":
-        return Prior(name, np.array([model.beta]), n_words, model.n_topics)
+        return Prior(name, np.array([state.beta]), n_words, n_topics)
     if options.alpha_form == "symmetric":
-        return Prior(name, np.array([model.alphas.mean()]), model.n_topics, model.n_topics)
-    return Prior(name, model.alphas, 1, model.n_topics)
+        return Prior(name, np.array([state.alpha.mean()]), n_topics, n_topics)
+    return Prior(name, state.alpha, 1, n_topics)
 
 
-def learner(likelihood: Callable, samples: Callable) -> Callable:
-    """`learn` of an engine.
+def learn(corpus, options, state, context, sampled: bool, likelihood: Callable):
+    """The state with the priors that are learnt after this step; the same state if none is due.
 
-    likelihood : (corpus, model, options, state, prior: Prior) -> the likelihood of a prior, `Polya` or `Dirichlet`
-    samples : as of the engine
+    sampled : is any token sampled?
+    likelihood : (corpus, options, state, prior: Prior) -> the likelihood of a prior, `Polya` or `Dirichlet`
     """
-
-    def learn(corpus, model, options, state, context):
-        """The model with the priors that this state teaches; the same model if nothing is due."""
-        if not learnt(options) or not due(options, context.step, samples(corpus, options)):
-            return model
-        new = {}
-        for name in learnt(options):
-            prior = asked(model, options, name, corpus.n_words)
-            found = likelihood(corpus, model, options, state, prior)
-            if getattr(options, f"learn_{name}") == "maximised":
-                x = climbed(found, within(prior.x))
-            else:
-                random = np.random.Generator(np.random.Philox(int(context.key(HYPERPARAMETERS, name == "beta"))))
-                gamma_prior = getattr(options, f"a_{name}"), getattr(options, f"b_{name}")
-                x = drawn(found, within(prior.x), *gamma_prior, random)
-            new[name] = tuple(x.tolist()) if name == "alpha" and options.alpha_form == "asymmetric" else float(x[0])
-        return replace(model, **new)
-
-    return learn
+    if not due(options, context.step, sampled):
+        return state
+    new = {}
+    for name in learnt(options):
+        prior = asked(state, options, name, corpus.n_words)
+        found = likelihood(corpus, options, state, prior)
+        if getattr(options, f"learn_{name}") == "maximised":
+            x = climbed(found, within(prior.x))
+        else:
+            random = np.random.Generator(np.random.Philox(int(context.key(HYPERPARAMETERS, name == "beta"))))
+            gamma_prior = getattr(options, f"a_{name}"), getattr(options, f"b_{name}")
+            x = drawn(found, within(prior.x), *gamma_prior, random)
+        new[name] = float(x[0]) if name == "beta" else np.full(prior.n_topics, x)
+    return state._replace(**new)
 
 
-def polya_of(sufficient_statistics: Callable) -> Callable:
-    """The Polya likelihood of a prior, given a function that returns `SufficientStatistics` of a state for a prior by name."""
-
-    def likelihood(corpus, model, options, state, prior):
-        return polya(corpus, sufficient_statistics(corpus, model, options, state, prior.name), prior)
-
-    return likelihood
+def watched(options, state) -> dict:
+    """alpha and beta, as far as they are learnt."""
+    return {name: getattr(state, name) for name in learnt(options)}
 
 
 def polya(corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> Polya:
@@ -195,7 +192,7 @@ def topic_sizes(sizes: Counts, n_topics: int):
     return single_sites(n_k, 1.0 / len(sizes.sampled))
 
 
-def dirichlet(corpus, model, sufficient_statistics: SufficientStatistics, prior: Prior) -> Dirichlet:
+def dirichlet(corpus, alpha, sufficient_statistics: SufficientStatistics, prior: Prior) -> Dirichlet:
     """The likelihood of a prior given E[log theta] or E[log phi] of posteriors Dirichlet(prior + expected counts).
 
     Rows without a token are left out: their expectations only echo the prior as it was.
@@ -204,8 +201,8 @@ def dirichlet(corpus, model, sufficient_statistics: SufficientStatistics, prior:
     if prior.name == "beta":
         x, copies, totals = prior.x, prior.copies, topic_sizes(sizes, prior.n_topics)
     else:
-        alike = np.ndim(model.alpha) == 0 and prior.pooled
-        x, copies = (np.array([model.alpha]), prior.copies) if alike else (model.alphas, 1)
+        alike = prior.pooled and np.all(alpha == alpha[0])
+        x, copies = (alpha[:1], prior.copies) if alike else (alpha, 1)
         totals = document_sizes(corpus)
     n_rows, total = totals.weight.sum(), np.array([copies * x.sum()])
     rise, of_total = slopes(*real_sites(*cells, prior.n_topics, len(x) == 1), x)[0], slopes(*totals, total)[0]

@@ -30,23 +30,25 @@ def scan_option():
     )
 
 
-def by_words(corpus, model, n_dk, scan: str) -> bool:
-    """Is a sweep of a chain with counts n_dk (document, topic) to go word after word?"""
-    spared = model.n_topics - SPARED
-    if scan == "documents" or (scan == "auto" and spared <= 0) or not entries_fit(corpus.document_tokens, model.n_topics):
+def by_words(corpus, state, scan: str) -> bool:
+    """Is a sweep of a chain to go word after word?"""
+    n_topics = len(state.alpha)
+    spared = n_topics - SPARED
+    if scan == "documents" or (scan == "auto" and spared <= 0) or not entries_fit(corpus.document_tokens, n_topics):
         return False
-    return scan == "words" or COST * mean_held(n_dk, corpus.document_tokens) < spared
+    return scan == "words" or COST * mean_held(state.n_dk, corpus.document_tokens) < spared
 
 
-def sweep_words(corpus, model, state, context, chain=0) -> int:
+def sweep_words(corpus, state, context, chain=0) -> int:
     """One Gibbs sweep over every token, word after word; how many moved."""
-    lists, alpha = make_lists(state.n_dk, corpus.document_tokens, model.n_topics), pad_topics(model.alphas)
+    n_topics, alpha = len(state.alpha), pad_topics(state.alpha)
+    lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)
     key, by_word = context.key(GIBBS, chain), corpus.by_word
 
     def draw(first, last):
         return draw_words(
             first, last, by_word.indptr, by_word.documents, *corpus.tokens_by_word, state.topics, state.n_wk, state.n_k,
-            *lists, alpha, model.beta, model.n_topics, key,
+            *lists, alpha, state.beta, n_topics, key,
         )
 
     n_moved = sum(each_slice(draw, slice_bounds(by_word.indptr, len(alpha)), 1, context.interrupt))

@@ -24,13 +24,13 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_blocks, weigh_topics
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learner, polya_of
+from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
-from workbench.engines.memory import DOUBLE, Memory, responsibility_bytes, row_bytes
+from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, update_in_order, weigh_rows, weighted_entropy
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
 from workbench.models.options import option
@@ -42,6 +42,8 @@ class State(NamedTuple):
     mean_k: np.ndarray   # (topic,) float64, padded
     gamma: np.ndarray    # (variational pair, topic) float64, padded; no rows in the parallel schedule
     entropy: float | Entropy   # of the responsibilities behind the expected counts, nats
+    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float          # prior of each word in a topic, as learnt
 
 
 @dataclass(frozen=True)
@@ -64,34 +66,32 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 
 def step(corpus, model, options, state, context):
-    """Update the responsibilities of every pair once."""
-    return update(corpus, model, options, 0, state, NOTHING_SAMPLED, context)
+    """Update the responsibilities of every pair once, then learn priors that are due."""
+    state, info = update(corpus, options, 0, state, NOTHING_SAMPLED, context)
+    return learn(corpus, options, state, context, False, likelihood), info
+
+
+def arrays(corpus, model, options, threshold=0) -> dict[str, Array]:
+    """The arrays of a state but for the priors; responsibilities only in the sequential schedule."""
+    n_kept = int(np.sum(corpus.counts > threshold)) if options.schedule == "sequential" else 0
+    return topic_counts("mean", corpus, model.n_topics) | {"gamma": Array((n_kept, padded(model.n_topics)))}
 
 
 def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
     """Expected counts of the first responsibilities of the pairs that count more than the threshold."""
-    lanes = padded(model.n_topics)
-    n_variational = int(np.sum(corpus.counts > threshold))
-    n_kept = n_variational if options.schedule == "sequential" else 0
-    state = State(
-        aligned_zeros((corpus.n_documents, lanes), np.float64),
-        aligned_zeros((corpus.n_words, lanes), np.float64),
-        aligned_zeros((lanes,), np.float64),
-        aligned_zeros((n_kept, lanes), np.float64),
-        np.nan if n_variational else 0.0,
-    )
+    entropy = np.nan if np.any(corpus.counts > threshold) else 0.0
+    state = State(**zeros(arrays(corpus, model, options, threshold)), entropy=entropy, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, threshold, context, warm_start, state.gamma, *state[:3])
     return state
 
 
-def update(corpus, model, options, threshold, state, sampled, context) -> tuple[State, dict]:
+def update(corpus, options, threshold, state, sampled, context) -> tuple[State, dict]:
     """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
     part = pairs_above(corpus, threshold)
     if part.n_pairs and options.schedule == "parallel":
-        fitted = update_in_parallel(part, model, state[:3], state.entropy, sampled, context)
-        state = State(*state[:3], state.gamma, fitted.entropy)
+        state = state._replace(entropy=update_in_parallel(part, state, sampled, context).entropy)
     elif part.n_pairs:
-        update_sequentially(corpus, model, threshold, state, sampled, context)
+        update_sequentially(corpus, threshold, state, sampled, context)
     return state, {"updates": part.n_pairs}
 
 
@@ -113,15 +113,14 @@ def pairs_above(corpus, threshold) -> Corpus:
     return parts[threshold]
 
 
-def update_in_parallel(corpus, model, mean, before, sampled, context, point=False) -> Fitted:
-    """Documents and topics counted anew from the same weights; the counts `mean` change in place.
+def update_in_parallel(corpus, state, sampled, context, point=False) -> Fitted:
+    """Documents and topics counted anew from the same weights; the expected counts of the state change in place.
 
-    The same bits for any number of threads. ``before`` is the entropy behind the counts. With `point` the topics are their
-    mode, see `vb`.
+    The same bits for any number of threads. With `point` the topics are their mode, see `vb`.
     """
-    mean_dk, mean_wk, mean_k = mean
-    lanes, alpha = len(mean_k), pad_topics(model.alphas, 1.0)
-    room = room_for(before, Blocks, lambda: room_in_blocks(corpus, lanes, context.n_threads))
+    mean_dk, mean_wk, mean_k = mean = state[:3]
+    lanes, alpha, n_topics = len(mean_k), pad_topics(state.alpha, 1.0), len(state.alpha)
+    room = room_for(state.entropy, Blocks, lambda: room_in_blocks(corpus, lanes, context.n_threads))
     blocks, documents, topics = room.order, room.document_factors, room.word_factors
 
     def visit(block, step):
@@ -133,7 +132,7 @@ def update_in_parallel(corpus, model, mean, before, sampled, context, point=Fals
             *blocks.cuts[block, step : step + 2], *blocks.visited, documents[1], topics[1], mean_dk, mean_wk, room.ratios
         )
 
-    weigh_topics(corpus, model, mean, sampled, point, room, context)
+    weigh_topics(corpus, state, sampled, point, room, context)
     mean_wk[:] = 0.0
     n_tiny = sum(map(sum, each_wave(visit, len(blocks.ranges), blocks.n_steps, context.n_threads, context.interrupt)))
     add_words(mean_wk, mean_k)
@@ -141,18 +140,18 @@ def update_in_parallel(corpus, model, mean, before, sampled, context, point=Fals
     for first in range(0, n_tiny, BY_LOGS):
         context.interrupt()
         some = (column[first : first + BY_LOGS] for column in pairs)
-        count_by_logs(*some, *documents, *topics, model.n_topics, *mean)
-    return Fitted(Entropy(corpus, mean, room, model.n_topics), corpus.n_pairs)
+        count_by_logs(*some, *documents, *topics, n_topics, *mean)
+    return Fitted(Entropy(corpus, mean, room, n_topics), corpus.n_pairs)
 
 
-def update_sequentially(corpus, model, threshold, state, sampled, context) -> None:
+def update_sequentially(corpus, threshold, state, sampled, context) -> None:
     """Pair after pair in canonical order, the expected counts moved along."""
-    variational_before, alpha = count_before(corpus, threshold), pad_topics(model.alphas, 1.0)
+    variational_before, alpha = count_before(corpus, threshold), pad_topics(state.alpha, 1.0)
 
     def work(first, last):
         update_in_order(
             first, last, corpus.indptr, corpus.words, corpus.counts, threshold, variational_before, state.gamma,
-            *state[:3], *sampled, alpha, model.beta, model.n_topics,
+            *state[:3], *sampled, alpha, state.beta, len(state.alpha),
         )
 
     each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
@@ -172,8 +171,9 @@ def entropy_of(corpus, threshold, state) -> float:
 
 
 def watch(corpus, model, options, state) -> dict:
-    joint = log_joint(state.mean_dk, state.mean_wk, state.mean_k, pad_topics(model.alphas), model.beta, model.n_topics)
-    return {"bound": joint + entropy_of(corpus, 0, state), "n_k": state.mean_k[: model.n_topics]}
+    n_topics = len(state.alpha)
+    joint = log_joint(*state[:3], pad_topics(state.alpha), state.beta, n_topics)
+    return {"bound": joint + entropy_of(corpus, 0, state), "n_k": state.mean_k[:n_topics]} | watched(options, state)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -183,12 +183,17 @@ def counts(corpus, model, options, state) -> dict:
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w|d) of each pair given the expected counts (spec B.2)."""
-    return predictive(pairs, corpus.document_tokens, state.mean_dk, state.mean_wk, state.mean_k, model.alphas, model.beta)
+    return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
-def sufficient_statistics(corpus, threshold, n_topics, state, of) -> SufficientStatistics:
+def sufficient_statistics(corpus, threshold, state, of) -> SufficientStatistics:
     """The expected counts that speak of alpha, or of beta."""
     return SufficientStatistics(Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None]))
+
+
+def likelihood(corpus, options, state, prior):
+    """Of a prior, given the expected counts."""
+    return polya(corpus, sufficient_statistics(corpus, 0, state, prior.name), prior)
 
 
 def samples(corpus, options) -> bool:
@@ -197,19 +202,19 @@ def samples(corpus, options) -> bool:
 
 
 def memory(corpus, model, options, threshold=0) -> Memory:
-    """Counts and their weights; responsibilities only of the sequential schedule."""
-    rows, n_variational = row_bytes(corpus, model.n_topics), int(np.sum(corpus.counts > threshold))
+    """The state; of the parallel schedule its workspace, and of the sequential one what numbers its pairs."""
+    state, n_variational = size(arrays(corpus, model, options, threshold)), int(np.sum(corpus.counts > threshold))
     if not n_variational:
-        return Memory(rows)
+        return Memory(state)
     if options.schedule == "parallel":
-        return in_parallel(corpus, rows, n_variational)
-    return Memory(rows + responsibility_bytes(n_variational, model.n_topics), step=2 * corpus.n_pairs * DOUBLE)
+        return in_parallel(corpus, state, n_variational)
+    return Memory(state, step=2 * corpus.n_pairs * DOUBLE)
 
 
-def in_parallel(corpus, rows: int, n_pairs: int) -> Memory:
-    """What `update_in_parallel` takes: its room, at the most logs of weights, and the pairs, copied unless all, in blocks."""
+def in_parallel(corpus, state: int, n_pairs: int) -> Memory:
+    """Of `update_in_parallel`: weights as large as the state, at most logs of them, and pairs in blocks, copied unless all."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
-    return Memory(rows, copied + block_bytes(n_pairs) + rows + n_pairs * DOUBLE, step=rows)
+    return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 
 
 def idle(options) -> str | None:
@@ -219,24 +224,8 @@ def idle(options) -> str | None:
 
 def engine(name: str = "svb") -> Engine:
     return Engine(
-        name,
-        "Standard variational Bayes, collapsed view",
-        "Welling, Teh & Kappen (2008), eq. 9-11",
-        LDA,
-        Options,
-        State,
-        ("bound",),
-        samples,
-        init,
-        step,
-        watch,
-        counts,
-        predict,
-        by_variational_bayes,
-        learner(
-            polya_of(lambda corpus, model, options, state, of: sufficient_statistics(corpus, 0, model.n_topics, state, of)),
-            samples,
-        ),
-        memory=memory,
-        idle=idle,
+        name=name, title="Standard variational Bayes, collapsed view", source="Welling, Teh & Kappen (2008), eq. 9-11",
+        model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
+        memory=memory, idle=idle,
     )

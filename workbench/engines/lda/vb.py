@@ -25,16 +25,16 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_slices, weigh_topics
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import Learning, dirichlet, learner
+from workbench.engines.lda.hyperparameters import Learning, dirichlet, learn, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.svb import in_parallel, samples, sufficient_statistics, update_in_parallel
-from workbench.engines.memory import DOUBLE, Memory, row_bytes, word_major_bytes
+from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint, predictive
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.lda.word_counts import count_words
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice
 from workbench.models import LDA
 from workbench.models.options import option
@@ -45,6 +45,8 @@ class State(NamedTuple):
     mean_wk: np.ndarray  # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
     mean_k: np.ndarray   # (topic,) float64, padded
     entropy: float | Entropy   # of the responsibilities behind the counts, nats
+    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float          # prior of each word in a topic, as learnt
 
 
 @dataclass(frozen=True)
@@ -61,44 +63,46 @@ class Options(Learning, OwnOptions):
     """Those of the engine, and what it learns of its priors."""
 
 
+def arrays(corpus, model) -> dict[str, Array]:
+    """The arrays of a state but for the priors."""
+    return topic_counts("mean", corpus, model.n_topics)
+
+
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics from responsibilities at random or from another run; documents even, or as in that run."""
-    lanes = padded(model.n_topics)
-    state = State(
-        aligned_zeros((corpus.n_documents, lanes), np.float64),
-        aligned_zeros((corpus.n_words, lanes), np.float64),
-        aligned_zeros((lanes,), np.float64),
-        math.nan,
-    )
-    initialise(corpus, model, options, 0, context, warm_start, aligned_zeros((0, lanes), np.float64), *state[:3])
+    state = State(**zeros(arrays(corpus, model)), entropy=math.nan, alpha=model.alphas, beta=model.beta)
+    initialise(corpus, model, options, 0, context, warm_start, np.zeros((0, len(state.mean_k))), *state[:3])
     if warm_start is None:
-        spread_evenly(corpus, model, state.mean_dk)
+        spread_evenly(corpus, state)
     return state
 
 
-def spread_evenly(corpus, model, mean_dk) -> None:
+def spread_evenly(corpus, state) -> None:
     """N_d / K tokens of each topic."""
-    mean_dk[:, : model.n_topics] = corpus.document_tokens[:, None] / model.n_topics
+    n_topics = len(state.alpha)
+    state.mean_dk[:, :n_topics] = corpus.document_tokens[:, None] / n_topics
 
 
 def step(corpus, model, options, state, context):
-    """Fit the documents to the topics, then the topics to the documents; the same bits for any number of threads."""
+    """Fit the documents to the topics, then the topics to the documents; then learn priors that are due.
+
+    The same bits for any number of threads.
+    """
     if options.restart_documents:
-        spread_evenly(corpus, model, state.mean_dk)
+        spread_evenly(corpus, state)
     if options.n_inner == 1:  # documents and topics in one visit
-        fitted = update_in_parallel(
-            corpus, model, state[:3], state.entropy, NOTHING_SAMPLED, context, options.topics == "point"
-        )
+        fitted = update_in_parallel(corpus, state, NOTHING_SAMPLED, context, options.topics == "point")
     else:
-        fitted = fit(corpus, model, options, state, context)
-    return State(*state[:3], fitted.entropy), {"updates": fitted.n_visited}
+        fitted = fit(corpus, options, state, context)
+    state = learn(corpus, options, state._replace(entropy=fitted.entropy), context, False, likelihood)
+    return state, {"updates": fitted.n_visited}
 
 
-def fit(corpus, model, options, state, context) -> Fitted:
+def fit(corpus, options, state, context) -> Fitted:
     """Each document by itself until it rests, then the topics from its last responsibilities; counts change in place."""
     mean_dk, mean_wk, mean_k = mean = state[:3]
-    room, n_topics = room_for(state.entropy, tuple, lambda: room_in_slices(corpus, len(mean_k))), model.n_topics
-    documents, topics, alpha = room.document_factors, room.word_factors, pad_topics(model.alphas, 1.0)
+    room, n_topics = room_for(state.entropy, tuple, lambda: room_in_slices(corpus, len(mean_k))), len(state.alpha)
+    documents, topics, alpha = room.document_factors, room.word_factors, pad_topics(state.alpha, 1.0)
 
     def fit_some(first, last):
         return fit_documents(
@@ -109,39 +113,39 @@ def fit(corpus, model, options, state, context) -> Fitted:
     def count_some(first, last):
         return count_words(first, last, *corpus.by_word, corpus.counts, *documents, *topics, n_topics, room.ratios, mean_wk)
 
-    weigh_topics(corpus, model, mean, NOTHING_SAMPLED, options.topics == "point", room, context)
+    weigh_topics(corpus, state, NOTHING_SAMPLED, options.topics == "point", room, context)
     n_visited = each_slice(fit_some, room.order[0], context.n_threads, context.interrupt)
     mean_k[:] = sum(each_slice(count_some, room.order[1], context.n_threads, context.interrupt))
     return Fitted(Entropy(corpus, mean, room, n_topics), sum(n_visited))
 
 
 def watch(corpus, model, options, state) -> dict:
-    alpha = pad_topics(model.alphas)
+    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     if options.topics == "full":
-        joint = log_joint(*state[:3], alpha, model.beta, model.n_topics)
+        joint = log_joint(*state[:3], alpha, state.beta, n_topics)
     else:
-        joint = log_documents(state.mean_dk, alpha, model.n_topics) + log_point(corpus, model, state)
-    return {"bound": joint + float(state.entropy), "n_k": state.mean_k[: model.n_topics]}
+        joint = log_documents(state.mean_dk, alpha, n_topics) + log_point(corpus, state)
+    return {"bound": joint + float(state.entropy), "n_k": state.mean_k[:n_topics]} | watched(options, state)
 
 
-def log_point(corpus, model, state) -> float:
+def log_point(corpus, state) -> float:
     """sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
-    prior, log_phi = model.beta + 1.0, log_modes(corpus, model, state)
+    n_topics, prior, log_phi = len(state.alpha), state.beta + 1.0, log_modes(corpus, state)
     normaliser = math.lgamma(corpus.n_words * prior) - corpus.n_words * math.lgamma(prior)
-    return float(np.sum((state.mean_wk[:, : model.n_topics] + model.beta) * log_phi)) + model.n_topics * normaliser
+    return float(np.sum((state.mean_wk[:, :n_topics] + state.beta) * log_phi)) + n_topics * normaliser
 
 
-def log_modes(corpus, model, state) -> np.ndarray:
+def log_modes(corpus, state) -> np.ndarray:
     """(word, topic) log phi at the mode."""
-    live = slice(model.n_topics)
-    return np.log((model.beta + state.mean_wk[:, live]) / (corpus.n_words * model.beta + state.mean_k[live]))
+    live = slice(len(state.alpha))
+    return np.log((state.beta + state.mean_wk[:, live]) / (corpus.n_words * state.beta + state.mean_k[live]))
 
 
-def likelihood(corpus, model, options, state, prior) -> Dirichlet:
-    """What the bound says of a prior while q(theta) and q(phi), or the point phi, are held."""
+def likelihood(corpus, options, state, prior) -> Dirichlet:
+    """The bound as a function of a prior, with q(theta) and q(phi), or the point phi, held fixed."""
     if prior.name == "beta" and options.topics == "point":
-        return Dirichlet(model.n_topics, log_modes(corpus, model, state).sum(keepdims=True)[0], prior.copies, shift=1.0)
-    return dirichlet(corpus, model, sufficient_statistics(corpus, 0, model.n_topics, state, prior.name), prior)
+        return Dirichlet(prior.n_topics, log_modes(corpus, state).sum(keepdims=True)[0], prior.copies, shift=1.0)
+    return dirichlet(corpus, state.alpha, sufficient_statistics(corpus, 0, state, prior.name), prior)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -151,22 +155,23 @@ def counts(corpus, model, options, state) -> dict:
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w|d) of each pair from the posterior means of theta and phi (spec B.2)."""
-    return predictive(pairs, corpus.document_tokens, *state[:3], model.alphas, model.beta)
+    return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
 def memory(corpus, model, options) -> Memory:
     """Counts and their weights, and ratios of pairs; the bound at a point takes three further arrays by word."""
-    rows = row_bytes(corpus, model.n_topics)
-    of_words = rows * corpus.n_words // (corpus.n_documents + corpus.n_words)
-    found = in_parallel(corpus, rows, corpus.n_pairs)
+    state, of_words = size(arrays(corpus, model)), size({"mean_wk": arrays(corpus, model)["mean_wk"]})
+    found = in_parallel(corpus, state, corpus.n_pairs)
     if options.n_inner > 1:
-        found = Memory(rows, word_major_bytes(corpus) + rows + corpus.n_pairs * DOUBLE, step=rows)
+        found = Memory(state, word_major_bytes(corpus) + state + corpus.n_pairs * DOUBLE, step=state)
     return found._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
 def engine(name: str = "vb") -> Engine:
     return Engine(
-        name, "Variational Bayes, EM form", "Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
-        LDA, Options, State, ("bound",), samples, init, step, watch, counts, predict,
-        by_variational_bayes, learner(likelihood, samples), memory=memory,
+        name=name, title="Variational Bayes, EM form",
+        source="Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
+        model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
+        memory=memory,
     )

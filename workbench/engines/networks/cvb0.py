@@ -23,7 +23,7 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.svb import samples
-from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.field import compile_network, owners_for
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.hybrid import check
@@ -74,16 +74,19 @@ def begins_of(corpus, network) -> np.ndarray:
     return found[network]
 
 
+def arrays(corpus, model, options) -> dict[str, Array]:
+    """The arrays of a state but for the priors."""
+    paths, n_owners = paths_of(model), np.diff(owners_of(model, corpus).indptr)
+    n_lanes = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes
+    return paths.count_arrays(corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
+
+
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Rows of the last level as `network-vb` starts them, for each pair; over the paths that end in a row at random."""
     paths, alphas = paths_of(check(model)), initial_alphas(model)
     begins, owners, lanes = begins_of(corpus, model), owners_for(model, corpus), paths.n_leaves
     of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)
-    shapes = (corpus.n_documents, paths.n_own), (paths.n_flat - paths.rest_at,), (corpus.n_words, lanes), (lanes,)
-    state = State(
-        *(aligned_zeros(shape, np.float64) for shape in shapes),
-        aligned_zeros((int(begins[-1]),), STORED[options.precision]), alphas,
-    )
+    state = State(**zeros(arrays(corpus, model, options)), alphas=alphas)
     initialise_rows(
         corpus, model.n_topics, alphas, options, 0, context, warm_start, of_rows,
         np.zeros((corpus.n_documents, lanes)), state.n_wk, state.n_k,
@@ -162,18 +165,15 @@ def counts(corpus, model, options, state) -> dict:
 def memory(corpus, model, options) -> Memory:
     """Responsibilities, a number for each pair, author and path; and the counts, which a look sums once more."""
     paths = paths_of(model)
-    n_owners = np.diff(owners_of(model, corpus).indptr)
-    gamma = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes * np.dtype(STORED[options.precision]).itemsize
-    rest = paths.n_flat - paths.rest_at
-    whole = (corpus.n_documents * paths.n_own + (corpus.n_words + 1) * paths.n_leaves + rest) * DOUBLE
-    of_rows = corpus.n_documents * paths.n_leaves * DOUBLE
-    return Memory(gamma + whole, (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows))
+    whole, of_rows = size(paths.count_arrays(corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
+    return Memory(size(arrays(corpus, model, options)), (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows))
 
 
 def engine(name: str = "network-cvb0") -> Engine:
     return Engine(
-        name, "Collapsed variational Bayes for networks, zeroth order",
-        "Asuncion, Welling, Smyth & Teh (2009), eq. 6; Heinrich & Goesele (2009)",
-        Network, Options, State, ("bound", "change"), samples, init, step, watch, counts, predict, by_variational_bayes,
+        name=name, title="Collapsed variational Bayes for networks, zeroth order",
+        source="Asuncion, Welling, Smyth & Teh (2009), eq. 6; Heinrich & Goesele (2009)",
+        model=Network, options=Options, state=State, samples=samples, watches=("bound", "change"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
         memory=memory, idle=lambda options: "pairs are updated one after another", suits=check,
     )

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.partition import EVERY_COUNT
-from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.field import check_words, compile_network, owners_for
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.path_slots import laid_out, numbers_of, real_lanes, scratch_of, shares
@@ -28,7 +28,6 @@ from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_p
 from workbench.engines.networks.vb import log_joint
 from workbench.kernels.networks.gibbs import draw_paths
 from workbench.kernels.networks.path_topics import count_paths, places_of_counts, rows_of_places, uniform_places
-from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import GIBBS, PATHS_WITHIN, TOPICS
 from workbench.models.lda import ModelError
@@ -75,6 +74,11 @@ def check(network: Network) -> Network:
     return network
 
 
+def arrays(corpus, paths) -> dict[str, Array]:
+    """The arrays of a state but for the priors."""
+    return {"places": Array((corpus.n_tokens,), np.int32)} | paths.count_arrays(corpus, np.int32, np.int64)
+
+
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Every token on a path drawn uniformly, or given the counts of another run."""
     return initial_chain(corpus, check(model), EVERY_COUNT, context, 0, warm_start)
@@ -83,12 +87,8 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -> State:
     """A start of the tokens whose pairs count at most the threshold."""
     paths, owners = paths_of(model), owners_for(model, corpus)
-    state = State(
-        initial_places(corpus, model, context.key(TOPICS, chain), warm_start),
-        aligned_zeros((corpus.n_documents, paths.n_own), np.int32), np.zeros(paths.n_flat - paths.rest_at, np.int64),
-        aligned_zeros((corpus.n_words, paths.n_leaves), np.int32), aligned_zeros((paths.n_leaves,), np.int64),
-        initial_alphas(model),
-    )
+    state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
+    state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
     count_paths(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *owners, paths.visits.leaf_stride,
         paths.rest_at, paths.fixed, laid_out(model).lanes, *state[:-1],
@@ -208,16 +208,16 @@ def samples(corpus, options) -> bool:
 def memory(corpus, model, options) -> Memory:
     """The places of tokens and the counts."""
     paths = paths_of(model)
-    n_counts = corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves
-    rest = (paths.n_flat - paths.rest_at) * DOUBLE
     look = (corpus.n_tokens + corpus.n_documents * paths.n_leaves) * 2 * DOUBLE
-    return Memory(4 * (corpus.n_tokens + n_counts) + rest, step=8 * paths.n_flat * DOUBLE, look=look)
+    return Memory(size(arrays(corpus, paths)), step=8 * paths.n_flat * DOUBLE, look=look)
 
 
 def engine(name: str = "network-gibbs") -> Engine:
     return Engine(
-        name, "Collapsed Gibbs sampling of networks", "Heinrich & Goesele (2009), sec. 4",
-        Network, Options, State, ("log_joint", "moved"), samples, init, step, watch, counts, predict, by_variational_bayes,
-        keeps=("token_topics",), idle=lambda options: "tokens are drawn one after another",
-        memory=memory, suits=lambda network: check_words(check(network)),
+        name=name, title="Collapsed Gibbs sampling of networks", source="Heinrich & Goesele (2009), sec. 4",
+        model=Network, options=Options, state=State, samples=samples,
+        watches=("log_joint", "moved"), keeps=("token_topics",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
+        memory=memory, idle=lambda options: "tokens are drawn one after another",
+        suits=lambda network: check_words(check(network)),
     )

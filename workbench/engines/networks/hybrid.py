@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.lda.hybrid import n_chains, n_samples_option, r_option, sampled_of, samples, threshold_of
+from workbench.engines.lda.hybrid import chains_of, n_chains_option, r_option, sampled_of, samples, threshold_of
 from workbench.engines.lda.svb import pairs_above
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.networks import gibbs as network_gibbs
@@ -71,7 +71,7 @@ def totals(state, s: int) -> Counts:
 @dataclass(frozen=True)
 class OwnOptions(network_vb.OwnOptions):
     r: float = r_option()
-    n_samples: int = n_samples_option()
+    n_chains: int = n_chains_option()
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     mean = network_vb.initial_mean(corpus, check(model), options, threshold, context, warm_start)
     chains = [
         network_gibbs.initial_chain(corpus, model, threshold, context, s, warm_start)[:5]
-        for s in range(n_chains(corpus, options))
+        for s in range(chains_of(corpus, options))
     ]
     return State(*mean[:5], mean.entropy, *(np.stack(arrays) for arrays in zip(*chains, strict=True)), mean.alphas)
 
@@ -166,7 +166,7 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 def memory(corpus, model, options) -> Memory:
     """Both parts; a sweep of a chain, or a look at it, adds up its counts."""
     mean, sampled = network_vb.memory(corpus, model, options), network_gibbs.memory(corpus, model, options)
-    chains, paths = n_chains(corpus, options), paths_of(model)
+    chains, paths = chains_of(corpus, options), paths_of(model)
     whole = (corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves + paths.n_flat) * DOUBLE
     copied = corpus.n_pairs * 12 + (corpus.n_documents + 1) * 8
     return Memory(
@@ -177,13 +177,14 @@ def memory(corpus, model, options) -> Memory:
 
 def idle(options) -> str | None:
     """Why more than one thread has little to do."""
-    return "one chain draws its tokens one after another" if options.n_samples == 1 and options.r > 0 else None
+    return "one chain draws its tokens one after another" if options.n_chains == 1 and options.r > 0 else None
 
 
 def engine(name: str = "network-hybrid") -> Engine:
     return Engine(
-        name, "Hybrid of variational Bayes and Gibbs sampling for networks",
-        "Welling, Teh & Kappen (2008), eq. 14-25; Heinrich & Goesele (2009)",
-        Network, Options, State, ("objective", "moved"), samples, init, step, watch, counts, predict, by_variational_bayes,
+        name=name, title="Hybrid of variational Bayes and Gibbs sampling for networks",
+        source="Welling, Teh & Kappen (2008), eq. 14-25; Heinrich & Goesele (2009)",
+        model=Network, options=Options, state=State, samples=samples, watches=("objective", "moved"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
         memory=memory, idle=idle, suits=check,
     )

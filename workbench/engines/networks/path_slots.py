@@ -16,7 +16,7 @@ import numpy as np
 from workbench.engines.networks.paths import Paths, chained, paths_of
 from workbench.engines.networks.state import FlatPriors
 from workbench.kernels.lda.gibbs import ENDS
-from workbench.kernels.networks.path_slots import Bands, Lanes, Numbers, Scratch, Shape
+from workbench.kernels.networks.path_slots import Bands, Numbers, PathSlots, Scratch, Shape
 from workbench.kernels.simd.lanes import LANES, aligned_zeros
 from workbench.models.networks.network import Network
 
@@ -25,7 +25,7 @@ class Laid(NamedTuple):
     """What a sampler knows of a network."""
 
     shape: Shape
-    lanes: Lanes
+    lanes: PathSlots
     bands: Bands
 
 
@@ -42,7 +42,7 @@ def laid_out(network: Network) -> Laid:
     touched_runs, touched_lanes = _touched(visits, first, scalars, vectors)
     factors, strides = _by_lane(paths, first, scalars, vectors)
     ones, one_strides = _by_run(paths, scalars)
-    lanes = Lanes(
+    lanes = PathSlots(
         np.maximum(visits.leaf, 0).astype(np.int64), visits.cells, visits.rows, visits.strides, factors, strides,
         np.repeat(np.arange(len(runs.n_blocks)), LANES * runs.n_blocks), first,
         ones, one_strides, *chained(vectors), *_listed(touched_runs), *_listed(touched_lanes),

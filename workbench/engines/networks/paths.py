@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.engines.memory import Array
 from workbench.kernels.networks.field import Owners
 from workbench.kernels.simd.lanes import LANES, padded
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
@@ -114,6 +115,13 @@ class Paths(NamedTuple):
     def n_lanes(self) -> int:
         """Paths of one author, with padding."""
         return len(self.visits.leaf)
+
+    def count_arrays(self, corpus: Corpus, dtype=np.float64, of_corpus=np.float64) -> dict[str, Array]:
+        """The counts of all levels (see `network_state`); ``of_corpus``: the type of those added up over documents or words."""
+        return {
+            "n_own": Array((corpus.n_documents, self.n_own), dtype), "n_rest": Array((self.n_flat - self.rest_at,), of_corpus),
+            "n_wk": Array((corpus.n_words, self.n_leaves), dtype), "n_k": Array((self.n_leaves,), of_corpus),
+        }
 
 
 class _Box:

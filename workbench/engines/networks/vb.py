@@ -29,7 +29,7 @@ from scipy.special import xlogy
 from workbench.engines.engine import Engine
 from workbench.engines.lda.factored import room_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
-from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.field import CompiledNetwork, check, compile_network, owners_for
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.paths import paths_of
@@ -99,16 +99,18 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return initial_mean(corpus, check(model), options, 0, context, warm_start)
 
 
+def arrays(corpus, paths) -> dict[str, Array]:
+    """The arrays of a state but for the priors."""
+    return paths.count_arrays(corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
+
+
 def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
     """Expected counts of the pairs that count more than the threshold."""
     alphas = initial_alphas(model)
     compiled, owners = compile_network(model, alphas, corpus.n_words), owners_for(model, corpus)
     paths, lanes = compiled.paths, compiled.paths.n_leaves
-    shapes = (corpus.n_documents, paths.n_own), (paths.n_flat - paths.rest_at,), (corpus.n_words, lanes), (lanes,)
-    state = State(
-        *(aligned_zeros(shape, np.float64) for shape in shapes), aligned_zeros((corpus.n_documents, lanes), np.float64),
-        alphas, math.nan if np.any(corpus.counts > threshold) else 0.0,
-    )
+    entropy = math.nan if np.any(corpus.counts > threshold) else 0.0
+    state = State(**zeros(arrays(corpus, paths)), alphas=alphas, entropy=entropy)
     kept = aligned_zeros((0, lanes), np.float64)
     initialise_rows(
         corpus, compiled.n_rows, alphas, options, threshold, context, warm_start, kept, state.n_dr, state.n_wk, state.n_k
@@ -237,10 +239,10 @@ def samples(corpus, options) -> bool:
 def memory(corpus, model, options) -> Memory:
     """Counts of documents, words and the corpus; a sweep takes numbers of as many rows, and logarithms where they are faint."""
     paths = paths_of(model)
-    rows = (corpus.n_documents + corpus.n_words) * paths.n_leaves * DOUBLE
-    n_rest = paths.n_flat * DOUBLE
+    declared, n_rest = arrays(corpus, paths), paths.n_flat * DOUBLE
+    rows = size({name: declared[name] for name in ("n_dr", "n_wk")})
     return Memory(
-        rows + corpus.n_documents * paths.n_own * DOUBLE + n_rest,
+        size(declared),
         corpus.n_pairs * (8 + 4 + DOUBLE) + (corpus.n_words + 1) * 8 + rows,
         step=rows + 3 * CHUNKS[0] * n_rest, look=2 * rows,
     )
@@ -250,7 +252,8 @@ def engine(name: str = "network-vb") -> Engine:
     estimated = name == "network-vb-ml"
     title = "Variational Bayes for networks" + (", rows of the corpus estimated" if estimated else "")
     return Engine(
-        name, title, "Heinrich & Goesele (2009), eq. 5-12",
-        Network, Options, State, ("bound",), samples, init, step, watch, counts, predict, by_variational_bayes,
+        name=name, title=title, source="Heinrich & Goesele (2009), eq. 5-12",
+        model=Network, options=Options, state=State, samples=samples, watches=("bound",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
         memory=memory, suits=with_points if estimated else check,
     )

@@ -1,4 +1,4 @@
-"""The collapsed update of the HDP with log counts expanded given that the count is positive (not the paper's; spec 4.5a).
+"""Collapsed variational update of the HDP, log counts expanded given that the count is positive (not the paper's; spec 4.5a).
 
     gamma_dwk  ~  exp{ l(a_k, n_dk) + l(b_w, n_wk) - log(B + E_k) + V_k / 2 (B + E_k)^2 }
     l(a, n) = (1 - P+) log a + P+ { log(a + E+) - V+ / 2 (a + E+)^2 }
@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from workbench.kernels.hdp.count_moments import NEARLY_CERTAIN, given_positive
+from workbench.kernels.count_moments import NEARLY_CERTAIN, given_positive
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.collapsed_vb import less_one_copy
 from workbench.kernels.simd.special import normalise_logs

@@ -1,4 +1,4 @@
-"""The direct assignment sampler of the HDP: topics of tokens, new topics among them, and tables.
+"""Direct assignment Gibbs sampler of the HDP: topics of tokens, new ones among them, and tables.
 
     p(z_i = k | z_-i)    ~  (n_dk + alpha pi_k) (n_wk + beta / W) / (n_k + beta)     for a topic that is in use
     p(z_i = new | z_-i)  ~  alpha pi_rest / W                                        spec of the HDP, 10 A
@@ -6,8 +6,8 @@
 with token i removed from the counts. A topic is a slot of the rows; a free slot has pi_k = 0 and no token, so it
 weighs nothing and is never drawn. A new topic takes the lowest free slot, with pi_k = b pi_rest, b ~ Beta(1, gamma).
 
-The weights are summed up in eight columns, slot k in column k modulo 8, and a draw runs through column after
-column. So the additions do not depend on how many free slots there are, and a vector holds one of each column.
+The weights stand in rows of eight, slot k in column k modulo 8, and are summed down each column and then along the sums of
+the columns. So the additions do not depend on how many free slots there are, and a vector holds a row.
 """
 
 import math
@@ -15,25 +15,35 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.simd.columns import COLUMNS, count_up_to, fetch_row, sum_columns
+from workbench.kernels.simd.reductions import count, running_in_order
+from workbench.kernels.simd.vectors import doubles, fetch, lane, load_eight, store
 from workbench.kernels.uniforms import uniform
 
+COLUMNS = 8
+"""Weights in a row: lanes of `load_eight`."""
+COUNTS_PER_LINE = 16
+"""int32 in a cache line."""
 AHEAD = 4
-"""How many pairs before its turn the row of a word is asked for."""
+"""Pairs between the one whose row of counts is loaded into the cache and the one that is drawn."""
 SMALLEST_WEIGHT = 1e-300
 """The least that a weight can be: one of 0 would be a free slot, and could never come back."""
 
 
 @kernel
-def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative, ends):
-    """The slot that a uniform draws with weights share_k (row_k + beta / W), -1 for a new topic; the rest is scratch."""
-    sum_columns(share, row, word_beta, n_rows, cumulative, ends)
-    target = u * (ends[COLUMNS - 1] + new_weight)
-    if target >= ends[COLUMNS - 1]:
+def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative):
+    """The slot that a uniform draws with weights share_k (row_k + beta / W), -1 for a new topic; cumulative is scratch."""
+    sums = load_eight(share, 0) * 0.0
+    for k in range(0, n_rows * COLUMNS, COLUMNS):
+        sums += load_eight(share, k) * (word_beta + doubles(load_eight(row, k)))
+        store(cumulative, k, sums)
+    ends = running_in_order(sums)
+    total = lane(ends, COLUMNS - 1)
+    target = u * (total + new_weight)
+    if target >= total:
         return -1
-    column = count_up_to(ends, target)
+    column = count(ends <= target)
     if column > 0:
-        target -= ends[column - 1]
+        target -= lane(ends, column - 1)
     top, above = cumulative[(n_rows - 1) * COLUMNS + column], 0
     for r in range(n_rows):  # without a branch; rounding may leave a target at the top: the last with a weight
         here = cumulative[r * COLUMNS + column]
@@ -49,19 +59,19 @@ def draw_tokens(
     """Draws, in canonical order, the tokens of documents first..last from `from_token` on.
 
     topics (token,) uint16; n_dk (document, slot), n_wk (word, slot) int32, n_k (slot,) int64 and weights pi (slot,)
-    are changed in place. Returns (document and token where it had to stop for want of a free slot, document -1 if it
+    are changed in place. Returns (document and token where it had to stop because no slot was free, document -1 if it
     did not; how many tokens changed topic; pi_rest; 1 + the highest slot in use).
     """
     capacity, word_beta = len(weights), beta / len(n_wk)
-    share, cumulative, ends = np.zeros(capacity), np.zeros(capacity), np.zeros(COLUMNS)
-    lowest_free, n_moved, cells = 0, 0, n_wk.reshape(-1)
+    share, cumulative, lowest_free, n_moved = np.zeros(capacity), np.zeros(capacity), 0, 0
     for d in range(first, last):
         n_rows = -(-n_used // COLUMNS)
         for k in range(n_rows * COLUMNS):
             share[k] = (n_dk[d, k] + alpha * weights[k]) / (n_k[k] + beta)
         for pair in range(indptr[d], indptr[d + 1]):
             if pair + AHEAD < len(words):
-                fetch_row(cells, words[pair + AHEAD] * np.int64(capacity), n_rows * COLUMNS)
+                for k in range(0, n_rows * COLUMNS, COUNTS_PER_LINE):
+                    fetch(n_wk, words[pair + AHEAD] * np.int64(capacity) + k)
             row = n_wk[words[pair]]
             for token in range(max(tokens_before[pair], from_token), tokens_before[pair] + counts[pair]):
                 old = np.int64(topics[token])
@@ -69,7 +79,7 @@ def draw_tokens(
                 row[old] -= 1
                 n_k[old] -= 1
                 share[old] = (n_dk[d, old] + alpha * weights[old]) / (n_k[old] + beta)
-                new = draw_slot(share, row, word_beta, alpha * rest / len(n_wk), uniform(key, token), n_rows, cumulative, ends)
+                new = draw_slot(share, row, word_beta, alpha * rest / len(n_wk), uniform(key, token), n_rows, cumulative)
                 if new < 0:
                     while lowest_free < capacity - 1 and weights[lowest_free] > 0.0:
                         lowest_free += 1

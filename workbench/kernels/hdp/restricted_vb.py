@@ -1,4 +1,4 @@
-"""The collapsed update of two topics among themselves: what a pair has in both is kept, how it is shared is not."""
+"""Collapsed variational update of two topics alone: each pair keeps their summed responsibility and divides it anew."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a bound of a hybrid asks of its sampled tokens z^CG, given the expected counts m of the others.
+"""Annealed sampling and entropies of the sampled tokens z^CG of a hybrid, given the expected counts m of the others: its bound.
 
     exp L(m + c(z)) / exp L(m)  =  p(z; alpha + m_dk)  p(w | z; beta + m_wk)
 

@@ -1,4 +1,4 @@
-"""The collapsed variational update of LDA, second order (CVB) and zeroth order (CVB0), with optional sampled counts.
+"""Collapsed variational update of LDA, second order (CVB) and zeroth order (CVB0), with optional sampled counts.
 
     gamma_dwk  ~  exp{ log(alpha_k + E_dk) + log(beta_w + E_wk) - log(B + E_k)
                        - V_dk / 2 (alpha_k + E_dk)^2 - V_wk / 2 (beta_w + E_wk)^2 + V_k / 2 (B + E_k)^2 }       spec A7
@@ -15,24 +15,25 @@ import math
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import aside, inlined, lean
 from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.special import exp_within, normalise_logs
-from workbench.kernels.simd.vectors import aside, doubles, fetch, inlined, lane, load_eight, store, total
+from workbench.kernels.simd.vectors import doubles, fetch, lane, load_eight, store
 
 TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
 BLOCK = 8
 """Topics that are computed at once: with sixteen, the vectors of one formula do not fit into the registers of AVX2."""
 AHEAD = 3
-"""How many pairs ahead counts of a word are asked for, and gamma, which a partition does not read in sequence."""
+"""Pairs ahead whose counts of words are loaded into the cache, and gamma, which a partition does not read in sequence."""
 ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
-"""Rows of `room_for`."""
+"""Rows of `make_workspace`."""
 
 
 @inlined
 def less_one_copy(total, part):
-    """A sum without one copy's part; rounding may leave less than nothing."""
+    """A sum of counts less the part of one copy, and not below 0, which rounding may cross."""
     return max(total - part, 0.0)
 
 
@@ -59,31 +60,31 @@ def log_weights(
         log_gamma[k] = total / max(n_chains, 1)
 
 
-def room_for(alpha, n_topics, n_padded) -> np.ndarray:
-    """What a pass keeps at hand, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
+def make_workspace(alpha, n_topics, n_padded) -> np.ndarray:
+    """Working array of a pass, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
 
     The zeros are a vector that the compiler does not know: the greater of a number and a known 0 takes it two instructions.
     """
-    room = aligned_zeros((4, n_padded), np.float64)
-    room[ALPHA] = 1.0
-    room[ALPHA, :n_topics], room[LIVE, :n_topics] = alpha[:n_topics], 1.0
-    return room
+    workspace = aligned_zeros((4, n_padded), np.float64)
+    workspace[ALPHA] = 1.0
+    workspace[ALPHA, :n_topics], workspace[LIVE, :n_topics] = alpha[:n_topics], 1.0
+    return workspace
 
 
 @inlined
 def weigh(
     k, d, w, i, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, prior_w, beta_sum,
-    kept, room,
+    kept, workspace,
 ):
     """Topics k on of one pair, whose row of gamma begins at i: gamma up to a factor that all its topics share.
 
     The reciprocals of a, b and c, squared, share one division: (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
     """
     n_padded = len(mean_k)
-    nothing, live = load_eight(room, NOTHING * n_padded), load_eight(room, LIVE * n_padded + k)
+    nothing, live = load_eight(workspace, NOTHING * n_padded), load_eight(workspace, LIVE * n_padded + k)
     in_d, in_w = d * n_padded + k, w * n_padded + k
     g = doubles(load_eight(kept, i + k))
-    a = load_eight(room, ALPHA * n_padded + k) + max(load_eight(mean_dk, in_d) - g, nothing)
+    a = load_eight(workspace, ALPHA * n_padded + k) + max(load_eight(mean_dk, in_d) - g, nothing)
     b = prior_w + max(load_eight(mean_wk, in_w) - g, nothing)
     c = beta_sum + max(load_eight(mean_k, k) - g, nothing)
     if len(sampled_dk):
@@ -105,15 +106,15 @@ def weigh(
 
 @inlined
 def add_to(array, i, change, nothing):
-    """Eight counts moved; rounding leaves none below nothing."""
+    """Adds to eight counts; rounding leaves none below 0."""
     store(array, i, max(load_eight(array, i) + change, nothing))
 
 
 @inlined
-def move(k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, room):
+def move(k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, workspace):
     """Topics k on of one pair get a new gamma, as it is stored, and the counts follow; returns by how much it changed."""
     n_padded = len(mean_k)
-    nothing = load_eight(room, NOTHING * n_padded)
+    nothing = load_eight(workspace, NOTHING * n_padded)
     in_d, in_w = d * n_padded + k, w * n_padded + k
     old = doubles(load_eight(kept, i + k))
     store(kept, i + k, weights)
@@ -133,20 +134,20 @@ def move(k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, v
 @inlined
 def renew(
     d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-    n_topics, kept, row, room,
+    n_topics, kept, row, workspace,
 ):
     """`update_pair`; returns the largest changes in each of eight topics."""
     n_padded = len(mean_k)
     i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
     by_logs = len(sampled_dk) > 1
     if not by_logs:
-        weights = load_eight(room, NOTHING * n_padded)
+        weights = load_eight(workspace, NOTHING * n_padded)
         for k in range(0, n_topics, BLOCK):
             found = weigh(
                 k, d, w, i, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-                beta[w], beta_sum, kept, room,
+                beta[w], beta_sum, kept, workspace,
             )
-            store(room, scratch + k, found)
+            store(workspace, scratch + k, found)
             weights = weights + found
         normaliser = total(weights)
         inverse = 1.0 / normaliser
@@ -154,14 +155,14 @@ def renew(
     if by_logs:
         log_weights(
             d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-            n_topics, kept[row], room[WEIGHTS],
+            n_topics, kept[row], workspace[WEIGHTS],
         )
-        normalise_logs(n_topics, room[WEIGHTS])
+        normalise_logs(n_topics, workspace[WEIGHTS])
         inverse = 1.0
-    largest = load_eight(room, NOTHING * n_padded)
+    largest = load_eight(workspace, NOTHING * n_padded)
     for k in range(0, n_topics, BLOCK):
-        found = load_eight(room, scratch + k) * inverse
-        largest = max(largest, move(k, d, w, i, count, found, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, room))
+        found = load_eight(workspace, scratch + k) * inverse
+        largest = max(largest, move(k, d, w, i, count, found, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, workspace))
     return largest
 
 
@@ -177,25 +178,25 @@ def highest(values):
 @lean
 def update_pair(
     d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-    n_topics, kept, row, room,
+    n_topics, kept, row, workspace,
 ):
     """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
 
-    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are what is added to the counts; room: `room_for`.
+    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are what is added to the counts; room: `make_workspace`.
     """
     return highest(renew(
         d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-        n_topics, kept, row, room,
+        n_topics, kept, row, workspace,
     ))
 
 
 @lean
 def update_pairs(
     first, last, indptr, words, counts, rows, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, room,
+    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, workspace,
 ):
-    """`update_in_order` with room for a pair."""
-    largest, end = load_eight(room, NOTHING * len(mean_k)), indptr[last] - 1
+    """`update_in_order`, given its workspace."""
+    largest, end = load_eight(workspace, NOTHING * len(mean_k)), indptr[last] - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
             later = min(pair + AHEAD, end)
@@ -207,7 +208,7 @@ def update_pairs(
                     fetch(var_wk, of_word + k)
             changed = renew(
                 d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-                sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, rows[pair], room,
+                sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, rows[pair], workspace,
             )
             largest = max(largest, changed)
     return highest(largest)
@@ -221,7 +222,7 @@ def update_in_order(
     return update_pairs(
         first, last, indptr, words, counts, rows, kept,
         mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-        sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, room_for(alpha, n_topics, len(mean_k)),
+        sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, make_workspace(alpha, n_topics, len(mean_k)),
     )
 
 

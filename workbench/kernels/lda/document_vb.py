@@ -1,4 +1,4 @@
-"""Documents fitted one by one to topics that stand still: the E-step of variational EM, and folding in.
+"""Variational E-step of LDA: fits theta of each document while the topics are fixed; also folds in unseen documents.
 
     gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + l_wk },   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
 
@@ -10,7 +10,7 @@ normalised in the log domain.
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.standard_vb import (
     BLOCK,
     GROUP,
@@ -23,20 +23,8 @@ from workbench.kernels.lda.standard_vb import (
     weigh_rows,
 )
 from workbench.kernels.simd.lanes import LANES, LINE
-from workbench.kernels.simd.vectors import (
-    choose,
-    count,
-    fetch,
-    inlined,
-    lane,
-    load,
-    load_eight,
-    load_four,
-    spread,
-    store,
-    total,
-    totals,
-)
+from workbench.kernels.simd.reductions import count, total, totals
+from workbench.kernels.simd.vectors import choose, fetch, lane, load, load_eight, load_four, spread, store
 
 
 def longest(first, last, indptr) -> int:
@@ -55,7 +43,7 @@ def divide(i, normalisers, tokens, ratios):
 
 @inlined
 def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new):
-    """`visit` for rows of sixteen topics, of which all that goes on from pair to pair stays in registers."""
+    """`visit` for rows of sixteen topics, whose running sums stay in registers from pair to pair."""
     a, sums, n_tiny = load(document_weights, own), spread(0.0), 0
     for i in range(0, n, GROUP):
         for soon in four_from(rows, i + GROUP):
@@ -107,7 +95,7 @@ def fit_each(
     first, last, indptr, words, counts, alpha, none_sampled, word_logs, word_weights, n_topics, most_passes, tolerance,
     mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
 ):
-    """`fit_documents` with room for a document."""
+    """`fit_documents`, given its working arrays."""
     n_padded, n_visited = len(alpha), 0
     for d in range(first, last):
         begin, end, own = indptr[d], indptr[d + 1], d * n_padded

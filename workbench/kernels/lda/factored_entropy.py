@@ -1,4 +1,4 @@
-"""The entropy of responsibilities that factorise, from their factors: nothing of it is computed in a sweep.
+"""Entropy of factorised responsibilities, computed from their factors after a sweep and not within it.
 
     gamma_dwk = a_dk b_wk / Z_dw:   - sum n_dw gamma log gamma  =  sum n_dw log Z_dw - sum n_dk log a_dk - sum n_wk log b_wk
 
@@ -8,16 +8,17 @@ with n_dk and n_wk the expected counts that these responsibilities make (spec A4
 
 import numpy as np
 
-from workbench.kernels.jit import kernel, lean
+from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma
 from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.reductions import count, total
 from workbench.kernels.simd.special import fast_log
-from workbench.kernels.simd.vectors import choose, count, doubles, inlined, load, spread, total
+from workbench.kernels.simd.vectors import choose, doubles, load, spread
 
 LARGEST_POWER = 3.0
-"""Of a pair that counts more the logarithm is taken by itself."""
+"""Largest count of a pair whose power is multiplied up; of larger ones the logarithm is taken separately."""
 SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
-"""A product of normalisers beyond these begins anew."""
+"""Range of the product of normalisers; beyond it the logarithm is taken and the product restarts at 1."""
 
 
 @lean

@@ -1,4 +1,4 @@
-"""theta of single documents whose topics are known and stay as they are, and what it predicts.
+"""theta of unseen documents given fixed topics (CVB0 or Gibbs), and the probabilities of their words.
 
     CVB0    gamma_wk ~ phi_wk (alpha_k + n_k - gamma_wk),                         theta = (alpha + n) / (A + N)
     Gibbs   p(z = k) ~ phi_wk (alpha_k + n_k^-),                       theta = mean of (alpha + n) / (A + N)    spec B.4

@@ -1,4 +1,4 @@
-"""The one sampling kernel: topics of tokens drawn from their collapsed conditional.
+"""Collapsed Gibbs sampling of LDA and of the hybrids: draws the topic of each token from its full conditional.
 
     p(z_i = k | z_-i, w)  ~  (alpha_k + n_dk) (beta + n_wk) / (W beta + n_k)        spec A6, A8
 
@@ -23,24 +23,11 @@ and a drawn token is only added after the next one has been removed, so that no 
 
 import numpy as np
 
-from workbench.kernels.jit import kernel, lean
+from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.simd.lanes import LANES, LINE
+from workbench.kernels.simd.reductions import STAIR, counted, stairs
 from workbench.kernels.simd.special import fast_exp
-from workbench.kernels.simd.vectors import (
-    STAIR,
-    at_most_256_bits,
-    bump,
-    counted,
-    doubles,
-    fetch,
-    inlined,
-    lane,
-    load,
-    put,
-    spread,
-    stairs,
-    store,
-)
+from workbench.kernels.simd.vectors import at_most_256_bits, bump, doubles, fetch, lane, load, put, spread, store
 from workbench.kernels.uniforms import uniform
 
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -300.0, 300.0
@@ -48,7 +35,7 @@ SMALLEST_EXPONENT, LARGEST_EXPONENT = -300.0, 300.0
 SMALLEST_SQUARE = 1e-300
 """Stands for the square of 0 in a padding topic."""
 AHEAD = 4
-"""How many pairs before its turn the row of a word is asked for."""
+"""Pairs between the one whose row of counts is loaded into the cache and the one that is drawn."""
 LARGEST_UNIFORM = 1.0 - 2.0**-53
 """A number times this is less than the number."""
 COLUMN_AT, COLUMN_BEFORE = STAIR.astype(np.uint64), np.append(LANES, STAIR[:-1]).astype(np.uint64)
@@ -127,7 +114,7 @@ def draw_pair(
 
 @inlined
 def leaning_of(a, inverse, var_dk, var_k):
-    """The part of a second-order exponent that is the document's and the topic's, twice."""
+    """Twice the part of the second-order exponent that depends on document and topic alone."""
     return var_k * (inverse * inverse) - var_dk / max(a * a, SMALLEST_SQUARE)
 
 
@@ -135,7 +122,7 @@ def leaning_of(a, inverse, var_dk, var_k):
 def add_token(
     k, row, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta, same, more, share, raised, leaning
 ):
-    """Adds a token to the counts and to all that is kept of them."""
+    """Adds a token to the counts and to all arrays derived from them."""
     here[k] += 1
     n_k[k] += 1
     bump(n_wk, row + k, np.int32(1))
@@ -148,8 +135,8 @@ def add_token(
 
 
 @inlined
-def ask_for_row(row, lanes, n_wk, mean_k, var_wk):
-    """Asks for the counts of a word, of twice the width with a mean part, and for the variances of that."""
+def fetch_row(row, lanes, n_wk, mean_k, var_wk):
+    """Loads the counts of a word into the cache, of twice the width with a mean part, and the variances of that."""
     for i in range(row, row + lanes, LANES):
         fetch(n_wk, i)
         if mean_k is not None:
@@ -191,7 +178,7 @@ def draw_topics(
         new, row_before, waits = np.uint32(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
             if pair + AHEAD < len(words):
-                ask_for_row(words[pair + AHEAD] * lanes, lanes, n_wk, mean_k, var_wk)
+                fetch_row(words[pair + AHEAD] * lanes, lanes, n_wk, mean_k, var_wk)
             row = words[pair] * lanes
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 old = topics[np.uint64(token)]

@@ -1,4 +1,4 @@
-"""Where inference begins: responsibilities and topics, at random or from the counts of another run.
+"""Initial responsibilities and topics of tokens: at random, or from the counts of another run.
 
 At random, every pair has a responsibility of its own (never the uniform one, which with a symmetric prior
 is a fixed point; spec A.12), every token a uniform topic. From counts n of another run,
@@ -14,8 +14,7 @@ import math
 
 import numpy as np
 
-from workbench.kernels.jit import kernel, lean
-from workbench.kernels.simd.vectors import inlined
+from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.uniforms import uniform
 
 WAYS = ("dirichlet", "noise", "hard")

@@ -1,4 +1,4 @@
-"""The collapsed joint of LDA as a function of counts, and the probability of tokens.
+"""Collapsed log joint probability of LDA as a function of counts, and the predictive probability of tokens.
 
     L(n) = sum_d [ lnG(A) - lnG(A + N_d) + sum_k ( lnG(alpha_k + n_dk) - lnG(alpha_k) ) ]
          + sum_k [ lnG(W beta) - lnG(W beta + n_k) + sum_w ( lnG(beta + n_wk) - lnG(beta) ) ]     spec A1
@@ -10,15 +10,16 @@ whole and x is one for all topics: the same numbers, added in one order.
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import inlined, lean
 from workbench.kernels.simd.lanes import LANES, pad_topics, padded
 from workbench.kernels.simd.logarithms import log_gammas
-from workbench.kernels.simd.vectors import choose, count, doubles, fetch, inlined, load, numbers, spread, store, take, total
+from workbench.kernels.simd.reductions import count, total
+from workbench.kernels.simd.vectors import choose, doubles, fetch, load, numbers, spread, store, take
 
 IN_TABLE = 2048
 """Whole counts below this are looked up; the table fits into the fastest cache."""
 AHEAD, ONE_BLOCK = np.uint64(8), np.uint64(LANES)
-"""Pairs from a row of counts that is used to the one that is asked for; topics in a block; both to count with indices."""
+"""Pairs ahead whose row of counts is loaded into the cache; topics in a block; both unsigned, as the indices."""
 
 
 def log_documents(n_dk, alpha, n_topics) -> float:
@@ -38,8 +39,8 @@ def _rises(counts, x, row_sums=None) -> float:
     """sum_rk lnG(x_k + n_rk) - lnG(x_k) of counts (row, topic) padded; the sums of rows go into (row,) float64."""
     alike, x = counts.dtype.kind == "i" and bool((x == x[0]).all()), pad_topics(x, 1.0)
     row_sums = np.empty(len(counts)) if row_sums is None else row_sums
-    room = np.empty(max(IN_TABLE, len(x)))
-    return (_look_up_rises if alike else _add_rises)(counts, x, row_sums, room)
+    workspace = np.empty(max(IN_TABLE, len(x)))
+    return (_look_up_rises if alike else _add_rises)(counts, x, row_sums, workspace)
 
 
 @inlined
@@ -92,7 +93,7 @@ def _look_up_rises(counts, x, row_sums, table):
 def predictive(pairs, document_tokens, n_dk, n_wk, n_k, alphas, beta) -> np.ndarray:
     """p(w | d) = sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) of each pair (spec A2).
 
-    pairs : Corpus whose pairs are asked for; document_tokens (document,) the N_d behind n_dk; counts
+    pairs : Corpus whose pairs are scored; document_tokens (document,) the N_d behind n_dk; counts
     padded, integer or real, in rows as wide as one likes. Returns (pair,) float64.
     """
     probability = np.empty(pairs.n_pairs)
@@ -106,7 +107,7 @@ def predictive(pairs, document_tokens, n_dk, n_wk, n_k, alphas, beta) -> np.ndar
 def _predictive(indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, row, probability):
     """beta sum_k row_k + sum_k row_k n_wk with row_k = (alpha_k + n_dk) / ((A + N_d) (W beta + n_k)).
 
-    Indices are unsigned: of others it is asked each time whether they count from the end.
+    Indices are unsigned: of signed ones each use would test whether they count from the end.
     """
     lanes, last, alpha_sum = np.uint64(len(alpha)), np.uint64(len(words)) - np.uint64(1), 0.0
     for k in range(lanes):

@@ -1,4 +1,4 @@
-"""The parallel schedule in one visit: every pair gives what it expects to its document and to its word.
+"""Parallel schedule of variational Bayes in one pass: each pair adds its expected counts to its document and its word.
 
     n_dw gamma_dwk = n_dw a_dk b_wk / Z_dw,   Z_dw = sum_k a_dk b_wk                                    spec A5, A9
 
@@ -11,30 +11,18 @@ normaliser is so small that exp(psi) has left the range of doubles, the pair is 
 
 import numpy as np
 
-from workbench.kernels.jit import kernel, lean
+from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.lda.standard_vb import GROUP, TINY, four_from, log_domain_gamma
 from workbench.kernels.simd.lanes import LANES, LINE
-from workbench.kernels.simd.vectors import (
-    choose,
-    count,
-    doubles,
-    fetch,
-    inlined,
-    lane,
-    load,
-    load_four,
-    numbers,
-    spread,
-    store,
-    totals,
-)
+from workbench.kernels.simd.reductions import count, totals
+from workbench.kernels.simd.vectors import choose, doubles, fetch, lane, load, load_four, numbers, spread, store
 
 AT_ONCE = 8
 """Pairs of a run whose normalisers are computed before the counts of any, in `visit`."""
 WIDE = 320
 """The fewest topics of a row in `visit_wide`."""
 AHEAD = 2
-"""Runs from the one that is visited to the one whose rows are asked for."""
+"""Runs ahead whose rows are loaded into the cache."""
 
 
 @inlined
@@ -49,7 +37,7 @@ def share(i, end, normalisers, counts, ratios):
 
 @inlined
 def visit_narrow(begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios):
-    """`visit` for rows of sixteen topics, of which those of the word stay in registers."""
+    """`visit` for rows of sixteen topics, where the row of the word stays in registers."""
     b, of_word, n_tiny = load(word_weights, own), load(mean_wk, own), 0
     for i in range(begin, end, GROUP):
         r0, r1, r2, r3 = rows_from(documents, i, LANES)

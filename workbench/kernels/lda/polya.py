@@ -4,10 +4,10 @@
 
 The counts are gathered once, in a pass over all cells, into few weighted *sites*; from then on an evaluation
 costs as many terms as there are sites, however large the corpus. Whole counts are counted: a site is a number and
-how often it occurs. Of real counts, an octave [2^j, 2^(j + 1)) keeps its first ten power sums and stands as ten
+how often it occurs. Of real counts, an octave [2^j, 2^(j + 1)) is reduced to its first ten power sums and represented by ten
 sites at its Chebyshev nodes, weighted so that every polynomial up to degree nine has the right sum; since an octave
 is at least thrice as far from the pole at -x as it is wide to either side, the relative error of a sum is below 1e-8
-(3^-10 / 2^9 or less in each cell). Cells of 0 say nothing.
+(3^-10 / 2^9 or less in each cell). Cells of 0 add nothing.
 
 Rises are computed as differences, so that a count of 1e-12 beside a prior of 1e4 is not lost by cancellation.
 """

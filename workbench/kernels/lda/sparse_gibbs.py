@@ -1,4 +1,4 @@
-"""The sampling kernel for many topics: word after word, at the cost of the topics that a document holds.
+"""Collapsed Gibbs sampling for many topics: word after word, at a cost in proportion to the topics in use in a document.
 
     p(z_i = k | z_-i, w)  ~  n_dk q_k + alpha_k q_k,        q_k = (beta + n_wk) / (W beta + n_k)        spec A6
 
@@ -8,8 +8,8 @@ leaves or comes. It is the conditional of `gibbs.draw_topics`, with the same uni
 tokens: another chain with the same stationary distribution.
 
 An entry of a list is an int32: the topic in its low bits, the count above. An entry whose count is 0 is free,
-whatever its topic. A document has room for as many entries as it has tokens, or as there are topics. Lists are made
-from n_dk before a sweep and written back after it, so that the state of a chain never knows of them.
+whatever its topic. A document has as many entries as it has tokens, or as there are topics. Lists are made
+from n_dk before a sweep and written back after it, so that they are no part of the state of a chain.
 
 Yuan et al. (2015), "LightLDA", and Yu et al. (2015), "A scalable asynchronous distributed algorithm for topic
 modeling", visit tokens word by word for the same reason; there are no stale counts and no proposals here.
@@ -19,29 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.jit import kernel
+from workbench.kernels.jit import inlined, kernel
 from workbench.kernels.lda.gibbs import inverse_sizes
 from workbench.kernels.simd.lanes import LANES, aligned_zeros
-from workbench.kernels.simd.vectors import (
-    choose,
-    count,
-    doubles,
-    fetch,
-    first_lane,
-    inlined,
-    lane,
-    load,
-    put,
-    running,
-    spread,
-    store,
-    take,
-    total,
-)
+from workbench.kernels.simd.reductions import count, first_lane, running, total
+from workbench.kernels.simd.vectors import choose, doubles, fetch, lane, load, put, spread, store, take
 from workbench.kernels.uniforms import uniform
 
 AHEAD = 6
-"""Pairs from that whose list is asked for to that which is drawn."""
+"""Pairs between the one whose list is loaded into the cache and the one that is drawn."""
 
 
 class Lists(NamedTuple):

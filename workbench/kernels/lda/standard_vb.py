@@ -1,4 +1,4 @@
-"""The variational update of LDA with collapsed parameters, in both schedules, with optional sampled counts.
+"""Variational Bayes update of LDA, sequential and parallel, with optional sampled counts.
 
     gamma_dwk  ~  exp( <psi(alpha_k + n_dk)> + <psi(beta + n_wk)> - <psi(W beta + n_k)> )    spec A5, A9
 
@@ -14,29 +14,18 @@ that exp(psi) leaves the range of doubles, a pair is normalised in the log domai
 
 import numpy as np
 
-from workbench.kernels.jit import kernel, lean
+from workbench.kernels.jit import aside, inlined, kernel, lean
 from workbench.kernels.simd.lanes import LANES, pad_topics
+from workbench.kernels.simd.reductions import count, total
 from workbench.kernels.simd.special import digamma, exp_digamma_ratio, exp_nearly, fast_log, normalise_logs, shifted
-from workbench.kernels.simd.vectors import (
-    aside,
-    choose,
-    count,
-    doubles,
-    inlined,
-    load,
-    load_eight,
-    numbers,
-    spread,
-    store,
-    total,
-)
+from workbench.kernels.simd.vectors import choose, doubles, load, load_eight, numbers, spread, store
 
 TINY = 1e-100
 """A normaliser below this is recomputed in the log domain."""
 FAINT = 1e-150
 """The logarithm of a weight below this is not taken from the weight."""
 OUT_OF_REACH = 1e9
-"""Taken from the log weight of a padding topic."""
+"""Subtracted from the log weight of a padding topic."""
 GROUP = 4
 """Pairs that are visited at a time."""
 BLOCK = 8

@@ -1,22 +1,22 @@
-"""Words counted from what documents that were fitted one by one left behind: the M-step of variational EM.
+"""Variational M-step of LDA: expected counts of words by topic from the results of `document_vb`.
 
     n_wk = sum_d n_dw gamma_dwk,   gamma_dwk = a_dk b_wk / Z_dw                                           spec A.2, D.2
 
 a and b are the weights of documents and words behind the last gamma of each document, and n_dw / Z_dw was kept for each pair,
-by `document_vb.fit_documents`, or by `path_vb.fit_documents` for the rows of a network's last level in place of topics.
+by `document_vb.fit_documents`, or by `networks.vb.fit_documents` for the rows of a network's last level in place of topics.
 """
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.standard_vb import BLOCK, GROUP, blend, four_from, log_domain_gamma
 from workbench.kernels.simd.lanes import LANES, LINE
-from workbench.kernels.simd.vectors import fetch, inlined, load, load_eight, spread, store
+from workbench.kernels.simd.vectors import fetch, load, load_eight, spread, store
 
 NARROW = 64
 """The most topics of a row in `count_narrow`."""
 AHEAD = 8
-"""Pairs from a narrow row of a document that is used to the one that is asked for."""
+"""Pairs ahead whose narrow row of a document is loaded into the cache."""
 
 
 def count_words(
@@ -84,7 +84,7 @@ def count_each(
     first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
     kept_ratios, new_wk, sizes, gamma, ratios,
 ):
-    """`count_words` with room for the ratios of its pairs."""
+    """`count_words`, given an array for the ratios of its pairs."""
     n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
     for i in range(word_indptr[last] - start):
         ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]

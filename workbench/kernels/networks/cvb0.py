@@ -1,10 +1,10 @@
-"""The collapsed variational update of networks of mixture levels, zeroth order: every pair has its paths weighed one by one.
+"""Collapsed variational update of networks of mixture levels, zeroth order (CVB0): q over all paths of every pair.
 
     q(path)  ~  prod over its levels (E_kt + alpha_t) / (E_k + sum alpha)                          spec A7 and D.4 together
 
 E are expected counts with *one* copy of the pair taken out, whatever its count: all copies share q, as in `collapsed_vb`. What
 a pair takes out of a cell is the sum of q over its paths that visit the cell. Pairs are visited in canonical order and the
-counts follow each pair. Numbers stand in the vector of `workbench.engines.networks.paths`; q of a pair is a row of lanes for
+counts follow each pair. Numbers stand in the vector of `workbench.engines.networks.paths`; q of a pair is a row of slots for
 each author of its document, those of pairs one after another.
 """
 
@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.jit import kernel, lean
-from workbench.kernels.simd.vectors import inlined
+from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.uniforms import uniform
 
 TINY = 1e-100
@@ -43,14 +42,14 @@ class Added(NamedTuple):
 
 
 @inlined
-def add_path(d, w, lane, author, n, lanes, added, whole):
-    """Adds n tokens of a word to all counts along one path; rounding leaves none below nothing."""
-    leaf = lanes.leaf[lane]
+def add_path(d, w, slot, author, n, slots, added, whole):
+    """Adds n tokens of a word to all counts along one path; rounding leaves none below 0."""
+    leaf = slots.leaf[slot]
     whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
     whole.n_k[leaf] = max(whole.n_k[leaf] + n, 0.0)
-    for level in range(lanes.cells.shape[1]):
-        shift = author * lanes.strides[level]
-        for at in (lanes.cells[lane, level], lanes.rows[lane, level]):
+    for level in range(slots.cells.shape[1]):
+        shift = author * slots.strides[level]
+        for at in (slots.cells[slot, level], slots.rows[slot, level]):
             if at >= added.rest_at:
                 at += shift - added.rest_at
                 whole.n_rest[at] = max(whole.n_rest[at] + n, 0.0)
@@ -59,13 +58,13 @@ def add_path(d, w, lane, author, n, lanes, added, whole):
 
 
 @inlined
-def weigh_path(d, w, lane, author, lanes, added, whole, by_logs):
+def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
     """The weight of a path by the counts as they are, or its logarithm."""
-    leaf = lanes.leaf[lane]
+    leaf = slots.leaf[slot]
     above, below = added.beta[leaf] + whole.n_wk[w, leaf], added.beta_total[leaf] + whole.n_k[leaf]
     log_weight = math.log(above / below) if by_logs else 0.0
-    for f in range(lanes.factors.shape[1]):
-        at = lanes.factors[lane, f] + author * lanes.factor_strides[lane, f]
+    for f in range(slots.factors.shape[1]):
+        at = slots.factors[slot, f] + author * slots.factor_strides[slot, f]
         number = added.prior[at]
         if at >= added.rest_at:
             number += whole.n_rest[at - added.rest_at]
@@ -82,30 +81,30 @@ def weigh_path(d, w, lane, author, lanes, added, whole, by_logs):
 
 
 @lean
-def update_paths(first, last, indptr, words, counts, owners, begins, lanes, real, added, gamma, whole, new):
+def update_paths(first, last, indptr, words, counts, owners, begins, slots, real, added, gamma, whole, new):
     """One update of q of every pair of documents first..last, in canonical order; returns the largest change of a q.
 
-    begins (pair + 1,) int64: where in `gamma` the lanes of each pair begin; real (path,): the lanes that are paths;
+    begins (pair + 1,) int64: where in `gamma` the slots of each pair begin; real (path,): the slots that are paths;
     new (author of a document, path) is scratch.
     """
-    n_lanes, largest = len(lanes.leaf), 0.0
+    n_slots, largest = len(slots.leaf), 0.0
     for d in range(first, last):
         own = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
         for pair in range(indptr[d], indptr[d + 1]):
             w, n, total = words[pair], counts[pair], 0.0
             for o in range(len(own)):
-                for lane in real:
-                    q = np.float64(gamma[begins[pair] + o * n_lanes + lane])
-                    add_path(d, w, lane, own[o], -q, lanes, added, whole)
+                for slot in real:
+                    q = np.float64(gamma[begins[pair] + o * n_slots + slot])
+                    add_path(d, w, slot, own[o], -q, slots, added, whole)
             for o in range(len(own)):
                 for i in range(len(real)):
-                    new[o, i] = weigh_path(d, w, real[i], own[o], lanes, added, whole, False)
+                    new[o, i] = weigh_path(d, w, real[i], own[o], slots, added, whole, False)
                     total += new[o, i]
             if not TINY < total < 1.0 / TINY:
                 most, total = -math.inf, 0.0
                 for o in range(len(own)):
                     for i in range(len(real)):
-                        new[o, i] = weigh_path(d, w, real[i], own[o], lanes, added, whole, True)
+                        new[o, i] = weigh_path(d, w, real[i], own[o], slots, added, whole, True)
                         most = max(most, new[o, i])
                 for o in range(len(own)):
                     for i in range(len(real)):
@@ -113,59 +112,59 @@ def update_paths(first, last, indptr, words, counts, owners, begins, lanes, real
                         total += new[o, i]
             for o in range(len(own)):
                 for i in range(len(real)):
-                    at = begins[pair] + o * n_lanes + real[i]
+                    at = begins[pair] + o * n_slots + real[i]
                     old = np.float64(gamma[at])
                     gamma[at] = new[o, i] / total
                     q = np.float64(gamma[at])
                     largest = max(largest, abs(q - old))
-                    add_path(d, w, real[i], own[o], n * q - (n - 1) * old, lanes, added, whole)
+                    add_path(d, w, real[i], own[o], n * q - (n - 1) * old, slots, added, whole)
     return largest
 
 
 @lean
-def add_paths(indptr, words, counts, owners, begins, lanes, real, fixed, added, gamma, whole, n_dr):
+def add_paths(indptr, words, counts, owners, begins, slots, real, fixed, added, gamma, whole, n_dr):
     """Adds the expected counts behind `gamma` to zeroed ones; n_dr (document, R) tokens by row of the last level.
 
     Returns the entropy of the responsibilities plus the expected logarithms of known numbers, nats.
     """
-    n_lanes, found = len(lanes.leaf), 0.0
+    n_slots, found = len(slots.leaf), 0.0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             n = counts[pair]
             for at in fixed:
                 whole.n_own[d, at] += n
             for o in range(owners.indptr[d + 1] - owners.indptr[d]):
-                for lane in real:
-                    q = np.float64(gamma[begins[pair] + o * n_lanes + lane])
+                for slot in real:
+                    q = np.float64(gamma[begins[pair] + o * n_slots + slot])
                     author = owners.ids[owners.indptr[d] + o]
-                    add_path(d, words[pair], lane, author, n * q, lanes, added, whole)
-                    n_dr[d, lanes.leaf[lane]] += n * q
+                    add_path(d, words[pair], slot, author, n * q, slots, added, whole)
+                    n_dr[d, slots.leaf[slot]] += n * q
                     if q == 0.0:
                         continue
                     found -= n * q * math.log(q)
-                    for f in range(lanes.factors.shape[1]):
-                        at = lanes.factors[lane, f] + author * lanes.factor_strides[lane, f]
+                    for f in range(slots.factors.shape[1]):
+                        at = slots.factors[slot, f] + author * slots.factor_strides[slot, f]
                         if added.known[at]:
                             found += n * q * math.log(added.prior[at])
     return found
 
 
 @kernel
-def spread_over_paths(indptr, owners, begins, lanes, real, key, of_rows, gamma):
+def spread_over_paths(indptr, owners, begins, slots, real, key, of_rows, gamma):
     """q of each pair from its share of each row of the last level, of_rows (pair, R): at random over paths that end there.
 
     All pairs of a document share these proportions, exponential draws under the key.
     """
-    n_lanes = len(lanes.leaf)
+    n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
         first, n_here = owners.indptr[d], owners.indptr[d + 1] - owners.indptr[d]
-        parts, mass = np.zeros((n_here, n_lanes)), np.zeros(of_rows.shape[1])
+        parts, mass = np.zeros((n_here, n_slots)), np.zeros(of_rows.shape[1])
         for o in range(n_here):
-            for lane in real:
-                parts[o, lane] = -math.log(1.0 - uniform(key, (first + o) * n_lanes + lane)) + 1e-300
-                mass[lanes.leaf[lane]] += parts[o, lane]
+            for slot in real:
+                parts[o, slot] = -math.log(1.0 - uniform(key, (first + o) * n_slots + slot)) + 1e-300
+                mass[slots.leaf[slot]] += parts[o, slot]
         for pair in range(indptr[d], indptr[d + 1]):
             for o in range(n_here):
-                for lane in real:
-                    r = lanes.leaf[lane]
-                    gamma[begins[pair] + o * n_lanes + lane] = of_rows[pair, r] * (parts[o, lane] / mass[r])
+                for slot in real:
+                    r = slots.leaf[slot]
+                    gamma[begins[pair] + o * n_slots + slot] = of_rows[pair, r] * (parts[o, slot] / mass[r])

@@ -1,4 +1,4 @@
-"""A document as a mixture over the rows of the last level, and back: the paths of a network, summed where they end.
+"""Sums over the paths of a network by the row of the last level in which they end, and expected counts of cells from these.
 
 Given numbers x for cells (exp of an expected logarithm, or a posterior mean), a path weighs the product of those of its
 cells, and the word adds a number that depends on the row of the last level alone. So the paths of a document are summed
@@ -10,8 +10,8 @@ and what is expected of the rows is shared out among the paths that end there::
 
     n_cell += (n_r / P_r) prod x_cell       for every cell of every path that ends in row r          (share_out)
 
-Factors that every lane of a run has are one number of `flat`; others are a stretch of it: see `engines.networks.paths`. Padding
-lanes of a run weigh 0, so they may read and add to what stands behind.
+Factors that every slot of a run has are one number of `flat`; others are a stretch of it: see `engines.networks.paths`. Padding
+slots of a run weigh 0, so they may read and add to what stands behind.
 
 Where numbers leave the range of doubles (tiny priors), the same is done with logarithms, path by path: `gather_logs`,
 `share_logs`.
@@ -21,10 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import inlined, lean
 from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.special import fast_exp, fast_log
-from workbench.kernels.simd.vectors import bump, inlined, load, spread, store, total
+from workbench.kernels.simd.vectors import bump, load, spread, store
 
 NEVER = -1e200
 """The logarithm of 0; that of a number is above it, however small."""
@@ -112,13 +113,13 @@ def share_out(d, owners, field, flat, shares, low, high, expected):
 
 
 @inlined
-def log_of_path(field, run, owner, lane, logs):
+def log_of_path(field, run, owner, slot, logs):
     """The logarithm of the weight of one path."""
     found = 0.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
         found += logs[field.scalar_at[i] + owner * field.scalar_stride[i]]
     for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
-        found += logs[field.vector_at[i] + owner * field.vector_stride[i] + lane]
+        found += logs[field.vector_at[i] + owner * field.vector_stride[i] + slot]
     return found
 
 
@@ -127,15 +128,15 @@ def gather_logs(d, owners, field, logs, log_ends, row, sums):
     """log P_r of document d into a row of `log_ends`, NEVER where no path ends; sums (row,) is scratch."""
     for r in range(len(sums)):
         log_ends[row, r], sums[r] = NEVER, 0.0
-    for turn in range(2):
+    for find_sums in range(2):
         for j in range(owners.indptr[d], owners.indptr[d + 1]):
             for run in range(len(field.n_blocks)):
-                for lane in range(LANES * field.n_blocks[run]):
-                    log_weight, r = log_of_path(field, run, owners.ids[j], lane, logs), field.end_at[run]
+                for slot in range(LANES * field.n_blocks[run]):
+                    log_weight, r = log_of_path(field, run, owners.ids[j], slot, logs), field.end_at[run]
                     if log_weight <= NEVER:
                         continue
-                    r += lane if field.end_moves[run] else 0
-                    if turn == 0:
+                    r += slot if field.end_moves[run] else 0
+                    if not find_sums:
                         log_ends[row, r] = max(log_ends[row, r], log_weight)
                     else:
                         sums[r] += fast_exp(log_weight - log_ends[row, r])
@@ -150,9 +151,9 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
-            for lane in range(LANES * field.n_blocks[run]):
-                log_weight, r = log_of_path(field, run, owner, lane, logs), field.end_at[run]
-                r += lane if field.end_moves[run] else 0
+            for slot in range(LANES * field.n_blocks[run]):
+                log_weight, r = log_of_path(field, run, owner, slot, logs), field.end_at[run]
+                r += slot if field.end_moves[run] else 0
                 if log_weight <= NEVER or n_r[r] == 0.0:
                     continue
                 count = n_r[r] * fast_exp(log_weight - log_ends[row, r])
@@ -161,4 +162,4 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
                         expected[field.scalar_at[i] + owner * field.scalar_stride[i]] += count
                 for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
                     if low <= field.vector_at[i] < high:
-                        expected[field.vector_at[i] + owner * field.vector_stride[i] + lane] += count
+                        expected[field.vector_at[i] + owner * field.vector_stride[i] + slot] += count

@@ -1,39 +1,39 @@
-"""Sampling of paths through a network of mixture levels: one kernel for every network.
+"""Collapsed Gibbs sampling of the path of each token through a network of mixture levels: one kernel for every network.
 
     p(path_i | paths_-i, words)  ~  prod over its levels (n_kt + alpha_t) / (n_k + sum alpha)        spec of networks, D.4
 
-with token i removed from the counts. Numbers stand in the vector of `workbench.engines.networks.paths`; a place is a lane among
-those of all authors of the document, lanes of the first author first.
+with token i removed from the counts. Numbers stand in the vector of `workbench.engines.networks.paths`; a place is a path slot
+among those of all authors of the document, slots of the first author first.
 
-The weight of a lane but for the word, `rest`, is kept through the document: a token changes all lanes of a run if a factor
-of the whole run has changed, and single lanes elsewhere. Runs that end in the same rows of the last level, those of all
+The weight of a slot but for the word, `rest`, is kept through the document: a token changes all slots of a run if a factor
+of the whole run has changed, and single slots elsewhere. Runs that end in the same rows of the last level, those of all
 authors too, are a *band*; to a word they differ only by `rest`. So a token draws a column of a band, by the sum of `rest`
-over its runs times what the word says of the row, and then the run within the band, by `rest` alone: of four-level pachinko
-T columns are weighed and S runs, never S x T paths. Sums over runs are added anew and not carried along, so that nothing
-drifts. The first draw is that of `gibbs`, the same order of lanes and the same uniforms: LDA as a network, a band of one
-run, walks through the states of `cgs`. As there, a drawn token is added only after the next one has been removed.
+over its runs times the weight of the row for the word, and then the run within the band, by `rest` alone: of four-level
+pachinko T columns are weighed and S runs, never S x T paths. Sums over runs are added anew and not carried along, so that
+nothing drifts. The first draw is that of `gibbs`, the same order of lanes and the same uniforms: LDA as a network, a band of
+one run, walks through the states of `cgs`. As there, a drawn token is added only after the next one has been removed.
 
 Counts are whole numbers, or real ones that are a mean part plus whole numbers: `tally` holds them as float64, those of the
 document for as long as it is worked on. What of a network is known when the kernel is compiled comes as the length of a
-tuple (`path_lanes.Shape`), so that loops over levels and factors are unrolled and what a network lacks costs nothing.
+tuple (`path_slots.Shape`), so that loops over levels and factors are unrolled and what a network lacks costs nothing.
 """
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.gibbs import AHEAD, draw_from
 from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import at_most_256_bits, bump, doubles, fetch, inlined, load, put, spread, store
+from workbench.kernels.simd.vectors import at_most_256_bits, bump, doubles, fetch, load, put, spread, store
 from workbench.kernels.uniforms import uniform
 
 
 @inlined
-def count_levels(lane, author, step, shape, lanes, numbers):
-    """Adds a token to the counts of all levels but the last along a lane, or takes one away."""
+def count_levels(slot, author, step, shape, slots, numbers):
+    """Adds a token to the counts of all levels but the last along a slot, or takes one away."""
     for level in range(len(shape.levels)):
-        shift = author * lanes.strides[np.uint64(level)] if len(shape.authors) else 0
-        cell = lanes.cells[np.uint64(lane), np.uint64(level)]
-        row_sum = lanes.rows[np.uint64(lane), np.uint64(level)] if len(shape.sums) else -1
+        shift = author * slots.strides[np.uint64(level)] if len(shape.authors) else 0
+        cell = slots.cells[np.uint64(slot), np.uint64(level)]
+        row_sum = slots.rows[np.uint64(slot), np.uint64(level)] if len(shape.sums) else -1
         if cell >= 0:
             at = np.uint64(cell + shift)
             n = numbers.tally[at] + step
@@ -52,96 +52,96 @@ def count_levels(lane, author, step, shape, lanes, numbers):
 
 
 @inlined
-def remove_token(lane, author, row, shape, leaf_stride, lanes, numbers):
-    """Takes a token of the word whose row begins at `row` from all counts along its lane."""
-    leaf = np.uint64(lanes.leaf[np.uint64(lane)] + (author * leaf_stride if len(shape.authors) else 0))
+def remove_token(slot, author, row, shape, leaf_stride, slots, numbers):
+    """Takes a token of the word whose row begins at `row` from all counts along its slot."""
+    leaf = np.uint64(slots.leaf[np.uint64(slot)] + (author * leaf_stride if len(shape.authors) else 0))
     bump(numbers.n_wk, row + leaf, np.int32(-1))
     n_k = numbers.n_k[leaf] - 1
     numbers.n_k[leaf] = n_k
     numbers.more[leaf] = numbers.inverse[leaf]
     put(numbers.inverse, leaf, 1.0 / (numbers.beta_total[leaf] + n_k))
-    count_levels(lane, author, -1.0, shape, lanes, numbers)
+    count_levels(slot, author, -1.0, shape, slots, numbers)
 
 
 @inlined
-def add_token(lane, author, row, shape, leaf_stride, lanes, numbers):
-    """Adds one."""
-    leaf = np.uint64(lanes.leaf[np.uint64(lane)] + (author * leaf_stride if len(shape.authors) else 0))
+def add_token(slot, author, row, shape, leaf_stride, slots, numbers):
+    """Adds a token of the word whose row begins at `row` to all counts along its path."""
+    leaf = np.uint64(slots.leaf[np.uint64(slot)] + (author * leaf_stride if len(shape.authors) else 0))
     bump(numbers.n_wk, row + leaf, np.int32(1))
     n_k = numbers.n_k[leaf] + 1
     numbers.n_k[leaf] = n_k
     put(numbers.inverse, leaf, numbers.more[leaf])
     numbers.more[leaf] = 1.0 / (numbers.beta_total[leaf] + n_k + 1)
-    count_levels(lane, author, 1.0, shape, lanes, numbers)
+    count_levels(slot, author, 1.0, shape, slots, numbers)
 
 
 @inlined
-def weigh_run(run, author, base, shape, lanes, flat, rest):
-    """The weights of a run but for the word."""
+def weigh_run(run, author, base, shape, slots, flat, rest):
+    """The weights of the paths of a run without the factor of the word."""
     scale, run = 1.0, np.uint64(run)
     for s in range(len(shape.scalars)):
-        shift = author * lanes.scalar_strides[run, np.uint64(s)] if len(shape.authors) else 0
-        scale *= flat[np.uint64(lanes.scalars[run, np.uint64(s)] + shift)]
-    first, end = lanes.first[run], lanes.first[run + np.uint64(1)]
-    v, last = lanes.vector_ptr[run], lanes.vector_ptr[run + np.uint64(1)]
-    at = lanes.vector_at[np.uint64(v)] + author * lanes.vector_stride[np.uint64(v)]
+        shift = author * slots.scalar_strides[run, np.uint64(s)] if len(shape.authors) else 0
+        scale *= flat[np.uint64(slots.scalars[run, np.uint64(s)] + shift)]
+    first, end = slots.first[run], slots.first[run + np.uint64(1)]
+    v, last = slots.vector_ptr[run], slots.vector_ptr[run + np.uint64(1)]
+    at = slots.vector_at[np.uint64(v)] + author * slots.vector_stride[np.uint64(v)]
     for i in range(0, end - first, LANES):
         weights = scale * load(flat, at + i)
         for other in range(v + 1, last):
-            weights *= load(flat, lanes.vector_at[other] + author * lanes.vector_stride[other] + i)
+            weights *= load(flat, slots.vector_at[other] + author * slots.vector_stride[other] + i)
         store(rest, base + first + i, weights)
 
 
 @inlined
-def weigh_lane(lane, author, base, shape, lanes, flat, rest):
-    """The weight of one lane but for the word."""
+def weigh_slot(slot, author, base, shape, slots, flat, rest):
+    """The weight of the path in one slot without the factor of the word."""
     weight = 1.0
     for f in range(len(shape.factors)):
-        shift = author * lanes.factor_strides[np.uint64(lane), np.uint64(f)] if len(shape.authors) else 0
-        weight *= flat[np.uint64(lanes.factors[np.uint64(lane), np.uint64(f)] + shift)]
-    put(rest, base + lane, weight)
+        shift = author * slots.factor_strides[np.uint64(slot), np.uint64(f)] if len(shape.authors) else 0
+        weight *= flat[np.uint64(slots.factors[np.uint64(slot), np.uint64(f)] + shift)]
+    put(rest, base + slot, weight)
 
 
 @inlined
-def weigh_touched(lane, author, base, of_author, shape, lanes, bands, flat, scratch):
-    """The weights that change with a token in a lane, of the lanes of one author, whose first band is `of_author`."""
-    for i in range(lanes.run_ptr[np.uint64(lane)], lanes.run_ptr[np.uint64(lane + 1)]):
-        run = lanes.runs[np.uint64(i)]
-        weigh_run(run, author, base, shape, lanes, flat, scratch.rest)
+def weigh_touched(slot, author, base, of_author, shape, slots, bands, flat, scratch):
+    """The weights that change with a token in a slot, of the slots of one author, whose first band is `of_author`."""
+    for i in range(slots.run_ptr[np.uint64(slot)], slots.run_ptr[np.uint64(slot + 1)]):
+        run = slots.runs[np.uint64(i)]
+        weigh_run(run, author, base, shape, slots, flat, scratch.rest)
         scratch.stale[np.uint64(of_author + bands.of_run[np.uint64(run)])] = True
-    for i in range(lanes.lane_ptr[np.uint64(lane)], lanes.lane_ptr[np.uint64(lane + 1)]):
-        other = lanes.lanes[np.uint64(i)]
-        weigh_lane(other, author, base, shape, lanes, flat, scratch.rest)
-        scratch.stale[np.uint64(of_author + bands.of_run[np.uint64(lanes.run[np.uint64(other)])])] = True
+    for i in range(slots.slot_ptr[np.uint64(slot)], slots.slot_ptr[np.uint64(slot + 1)]):
+        other = slots.slots[np.uint64(i)]
+        weigh_slot(other, author, base, shape, slots, flat, scratch.rest)
+        scratch.stale[np.uint64(of_author + bands.of_run[np.uint64(slots.run[np.uint64(other)])])] = True
 
 
 @inlined
-def add_up_band(band, at, first_owner, end_owner, n_lanes, bands, rest):
+def add_up_band(band, at, first_owner, end_owner, n_slots, bands, rest):
     """The sum of the weights of a band's runs, those of several authors, into `rest` from `at` on."""
     for i in range(0, bands.first[band + 1] - bands.first[band], LANES):
         sums = spread(0.0)
         for o in range(first_owner, end_owner):
             for r in range(bands.run_ptr[band], bands.run_ptr[band + 1]):
-                sums += load(rest, o * n_lanes + bands.lanes[np.uint64(r)] + i)
+                sums += load(rest, o * n_slots + bands.slots[np.uint64(r)] + i)
         store(rest, at + i, sums)
 
 
 @inlined
-def run_within(band, column, first_owner, end_owner, n_lanes, bands, rest, target):
+def run_within(band, column, first_owner, end_owner, n_slots, bands, rest, target):
     """The place among the runs of a band, of several authors, at which the sum of weights in a column exceeds a target."""
     below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
     for o in range(first_owner, end_owner):
         for r in range(begin, begin + n):
-            below += rest[np.uint64(o * n_lanes + bands.lanes[np.uint64(r)] + column)]
+            below += rest[np.uint64(o * n_slots + bands.slots[np.uint64(r)] + column)]
             above += below <= target
     o = above // n if end_owner - first_owner > 1 else 0
-    return (first_owner + o) * n_lanes + bands.lanes[np.uint64(begin + above - o * n)] + column
+    return (first_owner + o) * n_slots + bands.slots[np.uint64(begin + above - o * n)] + column
 
 
 @inlined
 def weigh_word(row, leaf, n, word, at, numbers):
-    """What a word says of n rows of the last level from `leaf` on, into `word` from `at` on."""
+    """Weights of n rows of the last level from `leaf` on for a word, into `word` from `at` on."""
     for i in range(0, n, LANES):
         n_wk = doubles(load(numbers.n_wk, row + leaf + i))
         store(word, at + i, (load(numbers.beta, leaf + i) + n_wk) * load(numbers.inverse, leaf + i))
@@ -149,7 +149,7 @@ def weigh_word(row, leaf, n, word, at, numbers):
 
 @lean
 def draw_paths(
-    first, last, indptr, words, counts, tokens_before, threshold, owners_ptr, owners, shape, leaf_stride, shared, lanes, bands,
+    first, last, indptr, words, counts, tokens_before, threshold, owners_ptr, owners, shape, leaf_stride, shared, slots, bands,
     numbers, n_own, places, scratch, key, key_within,
 ):
     """Draws, in canonical order, every token of the pairs of documents first..last that count at most the threshold.
@@ -159,7 +159,7 @@ def draw_paths(
     share numbers of a path?
     """
     at_most_256_bits()
-    n_lanes, n_leaves, n_runs, n_own_numbers = len(lanes.leaf), len(numbers.n_k), len(lanes.first) - 1, n_own.shape[1]
+    n_slots, n_leaves, n_runs, n_own_numbers = len(slots.leaf), len(numbers.n_k), len(slots.first) - 1, n_own.shape[1]
     n_rows, n_bands, n_columns = leaf_stride if leaf_stride else n_leaves, len(bands.leaf_at), len(bands.of_column)
     rest, word, ends, n_moved = scratch.rest, scratch.word, scratch.ends, 0
     for d in range(first, last):
@@ -176,15 +176,15 @@ def draw_paths(
             numbers.raised[i] = 1.0 / (number + 1.0) if numbers.is_row[i] else 0.0
         for o in range(n_here):
             for run in range(n_runs):
-                weigh_run(run, own[o], o * n_lanes, shape, lanes, numbers.flat, rest)
+                weigh_run(run, own[o], o * n_slots, shape, slots, numbers.flat, rest)
         for o in range(n_apart):
             for band in range(n_bands):
                 members = (bands.run_ptr[band + 1] - bands.run_ptr[band]) * (n_here // n_apart)
-                of_one = o * n_lanes + bands.lanes[bands.run_ptr[band]]
-                summed = n_here * n_lanes + o * n_columns + bands.first[band]
+                of_one = o * n_slots + bands.slots[bands.run_ptr[band]]
+                summed = n_here * n_slots + o * n_columns + bands.first[band]
                 scratch.band_at[o * n_bands + band] = of_one if members == 1 else summed
                 scratch.stale[o * n_bands + band] = True
-        new, lane, o, row_before, waits = np.int64(0), np.int64(0), np.int64(0), np.int64(0), False
+        new, slot, o, row_before, waits = np.int64(0), np.int64(0), np.int64(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
             if pair + AHEAD < len(words):
                 for i in range(0, n_rows, LANES):
@@ -194,26 +194,26 @@ def draw_paths(
             row = np.int64(words[pair]) * n_leaves
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 old = np.int64(places[np.uint64(token)])
-                old_o = old // n_lanes if n_here > 1 else np.int64(0)
-                old_lane = old - old_o * n_lanes
-                remove_token(old_lane, own[old_o], row, shape, leaf_stride, lanes, numbers)
+                old_o = old // n_slots if n_here > 1 else np.int64(0)
+                old_slot = old - old_o * n_slots
+                remove_token(old_slot, own[old_o], row, shape, leaf_stride, slots, numbers)
                 if waits:
-                    add_token(lane, own[o], row_before, shape, leaf_stride, lanes, numbers)
+                    add_token(slot, own[o], row_before, shape, leaf_stride, slots, numbers)
                 if len(shape.alone):
                     if waits:
-                        weigh_lane(lane, 0, 0, shape, lanes, numbers.flat, rest)
-                    weigh_lane(old_lane, 0, 0, shape, lanes, numbers.flat, rest)
+                        weigh_slot(slot, 0, 0, shape, slots, numbers.flat, rest)
+                    weigh_slot(old_slot, 0, 0, shape, slots, numbers.flat, rest)
                 else:
                     for is_old in range(0 if waits else 1, 2):
-                        changed, of = (old_lane, old_o) if is_old else (lane, o)
+                        changed, of = (old_slot, old_o) if is_old else (slot, o)
                         for other in range(0 if shared else of, n_here if shared else of + 1):
                             of_author = other * n_bands if leaf_stride else 0
                             weigh_touched(
-                                changed, own[other], other * n_lanes, of_author, shape, lanes, bands, numbers.flat, scratch
+                                changed, own[other], other * n_slots, of_author, shape, slots, bands, numbers.flat, scratch
                             )
                 sums = spread(0.0)
                 if len(shape.alone):
-                    for i in range(0, n_lanes, LANES):
+                    for i in range(0, n_slots, LANES):
                         b = numbers.beta[0] + doubles(load(numbers.n_wk, row + i))
                         sums += load(rest, i) * load(numbers.inverse, i) * b
                         store(cumulative, i, sums)
@@ -224,9 +224,9 @@ def draw_paths(
                             at, column = scratch.band_at[np.uint64(other * n_bands + band)], bands.first[band]
                             if scratch.stale[np.uint64(other * n_bands + band)]:
                                 scratch.stale[np.uint64(other * n_bands + band)] = False
-                                if at >= n_here * n_lanes:
+                                if at >= n_here * n_slots:
                                     end = other + 1 if leaf_stride else n_here
-                                    add_up_band(band, at, other, end, n_lanes, bands, rest)
+                                    add_up_band(band, at, other, end, n_slots, bands, rest)
                             leaf, to = other * n_rows + bands.leaf_at[band], other * n_columns + column
                             if bands.leaf_step[band]:
                                 for i in range(0, bands.first[band + 1] - column, LANES):
@@ -244,18 +244,18 @@ def draw_paths(
                     band = bands.of_column[np.uint64(column)]
                     column -= bands.first[np.uint64(band)]
                     at = scratch.band_at[np.uint64(apart * n_bands + band)]
-                    if at < n_here * n_lanes:
+                    if at < n_here * n_slots:
                         new = at + column
                     else:
                         end = apart + 1 if leaf_stride else n_here
                         target = uniform(key_within, token) * rest[np.uint64(at + column)]
-                        new = run_within(band, column, apart, end, n_lanes, bands, rest, target)
+                        new = run_within(band, column, apart, end, n_slots, bands, rest, target)
                 places[np.uint64(token)] = new
                 n_moved += new != old
-                o = new // n_lanes if n_here > 1 else np.int64(0)
-                lane, row_before, waits = new - o * n_lanes, row, True
+                o = new // n_slots if n_here > 1 else np.int64(0)
+                slot, row_before, waits = new - o * n_slots, row, True
         if waits:
-            add_token(lane, own[o], row_before, shape, leaf_stride, lanes, numbers)
+            add_token(slot, own[o], row_before, shape, leaf_stride, slots, numbers)
         for i in range(n_own_numbers):
             n_own[d, i] = numbers.tally[i]
     return n_moved

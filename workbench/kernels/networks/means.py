@@ -1,17 +1,18 @@
-"""What a network predicts: posterior means of rows, summed over paths (spec D.6).
+"""Predictive probabilities of a network: posterior means of rows, summed over paths (spec D.6).
 
     p(w | d) = sum_r P_dr phi_rw,   P_dr = mean over owners of the paths that end in row r of prod (alpha_t + n_t) / (A + n)
 """
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import inlined, lean
 from workbench.kernels.networks.field import gather_ends
 from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import choose, doubles, fetch, inlined, load, spread, store, take, total
+from workbench.kernels.simd.reductions import total
+from workbench.kernels.simd.vectors import choose, doubles, fetch, load, spread, store, take
 
 AHEAD = 8
-"""Pairs from a row of a word that is used to the one that is asked for."""
+"""Pairs ahead whose row of the word is loaded into the cache."""
 
 
 @inlined

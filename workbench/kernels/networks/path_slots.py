@@ -1,6 +1,6 @@
-"""What a sampler of paths is handed: where the numbers of lanes stand, and the numbers; see `path_gibbs`.
+"""Arrays that a sampler of paths works on: addresses of the numbers of each path slot, and the numbers; see `networks.gibbs`.
 
-A lane is a place for a path, in the order of the runs of `workbench.engines.networks.paths`. An address is ``at + author *
+A path slot is a place for a path, in the order of the runs of `workbench.engines.networks.paths`. An address is ``at + author *
 stride``.
 """
 
@@ -10,36 +10,36 @@ import numpy as np
 
 
 class Shape(NamedTuple):
-    """What kernels are compiled for; the length of each tuple counts."""
+    """Facts of a network that kernels are compiled for, each as the length of a tuple."""
 
     levels: tuple    # one for each level that is counted
     sums: tuple      # one if row sums of any of them weigh on paths
-    factors: tuple   # one for each factor of a lane but for the word, of the lane that has most
+    factors: tuple   # one for each factor of a slot but for the word, of the slot that has most
     scalars: tuple   # one for each of those that are one number for a run, of the run that has most
     authors: tuple   # one if the network knows authors
-    alone: tuple     # one if there is a single band of one run and one beta, and a token changes its lane alone
+    alone: tuple     # one if there is a single band of one run and one beta, and a token changes its slot alone
 
 
-class Lanes(NamedTuple):
-    """Where the numbers of each lane stand, and what changes with them."""
+class PathSlots(NamedTuple):
+    """Addresses of the numbers of each path slot, and the slots and runs whose weights change with its token."""
 
-    leaf: np.ndarray            # (lane,) int64 row of the last level; 0 in padding
-    cells: np.ndarray           # (lane, level) int64, -1 where there is none
-    rows: np.ndarray            # (lane, level) int64
+    leaf: np.ndarray            # (slot,) int64 row of the last level; 0 in padding
+    cells: np.ndarray           # (slot, level) int64, -1 where there is none
+    rows: np.ndarray            # (slot, level) int64
     strides: np.ndarray         # (level,) int64
-    factors: np.ndarray         # (lane, factor) int64 address; where 1 stands for lanes that have fewer
-    factor_strides: np.ndarray  # (lane, factor) int64
-    run: np.ndarray             # (lane,) int64
-    first: np.ndarray           # (run + 1,) int64 first lane of each run
+    factors: np.ndarray         # (slot, factor) int64 address; where 1 stands for slots that have fewer
+    factor_strides: np.ndarray  # (slot, factor) int64
+    run: np.ndarray             # (slot,) int64
+    first: np.ndarray           # (run + 1,) int64 first slot of each run
     scalars: np.ndarray         # (run, scalar) int64 factors of a run that are one number
     scalar_strides: np.ndarray
     vector_ptr: np.ndarray      # (run + 1,) int64: those that are a stretch, but for the word, as in `Runs`
     vector_at: np.ndarray
     vector_stride: np.ndarray
-    run_ptr: np.ndarray         # (lane + 1,) int64: runs that change with a token in the lane
+    run_ptr: np.ndarray         # (slot + 1,) int64: runs that change with a token in the slot
     runs: np.ndarray
-    lane_ptr: np.ndarray        # (lane + 1,) int64: lanes that do beside
-    lanes: np.ndarray
+    slot_ptr: np.ndarray        # (slot + 1,) int64: slots that do beside
+    slots: np.ndarray
 
 
 class Bands(NamedTuple):
@@ -51,7 +51,7 @@ class Bands(NamedTuple):
     leaf_at: np.ndarray    # (band,) int64 row of the last level of its first column
     leaf_step: np.ndarray  # (band,) int64 1 where columns have rows side by side, 0 where they share one
     run_ptr: np.ndarray    # (band + 1,) int64
-    lanes: np.ndarray      # (run,) int64 first lane of each of them
+    slots: np.ndarray      # (run,) int64 first slot of each of them
 
 
 class Numbers(NamedTuple):
@@ -71,9 +71,9 @@ class Numbers(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one document; owners: the most authors that a document has."""
+    """Workspace for one document; owners: the most authors that a document has."""
 
-    rest: np.ndarray        # (owners * lane + owners * column,) float64 weights but for the word, then those of bands
+    rest: np.ndarray        # (owners * slot + owners * column,) float64 weights but for the word, then those of bands
     cumulative: np.ndarray  # (owners * column,) float64
     word: np.ndarray        # (owners * R,) float64
     band_at: np.ndarray     # (owners * band,) int64 where the weights of a band stand within rest

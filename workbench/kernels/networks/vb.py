@@ -1,4 +1,4 @@
-"""The variational update of a network of mixture levels: documents fitted to rows of the corpus that stand still.
+"""Variational update of a network of mixture levels: fits each document while the rows of the corpus are fixed.
 
     q(path) ~ prod over its cells of x_kt,   x_kt = exp < psi(xi_kt) - psi(sum_t xi_kt) >,   xi = prior + n    spec D.2
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.jit import lean
+from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.document_vb import longest, visit, visit_narrow
 from workbench.kernels.lda.factored_entropy import times_power
 from workbench.kernels.lda.log_joint import rises_of
@@ -23,8 +23,9 @@ from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_diga
 from workbench.kernels.networks.field import NEVER, gather_ends, gather_logs, share_logs, share_out
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.logarithms import log_gammas
+from workbench.kernels.simd.reductions import count, total
 from workbench.kernels.simd.special import digamma, exp_nearly, fast_log, shifted
-from workbench.kernels.simd.vectors import choose, count, doubles, inlined, load, spread, store, take, total
+from workbench.kernels.simd.vectors import choose, doubles, load, spread, store, take
 from workbench.kernels.uniforms import uniform
 
 
@@ -98,7 +99,7 @@ def fit_each(
     tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
     tokens, ratios, rows, gamma, new, by_logs, sizes,
 ):
-    """`fit_documents` with room for a document."""
+    """`fit_documents`, given its working arrays."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
     product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
     for d in range(first, last):
@@ -176,7 +177,7 @@ def fit_documents(
 ):
     """Repeats the update of documents first..last until the mean change of a cell's count is below the tolerance.
 
-    field, owners : `path_field.Field`, `path_field.Owners`
+    field, owners : `networks.field.Field` and `Owners`
     cells : those of a document
     sampled_own : (chain, document, D) int32 sampled counts beside; of no chain where nothing is sampled
     word_logs, word_weights : (word, row) as of `document_vb.fit_documents`; n_rows of them

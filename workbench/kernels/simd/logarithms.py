@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
+from workbench.kernels.jit import inlined
 from workbench.kernels.simd.special import HALF_LOG_TWO_PI, fast_log
-from workbench.kernels.simd.vectors import choose, inlined, spread
+from workbench.kernels.simd.vectors import choose, spread
 
 SMALLEST, LARGEST = float(np.finfo(np.float64).smallest_normal), float(np.finfo(np.float64).max)
 

@@ -1,4 +1,4 @@
-"""Digamma, exp(digamma) and their kin, of positive numbers and of vectors of them (`kernels/simd/vectors.py`).
+"""exp, log, digamma and related functions of positive numbers and of vectors of them (`kernels.simd.vectors`).
 
 exp(psi(x)) is what variational updates ask for. The argument is shifted up by six, where an asymptotic
 series in 1/(x + 5.5) holds (spec A.11); the six reciprocals of the shift and that of the series share one
@@ -17,7 +17,9 @@ import math
 
 import numpy as np
 
-from workbench.kernels.simd.vectors import SHIFTER, aside, choose, exponent, inlined, power_of_two
+from workbench.kernels.jit import aside, inlined
+from workbench.kernels.simd.float_bits import SHIFTER, exponent, power_of_two
+from workbench.kernels.simd.vectors import choose
 
 SHIFT = 5.5
 SERIES_1, SERIES_3 = 1 / 24, -37 / 5760

@@ -1,4 +1,4 @@
-"""Vectors of sixteen topics in compiled code: the arithmetic of a row of counts, a line of Python a formula.
+"""Vectors of sixteen numbers in compiled code: a formula over a row of topics is one line of Python.
 
 A loop over topics that reads and writes many arrays is compiled to scalar code, since the compiler cannot know that
 the arrays do not overlap. Written with these vectors it is not: `+ - * /`, `max`, `min` and comparisons act on all
@@ -12,70 +12,32 @@ instructions for or gets code for: one source, and since additions have one orde
     put(array, i, x), bump(array, i, x)   x in the place of one element, or added to it, where vectors are loaded soon after
     doubles(v), singles(v)   converted to float64, float32
     spread(x), numbers(like)   sixteen times x; 0, 1, … 15 in the type of another vector
-    total(v)             the sum of the lanes, added in pairs
-    totals(a, b, c, d)   those of four vectors, a vector of four: the same bits for less work
-    running(v)           the sums of the lanes up to each
-    stairs(v)            the same in the order of `STAIR`, which costs least and never falls, and the sum of all in every lane
     lane(v, i)           one lane
     choose(mask, a, b)   a where the comparison held, b elsewhere; numbers as well as vectors
-    count(mask), counted(mask)   in how many lanes it held, and the same in every lane
-    first_lane(mask)     the first lane in which it held, 16 if in none
-    exponent(x)          the power of two nearest to a positive number; numbers as well as vectors
-    fetch(array, i)      asks for the cache line of an element that will be wanted soon
-    at_most_256_bits()   compiles the kernel that says it without the 512 bits of AVX-512: what waits for one element after the
+    fetch(array, i)      loads the cache line of an element that is needed soon
+    at_most_256_bits()   compiles the kernel that calls it without the 512 bits of AVX-512: what waits for one element after the
                          other, as a sampler does, is faster so, and the bits are the same
 
-A kernel may hand vectors to another function; `inlined` makes sure that it costs nothing.
+Sums across the lanes are in `kernels.simd.reductions`. A kernel may pass vectors to another function; `jit.inlined` makes
+sure that it costs nothing.
 """
 
 from __future__ import annotations
 
 import operator
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from workbench.kernels.jit import OPTIONS
 from workbench.kernels.simd.lanes import LANES
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
 FLOATS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
 KINDS = {**FLOATS, types.int32: INT32, types.int64: INT64, types.uint16: ir.IntType(16), types.boolean: ir.IntType(1)}
-
-WITHIN = OPTIONS | {"nopython": True, "_nrt": False, "no_cpython_wrapper": True}
-
-
-class Part(CPUDispatcher):
-    """A function that kernels call. Python cannot: an entrance for it would be much of the work of compiling a small one.
-
-    It is compiled once for a signature, where what numba registers for use in compiled code is compiled again for callers
-    of other options, and what is called from Python too for each number that is written out in a call.
-    """
-
-    def get_call_template(self, arguments, keywords):
-        return super().get_call_template([types.unliteral(argument) for argument in arguments], keywords)
-
-    def add_overload(self, compiled):
-        self.overloads[tuple(compiled.signature.args)] = compiled
-
-    def _compile_for_args(self, *arguments, **keywords):
-        raise TypeError(f"{self.__name__} is a part of kernels, with no entrance from Python; call it from a kernel")
-
-
-def inlined(function) -> Part:
-    """A part that is compiled into each kernel; it allocates nothing and counts no references."""
-    return Part(function, targetoptions=WITHIN | {"forceinline": True})
-
-
-def aside(function) -> Part:
-    """The same for what a kernel seldom comes to, and so calls."""
-    return Part(function, targetoptions=dict(WITHIN))
 
 
 class Vector(types.Type):
@@ -121,7 +83,7 @@ def _converted(builder, value, source, target, llvm):
 
 
 def _binary(function, build, gives=lambda kind: kind):
-    """Lets a Python operator act on two vectors of a type, or on a vector and a number."""
+    """Defines a Python operator for two vectors of a type, or a vector and a number."""
 
     def lower(context, builder, sig, arguments):
         vector = next(argument for argument in sig.args if isinstance(argument, Vector))
@@ -179,7 +141,7 @@ for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}
 
 
 def _pointer(context, builder, array_type, array, index, llvm):
-    """Where the elements of an array from a flat index on lie."""
+    """Pointer to the elements of an array from a flat index on."""
     if array_type.layout != "C":
         raise TypingError(f"vectors need a C-contiguous array; got {array_type}, copy it first")
     data = context.make_array(array_type)(context, builder, array).data
@@ -248,8 +210,8 @@ def at_most_256_bits(typing_context):
     def build(context, builder, sig, arguments):
         triple, _processor, features = context.codegen().magic_tuple()
         if triple.startswith("x86_64"):  # llvmlite takes only the attributes that it knows, and prints any
-            told = ",".join([*filter(None, [features]), "-avx512f"])
-            set.add(builder.function.attributes, f'"target-features"="{told}"')
+            wanted = ",".join([*filter(None, [features]), "-avx512f"])
+            set.add(builder.function.attributes, f'"target-features"="{wanted}"')
         return context.get_dummy_value()
 
     return types.void(), build
@@ -291,184 +253,8 @@ def choose(typing_context, mask, a, b):
 
 
 @intrinsic
-def count(typing_context, mask):
-    def build(context, builder, sig, arguments):
-        return builder.zext(builder.ctpop(builder.bitcast(arguments[0], ir.IntType(mask.lanes))), INT64)
-
-    return types.int64(mask), build
-
-
-@intrinsic
-def first_lane(typing_context, mask):
-    def build(context, builder, sig, arguments):
-        bits = builder.zext(builder.bitcast(arguments[0], ir.IntType(LANES)), INT64)
-        return builder.cttz(builder.or_(bits, INT64(1 << LANES)), ir.IntType(1)(1))
-
-    return types.int64(mask), build
-
-
-@intrinsic
 def lane(typing_context, values, index):
     return values.kind(values, types.intp), lambda context, builder, sig, arguments: builder.extract_element(*arguments)
-
-
-def _bits_of(number):
-    """The type that holds the bits of a float64, or of a vector of them, and what makes its constants."""
-    if not isinstance(number, Vector):
-        return INT64, INT64
-    kind = ir.VectorType(INT64, number.lanes)
-    return kind, lambda bits: ir.Constant(kind, [bits] * number.lanes)
-
-
-@intrinsic
-def power_of_two(typing_context, raised):
-    """2^n of `raised`, a whole number n plus `SHIFTER`: the low bits of that sum are n; number or vector of float64."""
-
-    def build(context, builder, sig, arguments):
-        value = arguments[0]
-        kind, constant = _bits_of(raised)
-        bits = builder.shl(builder.bitcast(value, kind), constant(52))
-        return builder.bitcast(builder.add(bits, constant(1023 << 52)), value.type)
-
-    return raised(raised), build
-
-
-SHIFTER = 1.5 * 2.0**52
-"""Added to a number it leaves the nearest whole one in the low bits."""
-
-
-@intrinsic
-def exponent(typing_context, positive):
-    """The whole number n, as float64, for which positive / 2^n lies in [sqrt(1/2), sqrt(2)); number or vector of float64."""
-
-    def build(context, builder, sig, arguments):
-        value = arguments[0]
-        kind, constant = _bits_of(positive)
-        bits = builder.add(builder.bitcast(value, kind), constant((1023 << 52) - SQRT_HALF_BITS))
-        raised = builder.bitcast(builder.or_(builder.lshr(bits, constant(52)), constant(TWO_TO_52_BITS)), value.type)
-        offset = [2.0**52 + 1023.0] * positive.lanes if isinstance(positive, Vector) else 2.0**52 + 1023.0
-        return builder.fsub(raised, ir.Constant(value.type, offset))
-
-    return positive(positive), build
-
-
-SQRT_HALF_BITS, TWO_TO_52_BITS = 0x3FE6A09E667F3BCD, (1023 + 52) << 52
-"""The bits of sqrt(1/2), and of 2^52, in whose low bits a whole number stands."""
-
-
-# ---------------------------------------------------------------------- across the lanes
-
-
-def _shuffled(builder, values, indices):
-    """Lanes by index; a negative one is 0."""
-    zeros = ir.Constant(values.type, None)
-    picks = [values.type.count if i < 0 else i for i in indices]
-    return builder.shuffle_vector(values, zeros, ir.Constant(ir.VectorType(INT32, len(picks)), picks))
-
-
-@intrinsic
-def total(typing_context, values):
-    def build(context, builder, sig, arguments):
-        sums, half = arguments[0], values.lanes // 2
-        while half:
-            halves = [
-                builder.shuffle_vector(
-                    sums, ir.Constant(sums.type, ir.Undefined),
-                    ir.Constant(ir.VectorType(INT32, half), list(range(first, first + half))),
-                )
-                for first in (0, half)
-            ]
-            sums = builder.fadd(*halves)
-            half //= 2
-        return builder.extract_element(sums, INT32(0))
-
-    return values.kind(values), build
-
-
-@intrinsic
-def totals(typing_context, a, b, c, d):
-    four = Vector(a.kind, 4)
-
-    def build(context, builder, sig, arguments):
-        def halved(sums):
-            """The later half of the lanes added to the earlier, until four are left."""
-            while (n := sums.type.count) > four.lanes:
-                sums = builder.fadd(*(_shuffled(builder, sums, range(first, first + n // 2)) for first in (0, n // 2)))
-            return sums
-
-        def added(v, w, of_one, of_other):
-            """Lanes of two vectors side by side, by index, added to others."""
-            return builder.fadd(*(
-                builder.shuffle_vector(v, w, ir.Constant(ir.VectorType(INT32, 4), picks)) for picks in (of_one, of_other)
-            ))
-
-        a, b, c, d = map(halved, arguments)
-        a_c, b_d = (added(v, w, [0, 1, 4, 5], [2, 3, 6, 7]) for v, w in ((a, c), (b, d)))
-        return added(a_c, b_d, [0, 4, 2, 6], [1, 5, 3, 7])
-
-    return four(a, a, a, a), build
-
-
-@intrinsic
-def running(typing_context, values):
-    def build(context, builder, sig, arguments):
-        sums, step = arguments[0], 1
-        while step < values.lanes:
-            sums = builder.fadd(sums, _shuffled(builder, sums, [i - step for i in range(values.lanes)]))
-            step *= 2
-        return sums
-
-    return values(values), build
-
-
-STAIR = np.arange(LANES).reshape(4, 4).T.ravel()
-"""The order of the lanes in `stairs`: 0, 4, 8, 12, 1, 5, … 15."""
-
-
-def _rows(builder, values):
-    """Four vectors of four lanes."""
-    return [_shuffled(builder, values, range(4 * r, 4 * r + 4)) for r in range(4)]
-
-
-def _joined(builder, rows):
-    """One vector of several."""
-    while len(rows) > 1:
-        n = 2 * rows[0].type.count
-        order = ir.Constant(ir.VectorType(INT32, n), list(range(n)))
-        rows = [builder.shuffle_vector(*rows[i : i + 2], order) for i in range(0, len(rows), 2)]
-    return rows[0]
-
-
-@intrinsic
-def stairs(typing_context, values):
-    """In four rows of four lanes: sums down the columns, and of the columns to the left. No sum is less than one before it."""
-
-    def build(context, builder, sig, arguments):
-        rows, add = _rows(builder, arguments[0]), builder.fadd
-        upper, lower = add(rows[0], rows[1]), add(rows[2], rows[3])
-        down = [rows[0], upper, add(upper, rows[2]), add(upper, lower)]
-        left = _shuffled(builder, down[3], [-1, 0, -1, 2])
-        halves = _shuffled(builder, add(down[3], left), [1, 1, 3, 3])
-        first_half = _shuffled(builder, halves, [-1, -1, 0, 1])
-        whole = add(halves, _shuffled(builder, halves, [2, 3, 0, 1]))
-        steps = _joined(builder, [add(add(row, left), first_half) for row in down])
-        return cgutils.pack_array(builder, [steps, _joined(builder, [whole] * 4)])
-
-    return types.UniTuple(values, 2)(values), build
-
-
-@intrinsic
-def counted(typing_context, mask):
-    everywhere = Vector(types.int64)
-
-    def build(context, builder, sig, arguments):
-        rows, add = _rows(builder, builder.sext(arguments[0], everywhere.llvm)), builder.add
-        held = add(add(rows[0], rows[1]), add(rows[2], rows[3]))
-        held = add(held, _shuffled(builder, held, [2, 3, 0, 1]))
-        held = add(held, _shuffled(builder, held, [1, 0, 3, 2]))
-        return builder.neg(_joined(builder, [held] * 4))
-
-    return everywhere(mask), build
 
 
 # ---------------------------------------------------------------------- one element

@@ -9,7 +9,8 @@ from workbench.engines.lda import hybrid
 from workbench.engines.lda import hybrid_bound as bounds
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.progress import bar
-from workbench.runs.spec import LARGEST_SEED, SpecError, whole
+from workbench.runs.settings import LARGEST_SEED
+from workbench.runs.spec import SpecError, whole
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.checkpoint import read_checkpoint
 
@@ -63,16 +64,16 @@ def hybrid_bound(
         raise SpecError("a Dataset keeps no state of the engine; give a run in a store, as workbench.fit(…, store=…) makes it")
     run = Run(find_run(run, store))
     spec = run.spec
-    engine, given, options = spec.parts()
+    engine, model, options = spec.parts()
     _check_engine(run.name, engine)
-    position = read_checkpoint(run.path / "checkpoint.npz", engine, given)
+    position = read_checkpoint(run.path / "checkpoint.npz", engine, model)
     if position is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
-    corpus, model, state = get_corpus(run.path.parent, spec.train), position.model, position.state
+    corpus, state = get_corpus(run.path.parent, spec.train), position.state
     threshold = hybrid.threshold_of(options)
     entropy = hybrid.entropy_of(corpus, options, state)
     context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
-    given = corpus, model, threshold, state, entropy
+    given = corpus, threshold, state, entropy
     if method == "exact":
         found = {"bound": bounds.exact(*given)}
     elif method == "ais":
@@ -85,7 +86,7 @@ def hybrid_bound(
     else:
         sizes = whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)
         with bar(spec.lasting(sum(sizes)), progress) as line:
-            line.set_postfix_str(f"{bounds.bracket_bytes(corpus, model, threshold) / 2**20:,.0f} MB of marginals")
+            line.set_postfix_str(f"{bounds.bracket_bytes(corpus, threshold, state) / 2**20:,.0f} MB of marginals")
             found = bounds.bracket(*given, context, *sizes, line.update)._asdict()
     return {
         "method": method, "run": run.name, "engine": spec.engine, "iteration": position.iteration,

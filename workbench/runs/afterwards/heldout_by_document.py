@@ -58,7 +58,7 @@ def score_documents(run, store=None) -> Scored:
     if found is not None and not (found[1].n_averaged and engine.samples(train, options)):
         position = read_checkpoint(file, engine, model)
         found = position and (position.iteration, position.average._replace(
-            probability=engine.predict(train, position.model, options, position.state, test), n_averaged=0))
+            probability=engine.predict(train, model, options, position.state, test), n_averaged=0))
     if found is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
     iteration, average = found

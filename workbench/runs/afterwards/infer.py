@@ -1,6 +1,6 @@
-"""Unseen documents under the topics of a run: their theta, and how well it foretells their words (spec B.4).
+"""Unseen documents under the topics of a run: their theta, and how well it predicts their words (spec B.4).
 
-Words are matched by their spelling: what the run does not know is left out and told as a rate. The topics
+Words are matched by their spelling: what the run does not know is left out and counted as a rate. The topics
 stay as the run left them; each engine folds documents in as it infers (`workbench.engines.lda.fold_in`).
 """
 
@@ -16,13 +16,14 @@ import xarray as xr
 
 from workbench.corpus import Corpus, split_halves
 from workbench.engines.engine import StepContext
-from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
-from workbench.models import VARIABLES, Priors
+from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, word_probabilities
+from workbench.models import VARIABLES
 from workbench.runs.afterwards.network_learnt import Learnt, learnt_of
 from workbench.runs.dataset import priors_of
 from workbench.runs.execution.run import open_run
 from workbench.runs.scoring import perplexity
-from workbench.runs.spec import LARGEST_SEED, RunSpec, SpecError, whole
+from workbench.runs.settings import LARGEST_SEED
+from workbench.runs.spec import RunSpec, SpecError, whole
 
 PROTOCOLS = {
     "document_completion": "theta is fitted to a random half of each document's known tokens, the other half is scored",
@@ -32,27 +33,23 @@ PROTOCOLS = {
 
 
 class Topics(NamedTuple):
-    """What a run has learnt of words: all that unseen documents need of it."""
+    """What a run has learnt, as unseen documents need it."""
 
     spec: RunSpec
-    priors: Priors               # as learnt; the rest of an HDP is the last topic
-    n_kw: np.ndarray             # (topic, word) float64, the run's last counts (of its first chain)
+    of_words: LearntTopics
+    learnt: LearntTopics | Learnt  # as its engine folds documents in
     vocabulary: tuple[str, ...]
-    n_topics: int                # without the rest
-    learnt: Learnt | None = None  # of a network, what else it has learnt
+    n_topics: int                  # without the rest of an HDP
 
     def fold_in(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
         """theta (document, topic) of documents over the run's vocabulary."""
         context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
         engine, _, options = self.spec.parts()
-        if self.learnt is not None:
-            return engine.fold_in(self.learnt, options, documents, context)
-        return engine.fold_in(self.priors, self.n_kw, documents, context)
+        return engine.fold_in(self.learnt, options, documents, context)
 
     def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
         """Of the pairs under p(w | d) = sum_k theta_dk phi_wk; NaN where there is none."""
-        phi = word_probabilities(self.priors, self.n_kw)
-        return perplexity(pairs, mixture_probability(theta, phi, pairs))
+        return perplexity(pairs, mixture_probability(theta, word_probabilities(*self.of_words), pairs))
 
 
 def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.Dataset:
@@ -164,10 +161,10 @@ def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
     place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
     words = np.array([place.get(word, -1) for word in corpus.vocabulary], np.int64)[corpus.words]
     kept = words >= 0
-    about = {"vocabulary": vocabulary, "titles": corpus.titles, "authors": corpus.authors, "name": corpus.name}
     if not kept.any():
-        return Corpus(np.zeros(corpus.n_documents + 1, np.int64), [], [], **about)
-    return Corpus.from_pairs(corpus.documents[kept], words[kept], corpus.counts[kept], n_documents=corpus.n_documents, **about)
+        return corpus.with_pairs(np.zeros(corpus.n_documents + 1, np.int64), [], [], vocabulary=vocabulary)
+    known = Corpus.from_pairs(corpus.documents[kept], words[kept], corpus.counts[kept], vocabulary, corpus.n_documents)
+    return corpus.with_pairs(known.indptr, known.words, known.counts, vocabulary=vocabulary)
 
 
 def _topics_of(run, store) -> Topics:
@@ -180,8 +177,8 @@ def _topics_of(run, store) -> Topics:
         raise SpecError(f"run '{name}' has no snapshot yet, so it has no topics; wait for its first, or resume it")
     vocabulary = tuple(str(word) for word in dataset["word"].values)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
-    spec = RunSpec.from_json(dataset.attrs["spec"])
-    return Topics(spec, *priors_of(dataset).with_rest(n_kw), vocabulary, len(n_kw), learnt_of(dataset))
+    spec, of_words = RunSpec.from_json(dataset.attrs["spec"]), LearntTopics(*priors_of(dataset).with_rest(n_kw))
+    return Topics(spec, of_words, learnt_of(dataset) or of_words, vocabulary, len(n_kw))
 
 
 def _corpus_of(documents) -> Corpus:

@@ -1,4 +1,4 @@
-"""Memory that there is for runs: free on the machine, left by its container, or as WORKBENCH_MEMORY says."""
+"""Memory that is available to runs: free on the machine, left by its container, or set by WORKBENCH_MEMORY."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ MIB, GIB = 2**20, 2**30
 UNITS = {"": 1, "K": 2**10, "M": MIB, "G": GIB, "T": 2**40}
 
 
-class Room(NamedTuple):
-    """Bytes that runs can still take, and who says so."""
+class AvailableMemory(NamedTuple):
+    """Bytes that runs can still take, and where the limit comes from."""
 
-    there: int
-    says: str             # "" for the machine
+    n_bytes: int
+    limit: str            # what stands before the size in a sentence, as "WORKBENCH_MEMORY allows"; "" for the machine
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """As in: 3.1 GB are free."""
-        return f"{self.says} {told(self.there)}" if self.says else f"{told(self.there)} are free"
+        size = format_size(self.n_bytes)
+        return f"{self.limit} {size}" if self.limit else f"{size} are free"
 
 
-def room() -> Room:
-    """What is free: of the machine, of the container where that is less, or what WORKBENCH_MEMORY says.
+def available_memory() -> AvailableMemory:
+    """Memory that is free on the machine, or in its container where that is less; or the value of WORKBENCH_MEMORY.
 
     Raises
     ------
@@ -36,9 +37,11 @@ def room() -> Room:
     """
     by_hand = os.environ.get("WORKBENCH_MEMORY")
     if by_hand:
-        return Room(parse_size(by_hand), "WORKBENCH_MEMORY allows")
-    machine, container = psutil.virtual_memory().available, container_room()
-    return Room(container, "the container has left") if container is not None and container < machine else Room(machine, "")
+        return AvailableMemory(parse_size(by_hand), "WORKBENCH_MEMORY allows")
+    machine, container = psutil.virtual_memory().available, container_memory()
+    if container is not None and container < machine:
+        return AvailableMemory(container, "the container has left")
+    return AvailableMemory(machine, "")
 
 
 def parse_size(text: str) -> int:
@@ -55,8 +58,8 @@ def parse_size(text: str) -> int:
     return size
 
 
-def container_room(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
-    """What the control groups of this process leave it, file cache that can go counted as free; None without a limit."""
+def container_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
+    """Bytes that the control groups of this process leave it, reclaimable file cache counted as free; None without a limit."""
     left = []
     for line in _lines(own):
         _, controllers, path = line.split(":", 2)
@@ -72,12 +75,12 @@ def container_room(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/pro
 
 
 def _left_in(group: Path, limit: str, usage: str, cache: str) -> list[int]:
-    """What one control group leaves, if it has a limit."""
-    bound, used = ("".join(_lines(group / f"memory.{name}")).strip() for name in (limit, usage))
-    if not bound.isdigit() or not used.isdigit() or int(bound) >= psutil.virtual_memory().total:
+    """Bytes that one control group leaves free, if it has a limit."""
+    most, used = ("".join(_lines(group / f"memory.{name}")).strip() for name in (limit, usage))
+    if not most.isdigit() or not used.isdigit() or int(most) >= psutil.virtual_memory().total:
         return []
     cached = sum(int(line.split()[1]) for line in _lines(group / "memory.stat") if line.split()[0] == cache)
-    return [max(int(bound) - int(used) + cached, 0)]
+    return [max(int(most) - int(used) + cached, 0)]
 
 
 def _lines(path: Path) -> list[str]:
@@ -88,6 +91,6 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-def told(n_bytes: float) -> str:
-    """A size for people."""
+def format_size(n_bytes: float) -> str:
+    """A size with its unit, as 3.1 GB."""
     return f"{n_bytes / GIB:,.1f} GB" if n_bytes >= GIB else f"{n_bytes / MIB:,.0f} MB"

@@ -13,16 +13,19 @@ import numpy as np
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.engine import options_of, split_options, takes
+from workbench.engines.options import named_options, split_options, takes
 from workbench.models import LDA
 from workbench.models.options import OptionError
+from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import ENDED, Run
 from workbench.runs.progress import bars
+from workbench.runs.settings import DEFAULT_ENGINES, RunSettings, SplitSettings, named, names, of
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, model_fields, whole
-from workbench.runs.store.store import FAILED, FINISHED, LOST, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.runs.warm_start import warm_start_from
 
 if TYPE_CHECKING:
@@ -35,13 +38,13 @@ class RunFailed(RuntimeError):
 
 NETWORK = ("model", "sizes")
 """Settings of the engines of networks alone."""
-DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs", "cv-hdp")
+PLANNED = ("seeds", "seed", "options")
+"""What `plan` makes the settings of each run from."""
 
 
 def plan(
-    corpus: Corpus, engines=DEFAULT_ENGINES, seeds=1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0,
-    options: dict | None = None, top_words: int | None = None, singletons: str = "keep", start=None,
-    store=None, holdout_per: str = "corpus", **settings,
+    corpus: Corpus, engines=DEFAULT_ENGINES, seeds: int = 1, *, seed: int = 0, options: dict | None = None, start=None,
+    store=None, **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
     """The specs of a comparison, with the training and test corpora that they share.
 
@@ -58,19 +61,23 @@ def plan(
     SpecError, OptionError, ModelError, CorpusError
     """
     _refuse_unknown(settings)
-    train, test, split = prepare(corpus, holdout, split_seed, top_words, singletons, holdout_per)
+    asked = SplitSettings(**of(SplitSettings, settings))
+    settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
+    train, test, split = (prepare_records if isinstance(corpus, Records) else prepare)(
+        corpus, asked.holdout, asked.split_seed, asked.top_words, asked.singletons, asked.holdout_per
+    )
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
-    known = {name: {*options_of(get_engine(name))} for name, _ in chosen}
+    known = {name: named_options(get_engine(name)) for name, _ in chosen}
     for option, value in (options or {}).items():
         having = [name for name, names in known.items() if option in names]
         if not having:
-            there_are = ", ".join(sorted(set().union(*known.values())))
+            there_are = ", ".join(sorted({field.name for names in known.values() for field in names.values()}))
             raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
         if not any(takes(get_engine(name), option, value) for name in having):
-            split_options(get_engine(having[0]), {option: value})  # says what is wrong with it
+            split_options(get_engine(having[0]), {option: value})  # raises what is wrong with it
     _refuse_idle_priors(list(known), settings)
     n_seeds = whole("seeds", seeds, 1)
     if settings.get("name") and len(chosen) * n_seeds > 1:
@@ -106,20 +113,18 @@ def settings_of(engine: str, settings: dict) -> dict:
 
 def _refuse_unknown(settings: dict) -> None:
     """Raises SpecError for the first setting that no run has, naming the nearest."""
-    own = ("train", "engine", "test", "seed", "options", "split")  # `plan` fills these in
-    known = [name for name in signature(make_spec).parameters if name not in own]
+    own = ("corpus", "engine", "test", "split", "progress", "restarts")  # of `fit` alone
+    others = [name for name in signature(fit).parameters if name not in own]
+    known = list(dict.fromkeys(("engines", "seeds", "seed", *names(SplitSettings), *others)))
     for unknown in (name for name in settings if name not in known):
-        there_are = [name for name in (*signature(plan).parameters, *known) if name not in ("corpus", "settings")]
-        near = get_close_matches(unknown, there_are, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(there_are)}"
-        raise SpecError(f"no setting '{unknown}'; {hint}")
+        near = get_close_matches(unknown, known, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+        raise SpecError(f"no setting '{unknown}'; {hint}", field=unknown, value=settings[unknown])
 
 
 def compare(
-    corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int | None = None, alpha=None, beta: float | None = None,
-    n_iterations: int = 300, seeds: int = 1, seed: int = 0, holdout: float = 0.1, split_seed: int = 0,
-    options: dict | None = None, store=None, jobs: int = 1, progress: bool = True, top_words: int | None = None,
-    singletons: str = "keep", start=None, holdout_per: str = "corpus", **settings,
+    corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int | None = None, alpha=None, beta: float | None = None, *,
+    store=None, jobs: int = 1, progress: bool = True, start=None, **settings,
 ) -> xr.Dataset:
     """Runs several engines on the same split with the same seeds.
 
@@ -129,21 +134,20 @@ def compare(
         The per-iteration variables of `fit` with a dim ``run``; coordinates ``run`` (name), ``engine``,
         ``label`` and ``seed`` along it. What only some engines record is NaN for the others.
 
-    With a ``store`` the runs are kept and reopened when the same comparison is asked for again, up to
+    With a ``store`` the runs are kept and reopened when the same comparison is requested again, up to
     ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, top words and singletons.
     """
     whole("jobs", jobs, 1)
-    settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta, "n_iterations": n_iterations}
-    specs, train, test = plan(
-        corpus, engines, seeds, seed, holdout, split_seed, options, top_words, singletons, start, store, holdout_per, **settings
-    )
+    settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
+    specs, train, test = plan(corpus, engines, start=start, store=store, **settings)
     planned = [Planned(spec, train, test) for spec in specs]
     if store is None:
         check_room(planned, here=True, stored=False)
+        own = {name: value for name, value in settings.items() if name not in (*PLANNED, *names(SplitSettings))}
         datasets = [
             of_iterations(fit(
                 train, spec.engine, test=test, seed=spec.seed, options=spec.options, split=spec.split, progress=progress,
-                start=start, **settings_of(spec.engine, settings),
+                start=start, **settings_of(spec.engine, own),
             ))
             for spec in specs
         ]
@@ -153,6 +157,9 @@ def compare(
         run_all(runs, jobs, progress)
         datasets = [run.progress() for run in runs]
     return side_by_side(datasets)
+
+
+compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettings)
 
 
 def side_by_side(datasets: list[xr.Dataset]) -> xr.Dataset:
@@ -195,11 +202,11 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
             raise RunFailed(why)
 
 
-def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) -> None:
-    """Lets up to ``jobs`` workers at a time take the runs to their ends; one that fails does not hold up the others.
+def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None]) -> None:
+    """Runs up to ``jobs`` workers at a time until all runs have ended; one that fails does not stop the others.
 
-    ``look`` is called ten times a second with the runs at work, and with all of them at the end. The first Ctrl-C (or SIGTERM)
-    stops the runs cleanly and is raised when they have stopped; a second one at once.
+    ``on_progress`` is called ten times a second with the runs at work, and with all of them at the end. The first Ctrl-C (or
+    SIGTERM) stops the runs cleanly and is raised when they have stopped; a second one at once.
     """
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
     with ending_cleanly(control := MemoryControl()):  # an exception could come in the middle of a destructor, which swallows it
@@ -208,7 +215,7 @@ def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) 
                 at_work.append(waiting.pop(0))
                 at_work[-1].resume()
             time.sleep(0.1)
-            look(at_work)
+            on_progress(at_work)
             at_work = [run for run in at_work if run.state not in ENDED]
         if control.interrupted:
             for run in at_work:
@@ -216,7 +223,7 @@ def work_through(runs: list[Run], jobs: int, look: Callable[[list[Run]], None]) 
             for run in at_work:
                 run.wait(timeout=30)
             raise KeyboardInterrupt
-    look(runs)
+    on_progress(runs)
 
 
 def failure(run: Run) -> str:

@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.corpus import Corpus
+from workbench.engines import any_with
 from workbench.models import LDA
-from workbench.runs.execution.control import STOPPED, MemoryControl, ending_cleanly
+from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, outlook_on_memory, unfinished
-from workbench.runs.execution.run import Run, default_store, extend, find_run, tell_of_other_kernels
+from workbench.runs.execution.run import Run, default_store, extend, find_run, warn_of_other_kernels
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.progress import progress_bar
+from workbench.runs.settings import RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
-from workbench.runs.store.store import FINISHED, create_run
+from workbench.runs.store.create import create_run
+from workbench.runs.store.status import FINISHED, STOPPED
 from workbench.runs.warm_start import warm_start_from
 
 if TYPE_CHECKING:
@@ -28,11 +31,8 @@ if TYPE_CHECKING:
 
 
 def fit(
-    corpus: Corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None,
-    n_iterations: int = 300, seed: int = 0, test: Corpus | None = None, burn_in: int = 10, options: dict | None = None,
-    n_threads: int = 1, record_every: int = 1, snapshot_every: int = 50, store=None, name: str | None = None,
-    progress: bool = True, split: dict | None = None, start=None, restarts: int = 1, stop_on: str | None = None,
-    stop_tolerance: float = 1e-4, model=None, sizes: dict | None = None,
+    corpus: Corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None, *, seed: int = 0,
+    store=None, progress: bool = True, start=None, restarts: int = 1, **settings,
 ) -> xr.Dataset:
     """Runs an engine on a corpus and returns the run's Dataset.
 
@@ -56,8 +56,8 @@ def fit(
     options : dict
         Of the engine: ``{"r": 1}``.
     n_threads : int
-        Threads that work at once; they never change a bit. `cgs`, `cvb`, `cvb0` and what hybrids draw need the option
-        ``partition`` to use them, which makes them approximate; the HDP engines use one.
+        Threads that work at once; they never change a bit. Engines that have the option ``partition`` need it to use them,
+        which makes them approximate.
     record_every, snapshot_every : int
         Cadence, in iterations, of rows and of counts. The last iteration is always both.
     store : path, optional
@@ -100,36 +100,39 @@ def fit(
         None if start is None else warm_start_from(start, corpus, LDA.n_topics if n_topics is None else n_topics, store)
     )
     specs = [
-        make_spec(
-            corpus, engine, n_topics, alpha, beta, n_iterations, whole("seed", seed, 0) + i, test, burn_in, options, n_threads,
-            record_every, snapshot_every, split, name, warm_start, stop_on, stop_tolerance, model, sizes,
-        )
+        make_spec(corpus, engine, n_topics, alpha, beta, seed=whole("seed", seed, 0) + i, start=warm_start, **settings)
         for i in range(whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
-    planned, stored = [Planned(spec, corpus, test) for spec in specs], store is not None
+    test, stored = settings.get("test"), store is not None
+    planned = [Planned(spec, corpus, test) for spec in specs]
     check_room(unfinished(store, planned) if stored else planned, here=True, stored=stored)
     if progress:
-        tell_of_idle_threads(specs)
+        warn_of_idle_threads(specs)
         if at_a_time(planned, 1, stored) >= LARGE:
             print(f"takes {outlook_on_memory(planned, stored=stored)}", file=sys.stderr)
     return best_of(_run(spec, corpus, test, store, progress) for spec in specs)
 
 
-def tell_of_idle_threads(specs: list[RunSpec]) -> None:
-    """Says on stderr, once an engine, that threads will be idle and what would give them work."""
+fit.__signature__ = named(fit, make_spec, RunSettings)
+
+
+def warn_of_idle_threads(specs: list[RunSpec]) -> None:
+    """Prints on stderr, once an engine, why threads will be idle and which option would use them."""
     for sentence in idle_threads(specs):
         print(sentence, file=sys.stderr)
 
 
 def check_restarts(specs: list[RunSpec]) -> None:
-    """Refuses several runs that cannot be compared by a bound, or that would share a name."""
+    """Raises SpecError for several runs that cannot be compared by a bound, or that would share a name."""
     if len(specs) > 1 and "bound" not in specs[0].parts()[0].watches:
-        raise SpecError(f"restarts are compared by their bound and {specs[0].engine} has none; vb, svb, cvb, cvb0, cv-hdp have")
+        said = f"restarts are compared by their bound and {specs[0].engine} has none; {any_with('bound')} has one"
+        raise SpecError(said, field="restarts", value=len(specs))
     if len(specs) > 1 and specs[0].start:
         raise SpecError("restarts differ in their random starts, and with start there is one; leave one of them out")
     if len({spec.name for spec in specs}) < len(specs):
-        raise SpecError(f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out")
+        said = f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out"
+        raise SpecError(said, field="name", value=specs[0].name)
 
 
 def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bool) -> xr.Dataset:
@@ -139,13 +142,13 @@ def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bo
     give_back_freed()
     test = test if spec.test else None
     control, sink = MemoryControl(), MemorySink(spec, corpus)
-    with progress_bar(spec, shown=progress) as watch, ending_cleanly(control):
-        reached = iterate(spec, corpus, test, initial_position(spec, corpus, test), sink, control, watch).iteration
+    with progress_bar(spec, shown=progress) as on_iteration, ending_cleanly(control):
+        reached = iterate(spec, corpus, test, initial_position(spec, corpus, test), sink, control, on_iteration).iteration
     return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 
 def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
-    """The first run with the highest final bound, with the seed and the bound of each in its attributes.
+    """The first run with the highest final bound; seed and bound of each run are in its attributes.
 
     Runs come one by one; after one that was stopped no other is begun. One run alone comes back as it is.
     """
@@ -173,7 +176,7 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     spec = make_spec(corpus, engine, test=test, **settings)
     store = default_store() if store is None else Path(store)
     check_room(unfinished(store, [Planned(spec, corpus, test)]))
-    tell_of_idle_threads([spec])
+    warn_of_idle_threads([spec])
     run = Run(create_run(store, spec, corpus, test))
     run.resume()
     return run
@@ -196,12 +199,12 @@ def finish(run: Run, n_iterations: int | None = None, progress: bool = True, cor
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
-        tell_of_other_kernels([run])
-        with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as watch:
-            finished = carry_on(run.path, watch, corpora=corpora)
+        warn_of_other_kernels([run])
+        with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
+            finished = carry_on(run.path, on_iteration, corpora=corpora)
         if not finished:
             status = run.status()
-            told = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
-            print(f"{told}; go on with: workbench resume {run.path}", file=sys.stderr)
+            stopped = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
+            print(f"{stopped}; go on with: workbench resume {run.path}", file=sys.stderr)
     return run
 

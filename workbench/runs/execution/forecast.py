@@ -1,4 +1,4 @@
-"""What a sweep is going to take, in runs, disk, memory and time, said before it starts."""
+"""Forecast of a sweep before it starts: its runs, disk, memory and time."""
 
 from __future__ import annotations
 
@@ -12,40 +12,41 @@ from workbench.runs.execution.memory_check import outlook_on_memory, state_bytes
 from workbench.runs.execution.run import Run
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
-from workbench.runs.store.store import FINISHED, SNAPSHOT_BUDGET, snapshot_bytes
+from workbench.runs.store.create import SNAPSHOT_BUDGET, snapshot_bytes
+from workbench.runs.store.status import FINISHED
 
 LONG = 5e9
 """Tokens times topics, over all iterations to come, from which a sweep is timed before it starts: about half a minute."""
 
 
-def outlook(cells: list[Cell], runs: list[Run], jobs: int) -> str:
-    """One line: how many runs there are and are still to come, how large they get and how long they take.
+def forecast(cells: list[Cell], runs: list[Run], jobs: int) -> str:
+    """One line: how many runs there are and are still to come, how much disk and memory and how much time they will take.
 
-    The time is told of long sweeps only, and for it one iteration of each engine is timed here and now.
+    The time is predicted for long sweeps only; for that, one iteration of each engine is timed here and now.
     """
     each = dict(zip(runs, cells, strict=True))
     coming = {run: cell for run, cell in each.items() if run.state != FINISHED}
-    told = f"{len(cells)} cell{'s' * (len(cells) > 1)}, {len(each)} run{'s' * (len(each) > 1)}"
+    text = f"{len(cells)} cell{'s' * (len(cells) > 1)}, {len(each)} run{'s' * (len(each) > 1)}"
     if len(coming) < len(each):
-        told += f", {len(each) - len(coming)} of them finished before"
+        text += f", {len(each) - len(coming)} of them finished before"
     if not coming:
-        return told
+        return text
     kinds = _kinds(coming)
-    told += f"; up to {sum(_bytes(coming, alike) for alike in kinds) / 2**20:,.0f} MB on disk"
-    told += f", {outlook_on_memory([cell.planned for cell in coming.values()], jobs)}"
+    text += f"; up to {sum(_bytes(coming, alike) for alike in kinds) / 2**20:,.0f} MB on disk"
+    text += f", {outlook_on_memory([cell.planned for cell in coming.values()], jobs)}"
     seconds = _seconds(coming, kinds, jobs)
-    return told if seconds is None else f"{told}; about {duration(seconds)}, {jobs} at a time"
+    return text if seconds is None else f"{text}; about {duration(seconds)}, {jobs} at a time"
 
 
 def duration(seconds: float) -> str:
-    """A time for people: seconds, minutes or hours."""
+    """A time with its unit: seconds, minutes or hours."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _kinds(coming: dict[Run, Cell]) -> list[list[Run]]:
-    """The runs that have engine and options in common, the one with most to do in each iteration first."""
+    """The runs in groups of the same engine and options, in each the one with the largest iterations first."""
     kinds: dict[tuple, list[Run]] = {}
     for run in sorted(coming, key=lambda run: _size(coming[run]), reverse=True):
         kinds.setdefault((coming[run].spec.engine, repr(coming[run].spec.options)), []).append(run)
@@ -53,12 +54,12 @@ def _kinds(coming: dict[Run, Cell]) -> list[list[Run]]:
 
 
 def _size(cell: Cell) -> int:
-    """Tokens times topics, with which time and room are taken to grow."""
+    """Tokens times topics: time and disk are taken to be proportional to it."""
     return cell.train.n_tokens * cell.spec.model["n_topics"]
 
 
 def _bytes(coming: dict[Run, Cell], alike: list[Run]) -> float:
-    """What runs of a kind take at most: counts before compression, and a checkpoint each, as the state of the first has it."""
+    """Bytes on disk of the runs of a kind, at most: counts before compression, and checkpoints in proportion to the first."""
     hardest = coming[alike[0]]
     each = state_bytes(hardest.spec, hardest.train) / _size(hardest)
     return sum(_snapshots(run, coming[run]) + each * _size(coming[run]) for run in alike)
@@ -71,7 +72,7 @@ def _snapshots(run: Run, cell: Cell) -> int:
 
 
 def _seconds(coming: dict[Run, Cell], kinds: list[list[Run]], jobs: int) -> float | None:
-    """What the runs take together, from the time of an iteration of each kind; None for a sweep that is short anyway."""
+    """Time of all runs, from that of one iteration of each kind; None for a short sweep."""
     visits = {run: _visits(run, cell) for run, cell in coming.items()}
     if sum(visits.values()) < LONG:
         return None
@@ -83,14 +84,14 @@ def _seconds(coming: dict[Run, Cell], kinds: list[list[Run]], jobs: int) -> floa
 
 
 def _visits(run: Run, cell: Cell) -> float:
-    """Tokens times topics, over the iterations to come; at most those of the steps after which the run ends."""
+    """Tokens times topics, over the iterations to come; no more than its stop rule allows in steps."""
     status, rule = run.status(), cell.spec.rule
     visits = (status["n_iterations"] - status["iteration"]) * _size(cell)
     return min(visits, cell.train.n_tokens * rule.tolerance) if rule and rule.on == "steps" else visits
 
 
 def _one_iteration(cell: Cell) -> float:
-    """Seconds of the second iteration of a cell's run, all its measuring included, in this process."""
+    """Seconds of the second iteration of a cell's run in this process, with the time to score it."""
     spec = replace(cell.spec.lasting(3), snapshot_every=3)
     times: list[float] = []
     iterate(

@@ -1,8 +1,8 @@
-"""Freed arrays go back to the machine at once, so that what a run takes is what its arrays take.
+"""Has the C library give freed arrays back to the operating system at once, so that a run holds only its live arrays.
 
 The C library of Linux (glibc) maps a large array by itself and gives it back when it is freed; but each time that one is
 freed it raises, up to 32 MiB, the size from which on it does so. Arrays below that stay with the process, in pieces that the
-next ones do not fit: a run of arrays of 30 MiB then holds half as much again as it uses, and never twice the same.
+next ones do not fit: a run of arrays of 30 MiB then holds half as much again as it uses, and another amount each time.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import ctypes
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
-"""The numbers of the settings in malloc.h."""
-FROM = 8 * 2**20
+"""Numbers of the settings in malloc.h."""
+SMALLEST_MAPPED = 8 * 2**20
 """Bytes of an array from which on it is mapped by itself; below, pages that are used again cost less than new ones."""
 
 
 def give_back_freed() -> None:
-    """Has arrays from `FROM` bytes on given back as soon as they are freed; does nothing where the C library is another one."""
+    """Sets arrays from `SMALLEST_MAPPED` bytes on to be returned as soon as they are freed; does nothing without glibc."""
     mallopt = getattr(ctypes.pythonapi, "mallopt", None)
     if mallopt is not None:
-        mallopt(MMAP_THRESHOLD, FROM)
-        mallopt(TRIM_THRESHOLD, 2 * FROM)
+        mallopt(MMAP_THRESHOLD, SMALLEST_MAPPED)
+        mallopt(TRIM_THRESHOLD, 2 * SMALLEST_MAPPED)

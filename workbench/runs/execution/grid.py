@@ -11,14 +11,14 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import options_of, split_options, takes
+from workbench.engines.options import named_options, split_options, takes
 from workbench.runs.execution.compare import plan
 from workbench.runs.execution.memory_check import Planned
+from workbench.runs.settings import SplitSettings, names
 from workbench.runs.spec import RunSpec, SpecError, whole
 
 SETTINGS = (
-    "engine", "n_topics", "alpha", "beta", "n_iterations", "seed", "burn_in",
-    "holdout", "holdout_per", "split_seed", "top_words", "singletons",
+    "engine", "n_topics", "alpha", "beta", "n_iterations", "seed", "burn_in", *names(SplitSettings)
 )
 """Keys of a grid that every engine has; the others are options of an engine."""
 SHORT = {"topics": "n_topics", "iterations": "n_iterations"}
@@ -96,22 +96,20 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         axes[name] = list(dict.fromkeys(_plain(value) for value in (values if several else [values])))
         if not axes[name]:
             raise SpecError(f"'{name}' has no value in the grid; give it at least one")
-    engines = axes.get("engine", [engine])
-    known = [*SETTINGS, *dict.fromkeys(option for name in engines for option in _options(name))]
+    engines = [get_engine(name) for name in axes.get("engine", [engine])]
+    named = {name: field.name for each in engines for name, field in named_options(each).items()}
+    axes = {named.get(key, key): values for key, values in axes.items()}
+    known = [*SETTINGS, *dict.fromkeys(named.values())]
     for key in (key for key in axes if key not in SETTINGS):
-        having = [get_engine(name) for name in engines if key in _options(name)]
+        having = [each for each in engines if key in named_options(each)]
         for value in axes[key] if having else ():
             if not any(takes(engine, key, value) for engine in having):
-                split_options(having[0], {key: value})  # says what is wrong with it
+                split_options(having[0], {key: value})  # raises what is wrong with it
     for unknown in (key for key in axes if key not in known):
         near = get_close_matches(unknown, [*known, *SHORT], 1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-        raise SpecError(f"no key '{unknown}' for a grid of {', '.join(engines)}; {hint}")
+        raise SpecError(f"no key '{unknown}' for a grid of {', '.join(each.name for each in engines)}; {hint}")
     return axes
-
-
-def _options(engine: str) -> list[str]:
-    return list(options_of(get_engine(engine)))
 
 
 def _refuse_twice(axes: dict, beside: dict) -> None:

@@ -19,18 +19,18 @@ from typing import NamedTuple
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import options_of, split_options
 from workbench.engines.memory import DOUBLE
+from workbench.engines.options import options_of, split_options
 from workbench.models.options import OptionError
-from workbench.runs.execution.available_memory import GIB, MIB, room, told
+from workbench.runs.execution.available_memory import GIB, MIB, available_memory, format_size
 from workbench.runs.spec import RunSpec, SpecError
+from workbench.runs.store.create import snapshot_bytes
+from workbench.runs.store.ending import read_ending, read_status
 from workbench.runs.store.places import is_run
-from workbench.runs.store.store import FINISHED, read_ending, read_status, snapshot_bytes
+from workbench.runs.store.status import FINISHED
 
 PROCESS = 250 * MIB
 """An interpreter with the packages and the compiled kernels of a run."""
-TEXT = 80
-"""A title or a word, as Python holds it."""
 READING, MEASURING = 28, DOUBLE
 """Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
 WRITING, ENDING, ENDING_IN_MEMORY = 2, 2, 2
@@ -70,14 +70,14 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     spec, train, test = planned
     engine, model, options = spec.parts(train)
     own, snapshot = engine.memory(train, model, options), snapshot_bytes(spec, train)
-    corpora = corpus_bytes(train) + (corpus_bytes(test) if spec.test else 0)
-    dense = model.n_topics * (train.n_documents + train.n_words) * DOUBLE
+    corpora, sizes = train.memory_bytes + (test.memory_bytes if spec.test else 0), model.dims(train)
+    dense = sizes.get("topic", 0) * (sizes.get("document", 0) + sizes.get("word", 0)) * DOUBLE
     kept = 0 if stored else snapshot * -(-spec.n_iterations // spec.snapshot_every)
-    begun = dense + 4 * train.n_tokens if spec.start else 0
+    begun = dense + 4 * train.n_items if spec.start else 0
     working = own.state + own.indices + kept + begun
     moments = {
-        (0, READING * train.n_pairs if stored else 0),
-        (working, max(own.step, own.look + max(MEASURING * train.n_pairs, WRITING * snapshot))),
+        (0, READING * len(train.weights) if stored else 0),
+        (working, max(own.step, own.look + max(MEASURING * len(train.weights), WRITING * snapshot))),
         (2 * kept, (ENDING if stored else ENDING_IN_MEMORY) * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
@@ -89,21 +89,14 @@ def state_bytes(spec: RunSpec, train: Corpus) -> int:
     return engine.memory(train, model, options).state
 
 
-def corpus_bytes(corpus: Corpus) -> int:
-    """Of its arrays and texts, with the numbers of tokens and documents that every engine asks for."""
-    texts = corpus.n_words + sum(
-        corpus.n_documents for field in ("titles", "authors", "labels", "times") if getattr(corpus, field) is not None
-    )
-    return corpus.n_pairs * (4 + 4 + 8 + 4) + corpus.n_documents * 16 + texts * TEXT
-
-
 # ---------------------------------------------------------------------- what is said, and what is refused
 
 
 def outlook_on_memory(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
     """What runs take, the largest ``jobs`` of them at a time: as in "about 1.2 GB of memory"."""
     grows = any(run.spec.parts()[0].grows for run in planned)
-    return f"about {told(at_a_time(planned, jobs, stored))} of memory{', more if more topics are found' if grows else ''}"
+    more = ", more if more topics are found" if grows else ""
+    return f"about {format_size(at_a_time(planned, jobs, stored))} of memory{more}"
 
 
 def at_a_time(planned: list[Planned], jobs: int, stored: bool = True) -> int:
@@ -135,10 +128,10 @@ def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored
     """
     if not planned:
         return
-    found, there = at_a_time(planned, jobs, stored), room()
+    found, there = at_a_time(planned, jobs, stored), available_memory()
     largest = max(planned, key=lambda run: predict_memory(run, stored).total)
-    spared = 0 if not here or there.says.startswith("WORKBENCH") else PROCESS + predict_memory(largest, stored).corpora
-    free = there.there + spared
+    spared = 0 if not here or there.limit.startswith("WORKBENCH") else PROCESS + predict_memory(largest, stored).corpora
+    free = there.n_bytes + spared
     if found <= free:
         return
     n_fit = next((n for n in range(min(jobs, len(planned)) - 1, 0, -1) if at_a_time(planned, n, stored) <= free), 0)
@@ -151,7 +144,7 @@ def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored
         fewer = most_topics(largest, free, stored)
         ways = _joined([way for way in (ways, f"at most {fewer} topics" if fewer else "") if way])
         ways = f"take {ways}" if ways else "nothing smaller of it fits: take fewer documents or words, or more memory"
-    raise SpecError(f"{subject} about {told(found)} of memory and {there.told()}; {ways}")
+    raise SpecError(f"{subject} about {format_size(found)} of memory and {there.describe()}; {ways}")
 
 
 def smaller(run: Planned) -> Iterator[tuple[str, Planned]]:

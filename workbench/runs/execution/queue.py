@@ -1,57 +1,46 @@
-"""Runs that stand in line, so many of them at work at a time: ``python -m workbench.runs.execution.queue JOBS RUN…``.
+"""A queue of runs, so many of them computed at a time: ``python -m workbench.runs.execution.queue JOBS RUN…``.
 
-A worker that waits for its turn is a whole interpreter with all it has imported; a line of hundreds is one process.
-Whoever lined the runs up may go away. A run in line is `waiting` and is steered as any other: asked to stop it leaves
-the line, asked to pause it lets the others go first.
+A worker that waits would be a whole interpreter with all its imports; a queue of hundreds of runs is one process, which goes
+on when the one that filled it ends. A queued run has the state `waiting` and is controlled as any other: a stop takes it out
+of the queue, a pause lets the others go first.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
-from workbench.runs.execution.control import LOST_AFTER, PAUSED, RUNNING, STOPPED, ask, read_json, replace_json
 from workbench.runs.execution.run import ENDED
-from workbench.runs.execution.worker import launch
+from workbench.runs.execution.worker import launch, spawn
+from workbench.runs.store.ending import read_status
 from workbench.runs.store.places import is_run
-from workbench.runs.store.store import WAITING, read_status
+from workbench.runs.store.status import LOST_AFTER, PAUSED, RUNNING, STOPPED, WAITING, read_json, request, requested, set_state
 
 LOOK_EVERY = 0.3
 BEAT_EVERY = LOST_AFTER / 2
-"""Seconds between two looks at the line, and between two heartbeats of those who wait in it."""
+"""Seconds between two passes over the queue, and between two heartbeats of the runs in it."""
 
 
-def line_up(paths: list[Path], jobs: int) -> None:
-    """Lets the runs be taken to their ends, ``jobs`` at a time and in this order, and returns at once.
-
-    As many as may begin now are launched here; the others wait in a process of their own.
-    """
+def enqueue(paths: list[Path], jobs: int) -> None:
+    """Starts the first ``jobs`` runs, queues the others behind them in a process of their own, and returns at once."""
     paths = [Path(path).resolve() for path in paths]
     for path in paths[:jobs]:
         launch(path)
     waiting = paths[jobs:]
-    if not waiting:
-        return
     for path in waiting:
-        ask(path, RUNNING)
-        _set_state(path, WAITING)
-    with open(waiting[0] / "worker.log", "ab") as log:
-        line = subprocess.Popen(
-            [sys.executable, "-m", "workbench.runs.execution.queue", str(jobs), *map(str, paths)],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        )
-    threading.Thread(target=line.wait, daemon=True).start()  # leaves no zombie behind
+        request(path, RUNNING)
+        set_state(path, WAITING)
+    if waiting:
+        spawn("queue", jobs, *paths, log=waiting[0] / "worker.log")
 
 
-def keep_line(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
-    """Launches those who wait, in order, whenever fewer than ``jobs`` are at work; returns when nobody waits."""
+def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
+    """Launches queued runs, in order, whenever fewer than ``jobs`` are at work; returns when the queue is empty."""
     beaten = 0.0
-    while waiting := [path for path in waiting if _in_line(path)]:
+    while waiting := [path for path in waiting if _is_queued(path)]:
         at_work = [path for path in at_work if is_run(path) and read_status(path)["state"] not in ENDED]
-        ready = [path for path in waiting if _wanted(path) != PAUSED]
+        ready = [path for path in waiting if requested(path) != PAUSED]
         for path in ready[: max(0, jobs - len(at_work))]:
             launch(path)
             waiting.remove(path)
@@ -59,32 +48,24 @@ def keep_line(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
         if time.monotonic() - beaten > BEAT_EVERY:
             beaten = time.monotonic()
             for path in waiting:
-                _set_state(path, PAUSED if _wanted(path) == PAUSED else WAITING)
+                set_state(path, PAUSED if requested(path) == PAUSED else WAITING)
         time.sleep(LOOK_EVERY)
 
 
-def _in_line(path: Path) -> bool:
-    """Is the run in the line? Not when it has gone, is at work without us, or is to stop; what is wanted of it is told."""
+def _is_queued(path: Path) -> bool:
+    """Is the run still to be launched? Not if removed, started elsewhere or stopped; sets the status that was requested."""
     state = read_json(path / "status.json").get("state") if is_run(path) else None
     if state not in (WAITING, PAUSED):
         return False
-    wanted = {STOPPED: STOPPED, PAUSED: PAUSED}.get(_wanted(path), WAITING)
+    wanted = {STOPPED: STOPPED, PAUSED: PAUSED}.get(requested(path), WAITING)
     if state != wanted:
-        _set_state(path, wanted)
+        set_state(path, wanted)
     return wanted != STOPPED
-
-
-def _wanted(path: Path) -> str | None:
-    return read_json(path / "control.json").get("wanted")
-
-
-def _set_state(path: Path, state: str) -> None:
-    replace_json(path / "status.json", read_json(path / "status.json") | {"state": state, "time": time.time()})
 
 
 def main() -> int:
     jobs, paths = int(sys.argv[1]), [Path(path) for path in sys.argv[2:]]
-    keep_line(paths[:jobs], paths[jobs:], jobs)
+    run_queue(paths[:jobs], paths[jobs:], jobs)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""A run in a store, in the hands of whoever looks at it: notebook, page or command line."""
+"""`Run`: read, pause, resume, stop and annotate a run of a store, from notebook, page or command line."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.runs.execution.control import PAUSED, RUNNING, STOPPED, ask, read_json
 from workbench.runs.execution.worker import launch
 from workbench.runs.spec import RunSpec, whole
+from workbench.runs.store.ending import set_end
+from workbench.runs.store.layout import CAPACITY, StoreError
 from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
-from workbench.runs.store.places import default_store, is_run
-from workbench.runs.store.provenance import taken_on_now
-from workbench.runs.store.store import CAPACITY, FAILED, FINISHED, LOST, RunReader, StoreError, run_paths, set_end
+from workbench.runs.store.places import default_store, is_run, run_paths
+from workbench.runs.store.provenance import other_kernels_warning
+from workbench.runs.store.reader import RunReader
+from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, request, requested
 from workbench.runs.store.writer import remove_run
 
 if TYPE_CHECKING:
     import xarray as xr
 
 ENDING = 1.5
-"""Seconds in which a worker that was told to stop is seen to end."""
+"""Seconds within which a worker that was asked to stop has usually ended."""
 ENDED = (FINISHED, STOPPED, FAILED, LOST)
 
 
@@ -51,7 +53,7 @@ def find_run(run, store: Path | None = None) -> Path:
 
 
 class Run:
-    """A run in a store. Everything is read from and asked through its folder; nothing is kept here.
+    """A run in a store: everything is read from, and controlled through, the files of its folder.
 
     ``run.dataset()`` is what is committed so far; ``pause``, ``resume`` and ``stop`` return at once;
     ``wait`` returns when it has ended, and ``watch`` shows it live.
@@ -67,7 +69,7 @@ class Run:
 
     @property
     def spec(self) -> RunSpec:
-        """The settings, lasting to the present end."""
+        """The settings, with the present last iteration and stop rule."""
         return self._reader.spec()
 
     def status(self) -> dict:
@@ -84,49 +86,49 @@ class Run:
         return self._reader.dataset()
 
     def progress(self) -> xr.Dataset:
-        """The per-iteration part of the Dataset: cheap enough to be read every second."""
+        """The per-iteration variables of the Dataset: cheap enough to be read every second."""
         return self._reader.progress()
 
     @property
     def notes(self) -> Notes:
-        """What people have written about it: ``note``, ``tags`` and ``labels`` of topics; see `workbench.runs.store.notes`."""
+        """``note``, ``tags`` and ``labels`` of topics, as people wrote them; see `workbench.runs.store.notes`."""
         return read_notes(self.path)
 
     def annotate(self, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
-        """Replaces the note, the tags, or both, of which None is left as it is; "" and [] delete."""
+        """Replaces the note, the tags, or both; None leaves what is there, "" and [] delete it."""
         return annotate(self.path, note, tags)
 
     def label(self, topic: int, text: str) -> Notes:
-        """Calls a topic so, in every Dataset of the run from now on (``topic_label``); "" takes the label away."""
+        """Labels a topic, in every Dataset of the run from now on (``topic_label``); "" removes the label."""
         return label_topic(self.path, self.dataset(), topic, text)
 
     @property
     def reader(self) -> RunReader:
-        """For whoever follows the rows one by one."""
+        """Reads the rows one by one."""
         return self._reader
 
     def pause(self) -> None:
-        """Asks the run to hold after its present step."""
-        ask(self.path, PAUSED)
+        """Requests a pause after the present step; returns at once."""
+        request(self.path, PAUSED)
 
     def stop(self) -> None:
-        """Asks the run to end after its present step; it can be resumed."""
-        ask(self.path, STOPPED)
+        """Requests a stop after the present step; the run can be resumed."""
+        request(self.path, STOPPED)
 
     def resume(self, n_iterations: int | None = None) -> None:
-        """Lets a paused run go on, or starts a worker for one that has ended; ``n_iterations`` moves its end."""
+        """Continues a paused run, or starts a worker for one that has ended; ``n_iterations`` moves its end."""
         extend(self.path, n_iterations)
-        was_to_stop = read_json(self.path / "control.json").get("wanted") == STOPPED
-        ask(self.path, RUNNING)
+        was_to_stop = requested(self.path) == STOPPED
+        request(self.path, RUNNING)
         if was_to_stop:
             self.wait(timeout=ENDING)  # its worker may be on the way out
         status = self.status()
         if status["state"] in ENDED and status["iteration"] < status["n_iterations"]:
-            tell_of_other_kernels([self])
+            warn_of_other_kernels([self])
             launch(self.path)
 
     def remove(self) -> None:
-        """Deletes a run that nobody writes."""
+        """Deletes the run, unless a worker is writing it."""
         remove_run(self.path)
 
     def watch(self, axis: str = "iterations", measure: str | None = None):
@@ -147,9 +149,9 @@ class Run:
         return f"Run({self.name!r}, {status['state']}, iteration {status['iteration']} of {status['n_iterations']})"
 
 
-def tell_of_other_kernels(runs: list[Run]) -> None:
-    """Says on stderr that runs are about to be taken on by other kernels than those that made them."""
-    if sentence := taken_on_now([run.name for run in runs if run.reader.by_other_kernels()]):
+def warn_of_other_kernels(runs: list[Run]) -> None:
+    """Prints a warning on stderr where runs are about to continue with other kernels than before."""
+    if sentence := other_kernels_warning([run.name for run in runs if run.reader.by_other_kernels()]):
         print(sentence, file=sys.stderr)
 
 

@@ -1,7 +1,7 @@
 """Every combination of a grid of settings as runs side by side in the store, the same run once.
 
 The runs are those of `workbench.runs.execution.compare`, in worker processes; nothing is kept but what they write.
-So a sweep that was interrupted, or is asked for again with a larger grid, goes on from what is there.
+So a sweep that was interrupted, or is requested again with a larger grid, continues with the runs that are there.
 """
 
 from __future__ import annotations
@@ -18,19 +18,16 @@ from tqdm import tqdm
 from workbench.corpus import Corpus
 from workbench.models.networks.network import Network
 from workbench.runs.execution.compare import failure, side_by_side, work_through
-from workbench.runs.execution.forecast import outlook
+from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import Cell, grid_axes, lay_out
 from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.run import Run
+from workbench.runs.settings import RunSettings, of
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
+from workbench.runs.store.create import create_run
 from workbench.runs.store.places import default_store
-from workbench.runs.store.store import FINISHED, create_run
+from workbench.runs.store.status import FINISHED
 from workbench.runs.warm_start import warm_start_from
-
-SETTINGS_KEPT = (
-    "n_iterations", "seed", "burn_in", "n_threads", "record_every", "snapshot_every", "split", "stop_on", "stop_tolerance",
-)
-"""What a run has in common with the same one begun from another."""
 
 
 def sweep(
@@ -81,7 +78,7 @@ def sweep(
         opened = open_cells(rung, home, jobs)
         cells, runs = [*cells, *rung], [*runs, *opened]
         if progress:
-            print(outlook(rung, opened, jobs), file=sys.stderr)
+            print(forecast(rung, opened, jobs), file=sys.stderr)
         run_cells(opened, jobs, progress)
     for why in failures(runs):
         warnings.warn(why, stacklevel=2)
@@ -131,7 +128,7 @@ def rungs(
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     """The spec of the same run begun from the last counts of another one."""
     warm_start = warm_start_from(run, train, spec.model["n_topics"])
-    kept = {name: getattr(spec, name) for name in SETTINGS_KEPT}
+    kept = of(RunSettings, vars(spec)) | {"split": spec.split}
     return make_spec(train, spec.engine, test=test, options=spec.options, start=warm_start, **kept, **spec.model)
 
 
@@ -164,7 +161,7 @@ def open_cells(cells: list[Cell], store: Path, jobs: int) -> list[Run]:
 
 
 def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
-    """Takes the runs to their ends, each once, with one bar for all; one that fails does not take the others along.
+    """Takes the runs to their ends, each once, with one bar for all; one that fails does not stop the others.
 
     Ctrl-C stops them cleanly and is raised again; `run_cells` then goes on from there.
     """
@@ -177,7 +174,7 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
         smoothing=0,  # engines differ in pace: the mean over all says more about the time left than the last second
     ) as line:
 
-        def look(moved: list[Run]) -> None:
+        def on_progress(moved: list[Run]) -> None:
             before = sum(reached.values())
             for run in moved:
                 status = run.status()
@@ -189,7 +186,7 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
             line.set_description_str(f"{len(finished)} of {len(each)} runs", refresh=False)
             line.update(sum(reached.values()) - before)
 
-        work_through(each, jobs, look)
+        work_through(each, jobs, on_progress)
 
 
 def failures(runs: list[Run]) -> list[str]:

@@ -1,9 +1,9 @@
-"""A position on disk: the state, the model and the scorer's average in one npz, replaced whole, no pickle."""
+"""Checkpoints: the position of a run (state, running average) in one npz, replaced whole, no pickle."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,6 @@ def write_checkpoint(path: Path, position: Position) -> None:
     """Writes the position to the file, or leaves the file as it was."""
     partial = path.with_name(f"{path.name}.partial")
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
-    state |= {f"model_{name}": getattr(position.model, name) for name in _learnt(position.model)}
     with open(partial, "wb") as file:
         np.savez(
             file, iteration=position.iteration, elapsed=position.elapsed, cpu_time=position.cpu_time,
@@ -27,13 +26,15 @@ def write_checkpoint(path: Path, position: Position) -> None:
 
 
 def read_checkpoint(path: Path, engine, model) -> Position | None:
-    """The position in the file; None where there is no whole one. ``model`` is what the run began with."""
+    """The position in the file; None where there is no whole one. ``model``: that of the spec."""
 
     def position(file) -> Position:
-        state = engine.state(*(_restored(file[f"state_{name}"]) for name in engine.state._fields))
-        learnt = {name: _field(file[f"model_{name}"]) for name in _learnt(model) if f"model_{name}" in file}
+        names = engine.state._fields
+        found = {name: _restored(file[f"state_{name}"]) for name in names if f"state_{name}" in file}
+        if "alpha" in names and "alpha" not in found:
+            found |= _priors_before(file, model)
         clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
-        return Position(int(file["iteration"]), state, _average(file), *clocks, replace(model, **learnt))
+        return Position(int(file["iteration"]), engine.state(*(found[name] for name in names)), _average(file), *clocks)
 
     return _read(path, position)
 
@@ -44,7 +45,7 @@ def read_average(path: Path) -> tuple[int, Average] | None:
 
 
 def _read(path: Path, take):
-    """What is taken out of the open file; None where it is missing or damaged."""
+    """What ``take`` makes of the open file; None where it is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return take(file)
@@ -56,18 +57,14 @@ def _read(path: Path, take):
         raise
 
 
-def _learnt(model) -> list[str]:
-    """The fields of a model that may change as it is learnt; of a network none do, what it learns is in the state."""
-    return [field.name for field in fields(model) if field.name in ("alpha", "beta")]
+def _priors_before(file, model) -> dict:
+    """alpha and beta of LDA from checkpoints of versions that wrote them beside the state or, still older, not at all."""
+    model = replace(model, **{name: file[f"model_{name}"].tolist() for name in ("alpha", "beta") if f"model_{name}" in file})
+    return {"alpha": model.alphas, "beta": model.beta}
 
 
 def _average(file) -> Average:
     return Average(file["probability"], int(file["n_averaged"]))
-
-
-def _field(value: np.ndarray):
-    """A field of a model: a number, or a tuple of them."""
-    return value.item() if value.ndim == 0 else tuple(value.tolist())
 
 
 def _restored(values: np.ndarray):

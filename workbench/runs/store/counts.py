@@ -1,4 +1,4 @@
-"""The counts of a run's snapshots as a Dataset that reads them when they are used, or says that they are gone.
+"""The counts of a run's snapshots as a lazy Dataset, with an error where a snapshot was deleted since.
 
 A run that goes on thins its snapshots out (`workbench.runs.store.writer`), and Zarr reads what was deleted as zeros. So after
 every read it is looked up whether the run still has what was read.
@@ -15,23 +15,23 @@ from xarray.core.indexing import IndexingSupport, LazilyIndexedArray, explicit_i
 
 
 class SnapshotGone(ValueError):
-    """Which snapshot a Dataset knows and its run has dropped since, and what to do."""
+    """A snapshot of a Dataset was deleted by its run since; the message names it and what to do."""
 
 
 def read_counts(path: Path, arrays: dict[str, tuple], iterations, n_snapshots: int) -> xr.Dataset:
-    """The arrays (snapshot, …) of a run, with all the slots that they have room for.
+    """The arrays (snapshot, …) of a run at their full capacity of snapshots, read when they are used.
 
     arrays : by name, the dims and the array in the store.
-    iterations : (slot,) the array in the store that tells which iteration each slot holds now, 0 where it was dropped;
+    iterations : (slot,) the array in the store with the iteration that each slot holds now, 0 where it was deleted;
         the first ``n_snapshots`` of them are known.
 
-    Using a snapshot that was dropped since raises `SnapshotGone`.
+    Using a snapshot that was deleted since raises `SnapshotGone`.
     """
     return xr.open_dataset(path, engine=_Counts, arrays=arrays, iterations=iterations, n_snapshots=n_snapshots)
 
 
 class _Counts(BackendEntrypoint):
-    """What makes xarray keep in memory what was read once."""
+    """The backend through which xarray opens the arrays, and caches what was read."""
 
     def open_dataset(self, filename_or_obj, *, drop_variables=None, arrays, iterations, n_snapshots):
         known = iterations[:n_snapshots]
@@ -42,7 +42,7 @@ class _Counts(BackendEntrypoint):
 
 
 class _OfSnapshots(BackendArray):
-    """One of the arrays."""
+    """One of the arrays, that checks after every read that its snapshots are still there."""
 
     def __init__(self, array, iterations, known: np.ndarray, path: str):
         self._array, self._iterations, self._known, self._path = array, iterations, known, path

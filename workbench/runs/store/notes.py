@@ -1,8 +1,7 @@
-"""What people write about a run: a note, tags, and labels of its topics; in its folder, beside what it computed.
+"""Notes that people write about a run: a note, tags, and labels of its topics, in ``notes.json`` of its folder.
 
-``notes.json`` is replaced whole and has no part in the hash of a run. It may be written while the run is: nobody who
-computes reads it. A label carries what its topic was like when it was given, so that it finds its topic again where an
-engine has numbered them anew.
+The file is replaced whole and has no part in the hash of a run; workers do not read it, so it may change while the run is
+written. A label is stored with the top words of its topic, so that it can be matched to the topic where an engine renumbers.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ from unicodedata import category
 import numpy as np
 from filelock import FileLock, Timeout
 
-from workbench.runs.execution.control import replace_json
+from workbench.errors import InputError
 from workbench.runs.spec import RunSpec
+from workbench.runs.store.status import replace_json
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,21 +28,21 @@ LONGEST_NOTE, LONGEST_TAG, LONGEST_LABEL = 10_000, 40, 80
 """Characters."""
 MOST_TAGS = 30
 KEPT_WORDS = 50
-"""Top words that a label keeps of its topic, with their probabilities."""
+"""Top words of its topic that are stored with a label, with their probabilities."""
 MARGIN = 0.1
-"""By so much another topic must be nearer than that of the label's number, for the label to move there."""
+"""By how much another topic must be nearer than that of the label's number, for the label to move there."""
 FARTHEST = 0.7
-"""A label moves to no topic that is farther off than this, from 0 to 1."""
-PATIENCE = 5.0
-"""Seconds that one writer waits for another, who takes milliseconds."""
+"""Largest distance, from 0 to 1, at which a label is moved to a topic."""
+LOCK_TIMEOUT = 5.0
+"""Seconds that one writer waits for another, which takes milliseconds."""
 
 
-class NoteError(ValueError):
-    """What a note, a tag or a label wanted, what came, and what to do, in one sentence."""
+class NoteError(InputError):
+    """A note, tag or label that is refused."""
 
 
 class Label(NamedTuple):
-    """What a person calls a topic, and what the topic was like then."""
+    """The label of a topic, with the top words of the topic when it was labelled."""
 
     text: str
     topic: int                        # its number then
@@ -85,7 +85,7 @@ def read_notes(path: Path) -> Notes:
 
 
 def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
-    """Replaces the note, the tags, or both; None leaves what is there, "" and [] delete it. Gives all notes.
+    """Replaces the note, the tags, or both; None leaves what is there, "" and [] delete it. Returns all notes.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = N
 
 
 def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
-    """Calls a topic of the last snapshot so; "" takes its label away. Gives all notes.
+    """Labels a topic of the last snapshot; "" removes its label. Returns all notes.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
 
 
 def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
-    """Which topic of the run's last snapshot each label belongs to: number → text, in the order of the numbers.
+    """The labels of topics of the run's last snapshot: number → text, in the order of the numbers.
 
     A label belongs to the topic of its number, unless the words of another one are clearly nearer to those of the topic
     that was labelled; no topic has two. A label whose topic is gone is left out, and kept in the notes.
@@ -180,7 +180,7 @@ def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
 
 
 def _distances(label: Label, phi: np.ndarray, place: dict[str, int]) -> np.ndarray:
-    """(topic,) from 0 to 1."""
+    """(topic,) Jensen-Shannon distances of a label's topic to each, from 0 to 1."""
     from scipy.spatial.distance import cdist
 
     known = [(place[word], p) for word, p in zip(label.words, label.probabilities, strict=True) if word in place]
@@ -192,10 +192,10 @@ def _distances(label: Label, phi: np.ndarray, place: dict[str, int]) -> np.ndarr
 
 
 def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
-    """Replaces the notes by what the change makes of them, one writer at a time."""
+    """Applies a change to the notes, one writer at a time."""
     path = Path(path)
     try:
-        with FileLock(str(path / f"{FILE}.lock"), timeout=PATIENCE):
+        with FileLock(str(path / f"{FILE}.lock"), timeout=LOCK_TIMEOUT):
             notes = change(read_notes(path))
             values = notes._asdict() | {"labels": [label._asdict() for label in notes.labels]}
             replace_json(path / FILE, values)

@@ -1,6 +1,7 @@
-"""Which kernels made a run: its versions tell those that it began with, `kernels.json` those that took it on later.
+"""Provenance: which versions of the kernels computed which iterations of a run.
 
-A kernel that was edited may add in another order, and a chain that it takes on is then not that of an uninterrupted run.
+The first is among the versions that the run was made with, later ones are in `kernels.json`. A kernel that was edited may add
+in another order, and a chain that it continues is then not that of an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -8,40 +9,41 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.kernels.jit import sources_hash
-from workbench.runs.execution.control import read_json, replace_json
+from workbench.runs.store.status import read_json, replace_json
 
 KERNELS = sources_hash()
-"""Those of this process."""
+"""The hash of the kernels of this process."""
 
 
-def makers(path: Path, versions: dict[str, str]) -> list[list]:
-    """[iteration after which they made it, hash of the kernels], in order; empty for a run from before this was recorded.
+def provenance(path: Path, versions: dict[str, str]) -> list[list]:
+    """[iteration after which they computed, hash of the kernels], in order; empty for a run from before this was recorded.
 
-    versions : what the run began with; see `workbench.runs.dataset.versions`.
+    versions : those that the run was made with; see `workbench.runs.dataset.versions`.
     """
     began = versions.get("kernels")
     return read_json(path / "kernels.json").get("made_by") or ([[0, began]] if began else [])
 
 
-def take_on(path: Path, versions: dict[str, str], iteration: int) -> None:
-    """Records that the kernels of this process make what comes after the iteration, where others made what is there."""
-    known = makers(path, versions)
-    made = [maker for maker in known if maker[0] < iteration]
-    if not made or made[-1][1] != KERNELS:
-        made.append([iteration, KERNELS])
-    if known and made != known:
-        replace_json(path / "kernels.json", {"made_by": made})
+def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> None:
+    """Records that the kernels of this process compute what comes after the iteration, where others computed what is there."""
+    known = provenance(path, versions)
+    entries = [entry for entry in known if entry[0] < iteration]
+    if not entries or entries[-1][1] != KERNELS:
+        entries.append([iteration, KERNELS])
+    if known and entries != known:
+        replace_json(path / "kernels.json", {"made_by": entries})
 
 
-def taken_on(made: list[list]) -> str:
-    """The makers of a run in words, if there were several: ``made by kernels 1a2b, 3c4d after iteration 20``."""
-    if len(made) < 2:
+def describe_provenance(entries: list[list]) -> str:
+    """The provenance of a run in words, if kernels have changed: ``made by kernels 1a2b, 3c4d after iteration 20``."""
+    if len(entries) < 2:
         return ""
-    return f"made by kernels {', '.join([made[0][1], *(f'{kernels} after iteration {n}' for n, kernels in made[1:])])}"
+    later = (f"{kernels} after iteration {n}" for n, kernels in entries[1:])
+    return f"made by kernels {', '.join([entries[0][1], *later])}"
 
 
-def taken_on_now(names: list[str]) -> str:
-    """What is to be said when runs that other kernels made go on; empty where there are none."""
+def other_kernels_warning(names: list[str]) -> str:
+    """The sentence for runs that go on with other kernels than before; empty where there are none."""
     if not names:
         return ""
     were = f"run {names[0]!r} was" if len(names) == 1 else f"runs {', '.join(map(repr, names))} were"

@@ -1,6 +1,6 @@
-"""Writing a run: rows, snapshots, checkpoints and the heartbeat, so that a kill at any moment loses nothing committed.
+"""Writes a run: rows, snapshots, checkpoints and the heartbeat, so that a kill at any moment loses nothing committed.
 
-See `workbench.runs.store.store` for the layout of the folder.
+See `workbench.runs.store.layout` for the files of the folder.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
+from workbench.data.saving import partial_of
 from workbench.runs.dataset import row_of
-from workbench.runs.execution.control import PAUSED, RUNNING, partial_of, replace_json
 from workbench.runs.loop import Position, Row, initial_position
 from workbench.runs.recorded import recorded
 from workbench.runs.store.archive import get_warm_start
 from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
 from workbench.runs.store.chunks import open_arrays, put_rows
-from workbench.runs.store.provenance import take_on
-from workbench.runs.store.store import DATA, ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group, read_spec, settle
+from workbench.runs.store.ending import read_spec, settle
+from workbench.runs.store.layout import ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group
+from workbench.runs.store.places import DATA
+from workbench.runs.store.provenance import record_provenance
+from workbench.runs.store.status import PAUSED, RUNNING, replace_json
 
 FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
 CHECKPOINT_EVERY = 5.0
@@ -63,7 +66,7 @@ class RunWriter:
         self._lock.release()
 
     def lock(self):
-        """Takes the lock of the run, whatever else is in its folder; a context that gives it back."""
+        """Acquires the lock of the run, whatever else is in its folder; a context that releases it."""
         try:
             return self._lock.acquire()
         except Timeout:
@@ -80,11 +83,12 @@ class RunWriter:
         leaves = recorded(self.spec)
         self._variables, self._n_topics_at_first = leaves.variables, leaves.sizes.get("topic", 0)
         self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
-        self._made_with, self._goes_on = group.attrs["versions"], False
-        books = open_arrays(group, ("numbers", "snapshot_iteration", "committed"))
-        self._numbers, self._snapshot_iteration, self._committed = books
+        self._versions, self._has_provenance = group.attrs["versions"], False
+        self._numbers, self._snapshot_iteration, self._committed = open_arrays(
+            group, ("numbers", "snapshot_iteration", "committed")
+        )
         self._counts = dict(zip(self._layout.kept, open_arrays(group, self._layout.kept), strict=True))
-        self.n_rows, self._n_snapshots, self._n_topics = Committed.of(self._committed, self._room())
+        self.n_rows, self._n_snapshots, self._n_topics = Committed.of(self._committed, self._capacity())
         self._known = self._numbers[: self.n_rows] if self.n_rows else np.empty((0, self._numbers.shape[1]))
         first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
         self._chunk_start, self._chunk = first, np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan)
@@ -97,7 +101,7 @@ class RunWriter:
         self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(2)
 
     def position(self, train, test) -> Position:
-        """Where to go on: the last checkpoint, or the beginning."""
+        """The position to continue from: the last checkpoint, or that before the first iteration."""
         engine, model, _ = self.spec.parts(train)
         known = read_checkpoint(self.path / "checkpoint.npz", engine, model)
         if known is not None:
@@ -109,13 +113,13 @@ class RunWriter:
 
     def record(self, row: Row) -> None:
         self._grow_to(row.n_topics)
-        values = row_of(row, self._layout.names, self._layout.vectors, self._room())
+        values = row_of(row, self._layout.names, self._layout.vectors, self._capacity())
         if len(self._known) and row.iteration <= self._known[-1, 0]:
             self._compare(row.iteration, values)
             return
-        if not self._goes_on:
-            take_on(self.path, self._made_with, int(self._known[-1, 0]) if len(self._known) else 0)
-            self._goes_on = True
+        if not self._has_provenance:
+            record_provenance(self.path, self._versions, int(self._known[-1, 0]) if len(self._known) else 0)
+            self._has_provenance = True
         at = self.n_rows - self._chunk_start
         self._chunk[at] = values
         self._chunk[at, self._clocks] = self._latest = np.maximum(self._latest, values[self._clocks])
@@ -123,20 +127,20 @@ class RunWriter:
         if at + 1 == ROWS_PER_CHUNK or time.monotonic() >= self._flush_due:
             self.flush()
 
-    def _room(self) -> int:
-        """Topics that the arrays have room for."""
+    def _capacity(self) -> int:
+        """Topics that the arrays can hold."""
         return self._layout.n_topics(self._numbers.shape[1])
 
     def _grow_to(self, n_topics: int) -> None:
-        """Makes room for so many topics, by a half more than there was; the commit counter says how many there are."""
-        self._n_topics, room = max(self._n_topics, n_topics), self._room()
-        if n_topics <= room:
+        """Enlarges the arrays for so many topics, by at least a half; how many are valid is in the commit counter."""
+        self._n_topics, capacity = max(self._n_topics, n_topics), self._capacity()
+        if n_topics <= capacity:
             return
-        room = max(n_topics, room + room // 2)
+        capacity = max(n_topics, capacity + capacity // 2)
         for name, array in self._counts.items():
             dims = self._variables[name].dims
-            array.resize(tuple(room if dim == "topic" else n for dim, n in zip(dims, array.shape, strict=True)))
-        self._numbers.resize((self._numbers.shape[0], self._layout.n_columns(room)))  # last: they tell how much room there is
+            array.resize(tuple(capacity if dim == "topic" else n for dim, n in zip(dims, array.shape, strict=True)))
+        self._numbers.resize((self._numbers.shape[0], self._layout.n_columns(capacity)))  # last: the capacity is read from it
         more = self._numbers.shape[1] - self._chunk.shape[1]
         self._chunk, self._known = (np.pad(rows, [(0, 0), (0, more)]) for rows in (self._chunk, self._known))
 
@@ -166,7 +170,7 @@ class RunWriter:
         self.flush()
 
     def _thin(self) -> None:
-        """Drops every other old snapshot once there are more than the budget allows."""
+        """Deletes every other old snapshot once there are more than the budget allows."""
         kept = np.flatnonzero(self._iterations)
         if len(kept) <= max(2, self._snapshots_kept * (self._n_topics_at_first or 1) // (self._n_topics or 1)):
             return
@@ -198,7 +202,7 @@ class RunWriter:
         self.spec = read_spec(self.path)
 
     def flush(self) -> None:
-        """Writes what is buffered, the commit counter last."""
+        """Writes the buffered rows, the commit counter last."""
         began, used = time.monotonic(), self.n_rows - self._chunk_start
         if used:
             put_rows(self._numbers, self._chunk_start, self._chunk)
@@ -211,9 +215,9 @@ class RunWriter:
     # ------------------------------------------------------------------ the heartbeat
 
     def beat(self, state: str, message: str = "") -> None:
-        """Says what is the case: the state, how far, how long yet."""
+        """Writes the heartbeat: the state, the iteration, the time left."""
         if state == PAUSED:
-            self._began_at = None  # a pause says nothing about the pace
+            self._began_at = None  # a pause must not count in the pace
         replace_json(self.path / "status.json", {
             "state": state, "iteration": self.iteration, "time_left": self._time_left(state), "message": message,
             "time": time.time(), "pid": os.getpid(),
@@ -227,7 +231,7 @@ class RunWriter:
 
 
 def remove_run(path: Path) -> None:
-    """Deletes a run that nobody writes, damaged or whole; its corpus stays for the other runs.
+    """Deletes a run that no process writes, damaged or whole; its corpus stays for the other runs.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 // The picture of a network, and of each level what its rows draw. A level of few rows is written out; of many, such as authors,
 // there is a list that is searched here, in the browser, and a row of it is opened by a click.
-const FEW = 12, SHOWN = 50, UNIT = 44
+const FEW = 12, SHOWN = 50
 
 export function render({ model }) {
   const said = element("p", { className: "hint" }), picture = element("figure"), levels = element("div", { className: "levels" })
@@ -12,27 +12,9 @@ export function render({ model }) {
   // ------------------------------------------------------------- the picture
 
   function draw() {
-    const one = model.network
-    picture.hidden = !one.name
-    if (!one.name) return
-    const line = (points) => points.map((point, at) => `${at ? "L" : "M"}${point[0]} ${point[1]}`).join("")
-    const label = (x, y, text, kind) => {
-      const made = shape("text", { x, y, dy: "0.35em", "text-anchor": "middle", class: kind })
-      put(made, text)
-      return made
-    }
-    const drawn = shape("svg", { viewBox: `0 0 ${one.width} ${one.height}`, role: "img", style: `max-width: ${Math.round(UNIT * one.width)}px` },
-      ...one.arrows.flatMap((arrow) => [
-        shape("path", { d: line(arrow.path), class: arrow.chooses ? "arrow" : "arrow decides" }),
-        shape("path", { d: line(arrow.head) + "Z", class: "head" }), label(arrow.x, arrow.y, arrow.name, "variable"),
-      ]),
-      ...one.levels.flatMap((level) => [
-        shape("ellipse", { cx: level.x, cy: level.y, rx: one.radii[0], ry: one.radii[1], class: level.kind }),
-        label(level.x, level.y, level.name, "level"),
-        ...level.rows.map((text, at) => label(level.x, level.y + one.radii[1] + 0.25 + 0.3 * at, text, "rows")),
-      ]))
-    set(drawn, { "aria-label": `network ${one.name}: ${one.levels.map((level) => `${level.name}: ${level.told}`).join("; ")}` })
-    picture.replaceChildren(drawn, element("figcaption", { className: "hint",
+    picture.hidden = !model.network.svg
+    picture.innerHTML = model.network.svg || ""   // drawn by the server, its letters as outlines
+    picture.append(element("figcaption", { className: "hint",
       textContent: "Ellipses are levels (grey: known, open: estimated), arrows variables; dotted where one only decides what is visited." }))
   }
 

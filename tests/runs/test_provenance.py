@@ -1,0 +1,130 @@
+"""A run that other kernels take on: it is said once, recorded, and nothing else changes."""
+
+import json
+from pathlib import Path
+
+import pytest
+import zarr
+
+import workbench as wb
+from workbench.kernels.jit import sources_hash
+from workbench.runs.dataset import versions
+from workbench.runs.execution.run import Run
+from workbench.runs.spec import make_spec
+from workbench.runs.store.create import create_run
+from workbench.runs.store.places import DATA
+from workbench.runs.store.provenance import KERNELS, describe_provenance, other_kernels_warning, provenance, record_provenance
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+SENTENCE = (
+    "run 'mine' was made by other kernels than those that go on now: from here the numbers may differ from those of an "
+    "uninterrupted run; fit anew under another name where that matters\n"
+)
+
+
+@pytest.fixture
+def run(thirty_documents, store):
+    """A finished run of 6 iterations."""
+    wb.fit(thirty_documents[0], "cgs", n_topics=3, n_iterations=6, record_every=2, name="mine", store=store, progress=False)
+    return Run(store / "mine")
+
+
+def made_by_others(run: Run, kernels: str | None = "0123456789ab") -> Run:
+    """The run with the record of kernels from another time, or with none."""
+    group = zarr.open_group(str(run.path / DATA))
+    known = {name: version for name, version in group.attrs["versions"].items() if name != "kernels"}
+    group.attrs["versions"] = known | ({"kernels": kernels} if kernels else {})
+    return Run(run.path)
+
+
+def test_a_run_records_the_kernels_that_it_begins_with(run, thirty_documents):
+    in_memory = wb.fit(thirty_documents[0], "cgs", n_topics=3, n_iterations=2, progress=False)
+    for dataset in (run.dataset(), in_memory):
+        assert json.loads(dataset.attrs["versions"])["kernels"] == KERNELS == versions()["kernels"] == sources_hash()
+        assert "taken_on" not in dataset.attrs
+    assert run.reader.provenance() == [[0, KERNELS]] and not run.reader.by_other_kernels()
+
+
+def test_the_same_kernels_go_on_without_a_word(run, capsys):
+    went_on = wb.resume(run, n_iterations=8, progress=False)
+    assert capsys.readouterr().err == "" and "taken_on" not in went_on.attrs
+    assert not (run.path / "kernels.json").exists()
+
+
+def test_other_kernels_say_so_once_and_are_recorded(run, capsys):
+    known = made_by_others(run).spec.hash
+    went_on = wb.resume(run, n_iterations=8, progress=False)
+    assert capsys.readouterr().err == SENTENCE
+    told = f"made by kernels 0123456789ab, {KERNELS} after iteration 6"
+    assert went_on.attrs["taken_on"] == wb.open_run(run.path).attrs["taken_on"] == told
+    assert went_on.attrs["spec_hash"] == known and went_on.sizes["iteration"] == 4
+    assert "0123456789ab" in went_on.attrs["versions"]  # what it began with
+    again = wb.resume(run, n_iterations=12, progress=False)
+    assert capsys.readouterr().err == "" and again.attrs["taken_on"] == told
+    wb.resume(run, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_finished_run_of_other_kernels_is_only_looked_at(run, capsys):
+    made_by_others(run)
+    assert "taken_on" not in wb.resume(run, progress=False).attrs
+    assert capsys.readouterr().err == ""
+
+
+def test_a_worker_in_the_background_is_told_of_by_whoever_starts_it(run, capsys, monkeypatch):
+    monkeypatch.setattr("workbench.runs.execution.run.launch", lambda path: None)
+    made_by_others(run).resume(n_iterations=8)
+    assert capsys.readouterr().err == SENTENCE
+
+
+def test_a_run_from_before_this_was_recorded_goes_on_without_a_word(run, capsys):
+    made_by_others(run, None)
+    went_on = wb.resume(run, n_iterations=8, progress=False)
+    assert capsys.readouterr().err == "" and "taken_on" not in went_on.attrs
+    assert Run(run.path).reader.provenance() == [] and not (run.path / "kernels.json").exists()
+
+
+def test_golden_runs_are_of_unknown_kernels():
+    golden = [run for schema in sorted(GOLDEN.glob("schema-*")) for run in wb.open_runs(schema)]
+    assert len(golden) > 6
+    for run in golden:
+        assert run.reader.provenance() == [] and not run.reader.by_other_kernels()
+
+
+def test_rows_that_are_repeated_after_a_kill_belong_to_those_who_made_them_first(run):
+    """Without a checkpoint all six iterations come again, and are the same bits."""
+    made_by_others(run)
+    (run.path / "checkpoint.npz").unlink()
+    wb.resume(run, n_iterations=8, progress=False)
+    assert Run(run.path).reader.provenance() == [[0, "0123456789ab"], [6, KERNELS]]
+
+
+def test_a_run_without_a_row_belongs_to_those_who_make_its_first(tmp_path):
+    began = {"kernels": "older"}
+    record_provenance(tmp_path, began, 0)
+    assert provenance(tmp_path, began) == [[0, KERNELS]] and describe_provenance(provenance(tmp_path, began)) == ""
+
+
+def test_a_run_that_has_no_row_yet_begins_without_a_word(thirty_documents, store, capsys):
+    train, _ = thirty_documents
+    run = made_by_others(Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None)))
+    assert "taken_on" not in wb.resume(run, progress=False).attrs and capsys.readouterr().err == ""
+    assert Run(run.path).reader.provenance() == [[0, KERNELS]]
+
+
+def test_makers_that_left_nothing_are_forgotten(tmp_path, monkeypatch):
+    began = {"kernels": "a"}
+    for kernels, iteration in (("b", 20), ("c", 20), ("d", 30), ("d", 40)):
+        monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", kernels)
+        record_provenance(tmp_path, began, iteration)
+    assert provenance(tmp_path, began) == [[0, "a"], [20, "c"], [30, "d"]]
+    assert describe_provenance(provenance(tmp_path, began)) == "made by kernels a, c after iteration 20, d after iteration 30"
+    monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", "a")
+    record_provenance(tmp_path, began, 20)
+    assert provenance(tmp_path, began) == [[0, "a"]]
+
+
+def test_several_runs_share_a_sentence():
+    assert other_kernels_warning([]) == ""
+    both = "runs 'one', 'two' were made by other kernels than those that go on now: "
+    assert other_kernels_warning(["one", "two"]).startswith(both)

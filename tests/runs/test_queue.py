@@ -1,0 +1,104 @@
+"""Runs that wait in the queue, one process for all."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.runs.execution import queue, worker
+from workbench.runs.execution.run import Run
+from workbench.runs.spec import make_spec
+from workbench.runs.store.create import create_run
+from workbench.runs.store.status import FINISHED, PAUSED, RUNNING, STOPPED, WAITING, read_json, request, set_state
+
+
+@pytest.fixture
+def paths(thirty_documents, store):
+    """Four runs that nobody has begun."""
+    train, test = thirty_documents
+    specs = [make_spec(train, "svb", 3, test=test, n_iterations=5, seed=seed) for seed in range(4)]
+    return [create_run(store, spec, train, test) for spec in specs]
+
+
+@pytest.fixture
+def launched(monkeypatch):
+    """The names of the runs that were launched, which then are at work."""
+    names = []
+
+    def launch(path):
+        names.append(path.name)
+        set_state(path, RUNNING)
+
+    monkeypatch.setattr(queue, "launch", launch)
+    monkeypatch.setattr(queue, "LOOK_EVERY", 0.01)
+    return names
+
+
+def queued(paths, jobs, monkeypatch) -> list[str]:
+    """Queues runs; the command of the process that would work the queue off."""
+    commands = []
+    monkeypatch.setattr(worker.subprocess, "Popen", lambda command, **_: commands.append(command) or SimpleNamespace(wait=int))
+    queue.enqueue(paths, jobs)
+    return commands[0] if commands else []
+
+
+def until_state(path, state):
+    for _ in range(1000):
+        if read_json(path / "status.json").get("state") == state:
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError(f"{path.name} is never {state}")
+
+
+def test_so_many_begin_at_once_and_the_others_wait(paths, launched, monkeypatch):
+    command = queued(paths, 2, monkeypatch)
+    assert launched == [path.name for path in paths[:2]]
+    assert [Run(path).state for path in paths] == [RUNNING, RUNNING, WAITING, WAITING]
+    assert command[-5:] == ["2", *map(str, paths)]
+
+
+def test_no_process_is_started_where_nobody_has_to_wait(paths, launched, monkeypatch):
+    assert queued(paths, 4, monkeypatch) == [] and len(launched) == 4
+
+
+def test_the_next_begins_when_one_has_ended_or_gone_and_one_that_is_to_stop_leaves_the_queue(paths, launched, monkeypatch):
+    queued(paths, 1, monkeypatch)
+    request(paths[1], STOPPED)
+    keeper = threading.Thread(target=queue.run_queue, args=(paths[:1], paths[1:], 1), daemon=True)
+    keeper.start()
+    until_state(paths[1], STOPPED)
+    assert launched == [paths[0].name]
+    set_state(paths[0], FINISHED)
+    until_state(paths[2], RUNNING)
+    assert read_json(paths[3] / "status.json")["state"] == WAITING
+    Run(paths[2]).remove()
+    keeper.join(20)
+    assert launched == [paths[at].name for at in (0, 2, 3)] and not keeper.is_alive()
+
+
+def test_one_that_is_paused_in_the_queue_lets_the_others_go_first_and_goes_on_when_asked(paths, launched, monkeypatch):
+    queued(paths[:3], 1, monkeypatch)
+    request(paths[1], PAUSED)
+    keeper = threading.Thread(target=queue.run_queue, args=(paths[:1], paths[1:3], 1), daemon=True)
+    keeper.start()
+    until_state(paths[1], PAUSED)
+    set_state(paths[0], FINISHED)
+    until_state(paths[2], RUNNING)
+    set_state(paths[2], STOPPED)
+    assert Run(paths[1]).state == PAUSED
+    Run(paths[1]).resume()
+    keeper.join(20)
+    assert launched == [paths[at].name for at in (0, 2, 1)]
+
+
+def test_one_that_is_to_stop_is_not_launched_although_a_place_is_free(paths, launched, monkeypatch):
+    set_state(paths[0], WAITING)
+    request(paths[0], STOPPED)
+    queue.run_queue([], paths[:1], 1)
+    assert launched == [] and Run(paths[0]).state == STOPPED
+
+
+@pytest.mark.slow
+def test_a_queue_is_worked_off_by_processes(paths):
+    queue.enqueue(paths[:3], 1)
+    assert [Run(path).wait(300) for path in paths[:3]] == [FINISHED] * 3

@@ -1,0 +1,159 @@
+"""The flags that commands share: those of the settings of a run, made from their description, and the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Annotated, get_type_hints
+
+import typer
+
+from workbench.cli import end_with
+from workbench.errors import ALONE, Got, InputError, Named
+from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, SplitSettings, names
+
+CorpusName = Annotated[str, typer.Argument(metavar="CORPUS", help="A name of `workbench data list`, or a file or folder.")]
+Engine = Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")]
+Options = Annotated[
+    list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the engine, as r=1.")
+]
+Seeds = Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")]
+Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default.")]
+Start = Annotated[
+    str | None, typer.Option("--start", metavar="RUN", help="Begin from the last counts of this run, not at random.")
+]
+Threads = Annotated[int, typer.Option("--threads", help=SETTINGS["n_threads"].metadata["help"])]
+Vocabulary = Annotated[Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")]
+Read = Annotated[
+    list[str] | None,
+    typer.Option("--read", metavar="NAME=VALUE", help="How a file is read: text=COLUMN, title=, label=, min_documents=5 …"),
+]
+Detach = Annotated[bool, typer.Option("--detach", help="Run in the background and return at once.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+KEYWORD = Parameter.KEYWORD_ONLY
+SHARED = {
+    "options": (Options, None), "store": (Store, None), "start": (Start, None), "vocabulary": (Vocabulary, None),
+    "read": (Read, None), "detach": (Detach, False), "quiet": (Quiet, False), "json": (Json, False),
+}
+"""What every command that makes runs takes beside their settings: its type and default."""
+FOLLOWING = {
+    "seed": ("seeds", "jobs", "options", *names(SplitSettings)),
+    "snapshot_every": ("store", "name", "restarts", "start", "warm"),
+    "n_threads": ("vocabulary", "read", "detach", "quiet", "json"),
+}
+"""Setting of the model or of the run → the flags that stand after it in the help."""
+
+
+def with_settings(command: Callable) -> Callable:
+    """The command with a flag for every setting of a run, and the shared ones, in the place of its ``**flags``."""
+    types = get_type_hints(command, include_extras=True)
+    own = [one.replace(annotation=types[one.name]) for one in signature(command).parameters.values() if one.name != "flags"]
+    for name, about in SETTINGS.items():
+        option = typer.Option(*about.metadata["flags"].split(), metavar=about.metadata["metavar"], help=about.metadata["help"])
+        own.append(Parameter(name, KEYWORD, default=about.default, annotation=Annotated[about.type, option]))
+    own += [Parameter(name, KEYWORD, default=default, annotation=type) for name, (type, default) in SHARED.items()]
+    settings = names(ModelSettings) + names(RunSettings)
+    order = [name for each in settings for name in (each, *FOLLOWING.get(each, ()))]
+    own.sort(key=lambda one: order.index(one.name) if one.name in order else -1)
+    command.__signature__ = signature(command).replace(parameters=[one.replace(kind=KEYWORD) for one in own])
+    command.__annotations__ = {one.name: one.annotation for one in own}
+    return command
+
+
+def settings_of(flags: dict) -> dict:
+    """The settings of a run as Python takes them, from what was given to the flags."""
+    settings = {name: flags[name] for name in SETTINGS}
+    return settings | {
+        "alpha": parse_alpha(flags["alpha"]), "sizes": parse_sizes(flags["sizes"]),
+        "options": parse_options(flags["options"] or []), "start": found_run(flags["start"], flags["store"]),
+    }
+
+
+def found_run(name: str | None, store: Path | None) -> Path | None:
+    """The path of a run; None where none is named."""
+    from workbench.runs.execution.run import find_run
+
+    return None if name is None else find_run(name, store)
+
+
+def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None):
+    """The corpus of a name or path, read as the flags want it."""
+    from workbench.corpus import load_corpus
+
+    options = {name: _scalar(value) for name, value in parse_options(read or [], "read").items()}
+    return load_corpus(corpus, **options | ({"vocabulary": vocabulary} if vocabulary else {}))
+
+
+def _scalar(text: str):
+    """A number or null as JSON writes it, else the text itself."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if value is None or isinstance(value, int | float) else text
+
+
+def parse_options(pairs: list[str], field: str = "options") -> dict[str, str]:
+    """``name=value`` flags as a dict."""
+    options = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name or not value:
+            said = "an option is written name=value, as in --option r=1"
+            raise InputError(said, Got(pair), field=field, value=pair)
+        options[name.strip()] = value.strip()
+    return options
+
+
+def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
+    """``super=5`` flags as sizes by name; None where there is none."""
+    sizes = {}
+    for pair in pairs or []:
+        name, _, value = pair.partition("=")
+        if not name.strip() or not value.strip().isdecimal():
+            raise InputError("a size is written name=number, as in --size super=5", Got(pair), field="sizes", value=pair)
+        sizes[name.strip()] = int(value)
+    return sizes or None
+
+
+def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
+    """One number, or one per topic separated by commas; None where there is none."""
+    if text is None:
+        return None
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError.must_be("alpha", "a number, or one per topic separated by commas", text) from None
+    return values[0] if len(values) == 1 else values
+
+
+class Command(typer.core.TyperCommand):
+    """A command that ends with one sentence and status 2 for a wrong input; settings are called by their flags in it."""
+
+    def invoke(self, context):
+        try:
+            return super().invoke(context)
+        except InputError as error:
+            return end_with(self.worded(error), 2)
+
+    def worded(self, error: InputError) -> str:
+        """The sentence of an error with the flags of settings in the place of their names."""
+        flags = {each.name: each.opts[0] for each in self.params if each.opts[0].startswith("--")}
+        return "".join(
+            flags.get(part.field, str(part)) if isinstance(part, Named) and part.value is ALONE else str(part)
+            for part in error.parts
+        )
+
+
+def unreadable(error: typer.BadParameter) -> str:
+    """The sentence for a value that cannot be read as what a flag or an argument takes."""
+    problems = getattr(error.__cause__, "errors", None)  # of pydantic, which typer reads values with
+    if problems is None:
+        return error.format_message()
+    kind, came, what = problems()[0]["type"], problems()[0]["input"], error.param
+    wanted = {"int": "a whole number", "float": "a number"}.get(kind.partition("_")[0], "what its help says")
+    return f"{what.opts[0] if what.opts[0].startswith('--') else what.metavar} must be {wanted}; got {came!r}"

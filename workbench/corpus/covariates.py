@@ -1,0 +1,156 @@
+"""Inputs of documents (named real covariates) and the sequences in which documents stand: checks and reading.
+
+Files give them in columns that the caller names; a `Corpus` checks them. Positions are whole numbers that order the documents
+of a sequence; they may have gaps, as years without a document do, and none may stand twice in a sequence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.data.arrays import sealed
+from workbench.data.errors import DataError
+
+
+class BySequence(NamedTuple):
+    """Documents by sequence, in the order of their positions."""
+
+    names: tuple[str, ...]  # one per sequence, in the order of first appearance
+    indptr: np.ndarray      # (sequence + 1,) int64: the documents of sequence s are documents[indptr[s]:indptr[s + 1]]
+    documents: np.ndarray   # (document,) int64
+
+
+def checked_inputs(inputs, names: Sequence[str], n_documents: int) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """(document, input) float64 read-only and the names, of such an array with its names or of a mapping name → values.
+
+    Raises
+    ------
+    DataError
+        Another number of values than of documents, values that are no finite numbers, a name that is empty or stands twice.
+    """
+    if isinstance(inputs, Mapping):
+        names, inputs = tuple(inputs), [_column(values, name, n_documents) for name, values in inputs.items()]
+        inputs = np.column_stack(inputs) if names else None
+    names = tuple(names)
+    if inputs is None:
+        return None, ()
+    inputs = np.asarray(inputs)
+    if inputs.shape != (n_documents, len(names)) or not names:
+        raise DataError(f"inputs must have one row per document ({n_documents}) and one column per name ({len(names)}, at "
+                        f"least one); their shape is {inputs.shape}; a dict of columns by name is taken too")
+    if not all(isinstance(name, str) and name.strip() for name in names):
+        raise DataError("every input needs a name, a string that is not empty")
+    if len(set(names)) < len(names):
+        raise DataError(f"two inputs have the name {Counter(names).most_common(1)[0][0]!r}; rename one of them")
+    if inputs.dtype == np.float64 and not inputs.flags.writeable and inputs.flags.c_contiguous:
+        return inputs, names
+    inputs = np.column_stack([_column(column, name, n_documents) for name, column in zip(names, inputs.T, strict=True)])
+    return sealed(np.ascontiguousarray(inputs)), names
+
+
+def _column(values, name: str, n_documents: int) -> np.ndarray:
+    """(document,) float64: the values of one input."""
+    values = np.asarray(values)
+    if values.shape != (n_documents,):
+        shape = len(values) if values.ndim == 1 else f"the shape {values.shape}"
+        raise DataError(f"inputs must have one entry per document ({n_documents}); {name!r} has {shape}")
+    if values.dtype.kind not in "iubf":
+        raise DataError(f"the input {name!r} must be numbers; got values of type {values.dtype}")
+    values = values + 0.0  # which makes 0.0 of -0.0: equal contents, equal hashes
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        raise DataError(f"the input {name!r} must be a finite number; document {wrong[0]} (counted from 0) has "
+                        f"{values[wrong[0]]}; give it a value or leave the document out")
+    return values
+
+
+def checked_sequence(sequence, n_documents: int) -> tuple[tuple[str, int], ...]:
+    """One (name of the sequence, position) per document.
+
+    Raises
+    ------
+    DataError
+        An entry that is not such a pair, or a position that a sequence has twice.
+    """
+    found, seen = [], {}
+    for d, entry in enumerate(sequence):
+        if not isinstance(entry, tuple | list) or len(entry) != 2 or not isinstance(entry[1], Integral):
+            raise DataError(f"sequence must have a pair per document, its sequence and a whole number, its position there; "
+                            f"document {d} (counted from 0) has {entry!r}")
+        entry = str(entry[0]), int(entry[1])
+        if entry[0] == "":
+            raise DataError(f"every sequence needs a name; that of document {d} (counted from 0) is empty")
+        if seen.setdefault(entry, d) != d:
+            raise DataError(f"the sequence {entry[0]!r} has the position {entry[1]} twice, in documents {seen[entry]} and {d} "
+                            "(counted from 0); a position may stand once in a sequence")
+        found.append(entry)
+    if len(found) != n_documents:
+        raise DataError(f"sequence must have one entry per document ({n_documents}); it has {len(found)}")
+    return tuple(found)
+
+
+def by_sequence(sequence: tuple[tuple[str, int], ...]) -> BySequence:
+    """The documents sorted by sequence and position."""
+    ids = {name: s for s, name in enumerate(dict.fromkeys(name for name, _ in sequence))}
+    of_document = np.array([ids[name] for name, _ in sequence], np.int64)
+    order = np.lexsort((np.array([position for _, position in sequence], np.int64), of_document))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(of_document, minlength=len(ids)))])
+    return BySequence(tuple(ids), sealed(indptr), sealed(order))
+
+
+def read_covariates(
+    inputs: Sequence[str], sequence: str | None, position: str | None, column: Callable[[str, str], Sequence],
+    where: Callable[[int], str],
+) -> dict:
+    """The inputs and the sequence of documents, as fields of a Corpus, from columns or fields of a file.
+
+    Parameters
+    ----------
+    inputs, sequence, position : the names of the columns
+        Without ``position`` the documents of a sequence stand in it as they do in the file.
+    column(what, name) : (row,) values as they stand in the file
+    where(row) : file and line, for the sentence about a value that is no number
+    """
+    about = {}
+    if inputs:
+        about["inputs"] = {name: _numbers(column("inputs", name), name, where) for name in inputs}
+    if position is not None and sequence is None:
+        raise DataError(f"{position!r} gives positions and no column gives the sequences; say which with sequence=…")
+    if sequence is not None:
+        names = [_name(value, sequence, where(row)) for row, value in enumerate(column("sequence", sequence))]
+        if position is not None:
+            positions = _numbers(column("position", position), position, where, whole=True)
+        else:
+            before = Counter()
+            positions = [before.update([name]) or before[name] - 1 for name in names]
+        about["sequence"] = tuple(zip(names, positions, strict=True))
+    return about
+
+
+def _name(value, column: str, where: str) -> str:
+    """The name of a sequence in a file."""
+    name = "" if value is None else str(value).strip()
+    if not name:
+        raise DataError(f"{where}: {column!r} is empty; the name of a sequence was wanted")
+    return name
+
+
+def _numbers(values: Sequence, name: str, where: Callable[[int], str], whole: bool = False) -> list:
+    """The values of a column as finite, perhaps whole, numbers."""
+    found = []
+    for row, value in enumerate(values):
+        try:
+            number = math.nan if isinstance(value, bool) or value is None else float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number) or (whole and not number.is_integer()):
+            wanted = "whole" if whole else "finite"
+            raise DataError(f"{where(row)}: {name!r} must be a {wanted} number, not {str(value)[:60]!r}")
+        found.append(int(number) if whole else number)
+    return found

@@ -1,0 +1,162 @@
+"""The card of the figure: what is drawn of which runs, what that means, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import panel as pn
+
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MEASURES
+from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
+from workbench.dashboard.compare.files import figure_file, report_file, table_file
+from workbench.dashboard.compare.grouping import GROUPINGS, MOST_RUNS, mean_lines
+from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.highlight import Highlight
+from workbench.dashboard.shared.light_components import BokehModel
+from workbench.dashboard.shared.link import Part, widget_part
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.shell import Choice, column, dressed, labelled, message, text
+from workbench.measures import DERIVED
+from workbench.models import VARIABLES
+
+MEANINGS = {name: about.meaning for name, about in (VARIABLES | DERIVED).items()} | {"prior": VARIABLES["alpha"].meaning}
+FIGURES = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
+
+
+class FigureCard:
+    """The figure, the choices of what it shows, and buttons for its files."""
+
+    def __init__(self, handover: Handover):
+        self.curve, self.highlight = Curve(), Highlight()
+        self.axis = _choice("Axis", AXES, self.curve.axis)
+        self.chart = dressed(pn.widgets.Select(label="Show", options=list(CHARTS), value="Perplexity", width=170,
+                                               css_classes=["wb-unlabelled"]))
+        self.measure = _choice("Measure", CHARTS[self.chart.value], self.curve.measure)
+        self.span = _choice("Range", SPANS, self.curve.span)
+        self.lines = _choice("Lines", GROUPINGS, GROUPINGS[0])
+        self.smoothing = dressed(pn.widgets.FloatSlider(
+            label="Smoothing", start=0.0, end=0.99, step=0.01, value=0.0, width=190, format="0.00"
+        ))
+        self.until = dressed(pn.widgets.FloatInput(
+            label="Until perplexity", value=None, start=0.0, width=150, css_classes=["wb-unlabelled"],
+            placeholder="what all reach",
+        ))
+        self.meaning = text(sizing_mode="stretch_width")
+        self.files = Downloads(handover, {
+            "CSV": lambda: partial(table_file, self.curve.seen()), "Report": lambda: partial(report_file, self.compared()),
+        }, {
+            name: lambda columns, form=form: partial(figure_file, self.curve.seen(), form, columns)
+            for name, form in FIGURES.items()
+        })
+        self.picked: list[str] | None = None     # drawn by hand; None: the newest eight
+        self._beyond: list[Reading] = []         # wanted, and without room in the figure
+        self._empty = True                       # no run can be read
+
+    def parts(self) -> dict[str, Part]:
+        """All choices as parts of the link."""
+        return {
+            "axis": widget_part(self.axis), "range": widget_part(self.span), "lines": widget_part(self.lines),
+            "smoothing": widget_part(self.smoothing), "until": widget_part(self.until),
+            "measure": Part(lambda: self.measure.value, self.measure.value, self._take_measure),
+            "runs": Part(lambda: ",".join(self.picked or ()), "", self._take_runs), "zoom": self.curve.part(),
+        }
+
+    def watch(self, redraw: Callable[[Callable[[], None]], None]) -> None:
+        """Calls ``redraw`` with what draws the figure anew, from now on at each choice of what is seen."""
+        self.chart.param.watch(self._chart_changed, "value")
+        for widget in (self.axis, self.measure, self.span, self.smoothing, self.until):
+            widget.param.watch(lambda event: redraw(self._look_anew), "value")
+
+    def show(self, readable: dict[str, Reading]) -> None:
+        """Draws the runs that are picked, or the newest, as they were read."""
+        wanted = list(readable) if self.picked is None else [name for name in self.picked if name in readable]
+        if self.means:
+            lines = mean_lines([readable[name] for name in wanted[:MOST_RUNS]])
+            self.curve.assign_lines(lines)
+            beyond = [name for line in lines[N_SLOTS:] for name in line.names]
+        else:
+            self.curve.assign(wanted[:N_SLOTS])
+            beyond = wanted[N_SLOTS:] if self.picked is not None else []
+        self._beyond, self._empty = [readable[name] for name in beyond], not readable
+        self.curve.show(readable)
+        self.highlight.show(self.curve.members(), self.curve.labels())
+        self._describe()
+
+    def toggled(self, name: str) -> list[str]:
+        """The runs that are drawn with one more, for which the oldest choice makes room, or without it."""
+        drawn = list(self.curve.colours())
+        most = MOST_RUNS if self.means else N_SLOTS
+        return [other for other in drawn if other != name] if name in drawn else [*drawn, name][-most:]
+
+    def compared(self) -> Drawn:
+        """What is drawn, and without a colour the runs that the figure has no room for: for a table or a report."""
+        seen = self.curve.seen()
+        return seen._replace(runs=(*seen.runs, *((one.path, one.label, "") for one in self._beyond if len(one.numbers))))
+
+    @property
+    def means(self) -> bool:
+        """Is a line the mean of several runs?"""
+        return self.lines.value != GROUPINGS[0]
+
+    def look(self) -> None:
+        """Shows the chosen axis, measure and range, and what the measure means."""
+        self.curve.axis, self.curve.measure, self.curve.span = self.axis.value, self.measure.value, self.span.value
+        self.curve.smoothing, self.curve.until = self.smoothing.value, self.until.value
+        self.axis.disabled = self.measure.value == BY_TOPIC
+        self.measure.visible = len(self.measure.options) > 1
+        self.curve.draw()
+        self._describe()
+
+    def _look_anew(self) -> None:
+        """Another look is seen whole, whatever part of the last one was."""
+        self.curve.release()
+        self.look()
+
+    def _chart_changed(self, event=None) -> None:
+        """Another chart was chosen: shows its first measure, unless it has the one that is seen already."""
+        measures = CHARTS[self.chart.value]
+        if self.measure.value not in measures:
+            self.measure.param.update(options=list(measures), value=measures[0])
+
+    def _describe(self) -> None:
+        """Writes below the figure what it shows, what the marks are, and whether there is nothing to see."""
+        meanings = "; ".join(MEANINGS[name] for name in MEASURES[self.curve.measure][0])
+        said = f"{meanings[0].upper()}{meanings[1:]}."
+        if self.curve.marked():
+            said += " Triangles are moves that were kept: a split points up, a merge down."
+        if self.curve.smoothing:
+            said += " What was recorded is faint under what is smoothed."
+        if (target := self.curve.target()) is not None:
+            said += f" Diamonds are where a curve is first at or below {target:,.7g}."
+        if not self.curve.has_measure():
+            said += " No run that is drawn has it."
+        if self._beyond:
+            said += f" The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report."
+        if self._empty:
+            said = "Curves appear here with the first iteration of the first run."
+        if message(said) != self.meaning.object:
+            self.meaning.object = message(said)
+
+    def _take_runs(self, names: str) -> bool:
+        self.picked = [name for name in names.split(",") if name][:MOST_RUNS] or None
+        return True
+
+    def _take_measure(self, name: str) -> bool:
+        chart = next((chart for chart, measures in CHARTS.items() if name in measures), None)
+        if chart is not None:
+            self.chart.value = chart
+            self.measure.param.update(options=list(CHARTS[chart]), value=name)
+        return chart is not None
+
+    def view(self) -> pn.Column:
+        """The card."""
+        return column(
+            column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
+            column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, kind="wb-bar"),
+            BokehModel(self.curve.figure), self.meaning, *self.files.row("Download", "download the figure"), kind="wb-card",
+        )
+
+
+def _choice(name: str, options, value: str):
+    return dressed(Choice(label=name, options=list(options), value=value))

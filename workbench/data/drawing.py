@@ -1,0 +1,57 @@
+"""Subsets drawn without replacement, and the checks of a split's share and seed.
+
+The bits come from PCG64 itself, not from a numpy distribution, so that a seed names the same subset on every platform and
+with every version of numpy.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+
+from workbench.data.errors import DataError
+from workbench.errors import Named
+
+SHARE = Named("holdout", text="fraction")
+"""The share of the data that is held out, in sentences."""
+
+
+def check_fraction(fraction) -> None:
+    """Refuses a share that is not at least 0 and below 1."""
+    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
+        raise DataError.must_be(SHARE, "a number of at least 0 and below 1", fraction)
+
+
+def check_seed(seed) -> None:
+    """Refuses a seed that is no whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise DataError.must_be(Named("split_seed", text="seed"), "a whole number of at least 0", seed)
+
+
+def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> np.ndarray:
+    """(token,) bool: of each group of consecutive tokens (or documents), as many as wanted.
+
+    Every token gets a random key, and the smallest keys of a group are chosen. The group's number is
+    written above the random bits, so that one sort orders all groups in place.
+    """
+    n_tokens = int(lengths.sum())
+    group_bits = (len(lengths) - 1).bit_length()
+    groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    bits = np.random.PCG64(seed)
+    keys = (bits.jumped(stream) if stream else bits).random_raw(n_tokens)
+    if group_bits:
+        keys >>= np.uint64(group_bits)
+        keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)
+    starts = np.cumsum(lengths) - lengths
+    drawing = np.flatnonzero(wanted)
+    largest_chosen = np.zeros(len(lengths), dtype=np.uint64)
+    largest_chosen[drawing] = np.sort(keys)[starts[drawing] + wanted[drawing] - 1]
+    chosen = keys <= largest_chosen[groups]
+    chosen &= (wanted > 0)[groups]
+    surplus = np.bincount(groups[chosen], minlength=len(lengths)) - wanted
+    for group in np.flatnonzero(surplus):  # two equal keys at the edge: the later tokens give way
+        tokens = slice(starts[group], starts[group] + lengths[group])
+        tied = np.flatnonzero(keys[tokens] == largest_chosen[group])
+        chosen[starts[group] + tied[-surplus[group]:]] = False
+    return chosen

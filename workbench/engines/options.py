@@ -1,0 +1,64 @@
+"""What can be chosen for a run of an engine: the beliefs of its model, and its own options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+
+from workbench.models.options import OptionError, checked_option, option_fields
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Options of an engine that has none."""
+
+
+def options_of(engine) -> dict:
+    """Name → dataclass field of all that can be chosen for a run of the engine: beliefs of its model, then its own options."""
+    beliefs = {name: f for name, f in option_fields(engine.model).items() if name not in engine.fixed}
+    return beliefs | option_fields(engine.options)
+
+
+def named_options(engine) -> dict:
+    """The same, also by the names that some had before."""
+    known = options_of(engine)
+    return known | {f.metadata["former"]: f for f in known.values() if f.metadata["former"]}
+
+
+def split_options(engine, given: dict) -> tuple[dict, object]:
+    """Beliefs of the model (name → value) and the options of the engine, from one plain dict; defaults filled in.
+
+    Raises
+    ------
+    OptionError
+        For a name that neither has (the nearest is named) or a value out of range.
+    """
+    known, values = named_options(engine), {}
+    for name, value in given.items():
+        if name not in known:
+            near = get_close_matches(name, known, 1, 0.4)
+            hint = f"did you mean '{known[near[0]].name}'?" if near else f"it has {', '.join(options_of(engine)) or 'none'}"
+            raise OptionError(f"{engine.name} has no option '{name}'; {hint}", field=name, value=value)
+        about = known[name]
+        if about.name in values:
+            raise OptionError(f"option '{about.name}' of {engine.name} was '{name}' before; give one of them, not both")
+        values[about.name] = checked_option(engine.name, about, value)
+    own = {f.name for f in fields(engine.options)}
+    beliefs = {name: values.get(name, f.default) for name, f in options_of(engine).items() if name not in own}
+    if beliefs:
+        engine.model(**beliefs)  # raises where some of them contradict others
+    return beliefs, engine.options(**{name: value for name, value in values.items() if name in own})
+
+
+def make_options(engine, given: dict):
+    """The options of an engine from a plain dict, defaults filled in; see `split_options`."""
+    return split_options(engine, given)[1]
+
+
+def takes(engine, name: str, value) -> bool:
+    """Does the engine, or its model, have the option, and may it have this value?"""
+    about = named_options(engine).get(name)
+    try:
+        return about is not None and checked_option(engine.name, about, value) is not None
+    except OptionError:
+        return False

@@ -1,0 +1,237 @@
+"""Expectations of functions of a sum of independent Bernoulli counts: the improved second order of the HDP.
+
+A count n is a sum over rows of Bernoulli draws, c_m of them with probability q_m (eq. 13)::
+
+    E = sum c_m q_m,   V = sum c_m q_m (1 - q_m),   P0 = prod (1 - q_m)^c_m
+
+A function that bends sharply between n = 0 and n = 1 is expanded to second order around the mean of n *given that it
+is positive*, with P+ = q(n > 0) and E+, V+ the mean and variance given n > 0 (eq. 14, and F of the bound)::
+
+    P+ = 1 - P0,   E+ = E / P+,   V+ = V / P+ - P0 E+^2
+    E[f(n)]  ~  f(0) P0 + P+ { f(E+) + V+ / 2 f''(E+) }
+
+Where E < 1e-7 the limits are taken: P+ = E, E+ = 1, V+ = 0. Products underflow to P0 = 0, as they should.
+
+Teh, Kurihara & Welling (2008), eq. 11-14.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.jit import inlined, kernel, lean
+from workbench.kernels.simd.lanes import LANES, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.reductions import total
+from workbench.kernels.simd.special import digamma_tetragamma, log_gamma_trigamma
+from workbench.kernels.simd.vectors import choose, doubles, fetch, load, spread, store
+
+AHEAD, LINE = 12, 8
+"""Pairs ahead whose row of gamma is loaded into the cache, where pairs come word by word; numbers to a cache line."""
+NEARLY_NONE = 1e-7
+"""Expected tokens below which a count is 0 or 1."""
+NEARLY_CERTAIN = 1.0 - 1e-16
+"""The largest probability of a token that a product P0 takes in."""
+
+
+@inlined
+def given_positive(mean, variance, zero):
+    """P+ = p(n > 0), and mean E+ and variance V+ given n > 0, of a count, eq. 14; numbers or vectors."""
+    positive = 1.0 - zero
+    mean_positive = max(mean / positive, 1.0)
+    variance_positive = max(variance / positive - zero * mean_positive * mean_positive, 0.0)
+    few, nothing = mean < NEARLY_NONE, mean - mean
+    return choose(few, mean, positive), choose(few, nothing + 1.0, mean_positive), choose(few, nothing, variance_positive)
+
+
+@inlined
+def power(base, n):
+    """base^n of a vector, for a whole n of at least 1."""
+    found = spread(1.0)
+    while n > 0:
+        if n % 2:
+            found = found * base
+        base, n = base * base, n // 2
+    return found
+
+
+@inlined
+def clear(at, n_topics, mean, variance, zero):
+    """E, V and P0 of no tokens, from index `at` on."""
+    for k in range(at, at + n_topics, LANES):
+        store(mean, k, spread(0.0))
+        store(variance, k, spread(0.0))
+        store(zero, k, spread(1.0))
+
+
+@inlined
+def add_pair(count, kept, pair, n_topics, mean, variance, zero, at):
+    """E, V and P0 from index `at` on with one more row of gamma, of `count` tokens, eq. 13."""
+    i = pair * kept.shape[1]
+    for k in range(0, n_topics, LANES):
+        g = doubles(load(kept, i + k))
+        part = count * g
+        store(mean, at + k, load(mean, at + k) + part)
+        store(variance, at + k, load(variance, at + k) + part * (1.0 - g))
+        store(zero, at + k, load(zero, at + k) * power(1.0 - min(g, NEARLY_CERTAIN), count))
+
+
+@lean
+def count_documents(first, last, indptr, counts, kept, n_topics, mean_dk, var_dk, zero_dk):
+    """E, V and P0 of documents first..last from the responsibilities, row by row."""
+    for d in range(first, last):
+        at = d * mean_dk.shape[1]
+        clear(at, n_topics, mean_dk, var_dk, zero_dk)
+        for pair in range(indptr[d], indptr[d + 1]):
+            add_pair(counts[pair], kept, pair, n_topics, mean_dk, var_dk, zero_dk, at)
+
+
+@inlined
+def count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero):
+    """E, V and P0 of one word, rows (topic padded)."""
+    clear(0, n_topics, mean, variance, zero)
+    for i in range(word_indptr[w], word_indptr[w + 1]):
+        soon = pairs[min(i + AHEAD, len(pairs) - 1)] * kept.shape[1]
+        for k in range(soon, soon + n_topics, LINE):
+            fetch(kept, k)
+        add_pair(counts[pairs[i]], kept, pairs[i], n_topics, mean, variance, zero, 0)
+
+
+@inlined
+def tables(mean, variance, zero, prior, digamma_above):
+    """E[s] = a P+ { psi(a + E+) - psi(a) + V+ / 2 psi''(a + E+) }, eq. 12; digamma_above = psi(a + 1), safe for tiny a."""
+    positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
+    digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
+    above = 1.0 + prior * (digamma - digamma_above + 0.5 * variance_positive * tetragamma)
+    return positive * choose(mean < NEARLY_NONE, mean - mean + 1.0, above)
+
+
+@kernel
+def add_tables_of_documents(first, last, mean_dk, var_dk, zero_dk, prior, n_topics, tables_k):
+    """Adds sum_d E[s_dk] of documents first..last to tables_k (topic,); prior (topic,) is a of eq. 12."""
+    n_padded = mean_dk.shape[1]
+    rows = np.empty((3, n_padded))
+    for k in range(n_padded):
+        rows[0, k], rows[1, k], rows[2, k] = prior[k] if k < n_topics else 1.0, 1.0, 0.0
+    _add_tables(first, last, mean_dk, var_dk, zero_dk, rows, n_topics)
+    for k in range(n_topics):
+        tables_k[k] += rows[2, k]
+
+
+@lean
+def _add_tables(first, last, mean_dk, var_dk, zero_dk, rows, n_topics):
+    """`add_tables_of_documents` to the third of three padded rows; the first is the prior."""
+    n_padded = mean_dk.shape[1]
+    for k in range(0, n_topics, LANES):
+        store(rows, n_padded + k, digamma_tetragamma(load(rows, k) + 1.0)[0])
+    for d in range(first, last):
+        for k in range(0, n_topics, LANES):
+            i = d * n_padded + k
+            found = tables(load(mean_dk, i), load(var_dk, i), load(zero_dk, i), load(rows, k), load(rows, n_padded + k))
+            store(rows, 2 * n_padded + k, load(rows, 2 * n_padded + k) + found)
+
+
+def tables_of_words(first, last, word_indptr, pairs, counts, kept, prior, n_topics, tables_w) -> None:
+    """sum_k E[t_kw] of words first..last to tables_w (word,); prior (word,) is b of eq. 12."""
+    _tables_of_words(
+        first, last, word_indptr, pairs, counts, kept, prior, n_topics, tables_w, *aligned_zeros((3, kept.shape[1]), float)
+    )
+
+
+@lean
+def _tables_of_words(first, last, word_indptr, pairs, counts, kept, prior, n_topics, tables_w, mean, variance, zero):
+    for w in range(first, last):
+        count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero)
+        b, found = spread(prior[w]), spread(0.0)
+        digamma_above = digamma_tetragamma(b + 1.0)[0]
+        for k in range(0, n_topics, LANES):
+            found += tables(load(mean, k), load(variance, k), load(zero, k), b, digamma_above)
+        tables_w[w] = total(found)
+
+
+@kernel
+def expected_log_beta(mean, variance, zero, prior):
+    """E[log xi] = P+ { psi(b) - psi(b + E+) - V+ / 2 psi''(b + E+) } of xi ~ Beta(b, n), 0 where n = 0; eq. 11."""
+    positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
+    digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
+    return positive * (digamma_tetragamma(prior)[0] - digamma - 0.5 * variance_positive * tetragamma)
+
+
+@inlined
+def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
+    """F[log Gamma(a + n) / Gamma(a)]; log_gamma_above = log Gamma(a + 1), safe for tiny a."""
+    positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
+    log_gamma, trigamma = log_gamma_trigamma(prior + mean_positive)
+    above = log_prior + (log_gamma - log_gamma_above) + 0.5 * variance_positive * trigamma
+    return positive * choose(mean < NEARLY_NONE, log_prior, above)
+
+
+@lean
+def bound_of_documents(first, last, indptr, counts, kept, priors, alpha_sum, n_topics, row, of_topics):
+    """The terms of documents first..last of the bound; E, V and P0 of the topics, of_topics, are added up on the way.
+
+    priors : (3, topic padded) alpha, its log and log Gamma(alpha + 1); row, of_topics : (3, topic padded).
+    """
+    n_padded, sizes, found = kept.shape[1], 0.0, spread(0.0)
+    for d in range(first, last):
+        clear(0, n_topics, row[0], row[1], row[2])
+        n_tokens = 0.0
+        for pair in range(indptr[d], indptr[d + 1]):
+            n_tokens += counts[pair]
+            add_pair(counts[pair], kept, pair, n_topics, row[0], row[1], row[2], 0)
+        if n_tokens:
+            sizes += math.lgamma(alpha_sum) - math.lgamma(alpha_sum + n_tokens)
+        for k in range(0, n_topics, LANES):
+            mean, variance, zero = load(row, k), load(row, n_padded + k), load(row, 2 * n_padded + k)
+            found += log_rising(
+                mean, variance, zero, load(priors, k), load(priors, n_padded + k), load(priors, 2 * n_padded + k)
+            )
+            store(of_topics, k, load(of_topics, k) + mean)
+            store(of_topics, n_padded + k, load(of_topics, n_padded + k) + variance)
+            store(of_topics, 2 * n_padded + k, load(of_topics, 2 * n_padded + k) * zero)
+    return sizes + total(found)
+
+
+@lean
+def bound_of_words(first, last, word_indptr, pairs, counts, kept, beta, n_topics, row):
+    """The terms of words first..last of the bound; row : (3, topic padded), scratch."""
+    n_padded, found = kept.shape[1], spread(0.0)
+    for w in range(first, last):
+        count_word(w, word_indptr, pairs, counts, kept, n_topics, row[0], row[1], row[2])
+        b, log_b, log_gamma_above = spread(beta[w]), spread(math.log(beta[w])), spread(math.lgamma(beta[w] + 1.0))
+        for k in range(0, n_topics, LANES):
+            mean, variance, zero = load(row, k), load(row, n_padded + k), load(row, 2 * n_padded + k)
+            found += log_rising(mean, variance, zero, b, log_b, log_gamma_above)
+    return total(found)
+
+
+@lean
+def bound_of_topics(mean_k, var_k, zero_k, beta_sum):
+    """sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
+    found = 0.0
+    for k in range(len(mean_k)):
+        positive, mean, variance = given_positive(mean_k[k], var_k[k], zero_k[k])
+        log_gamma, trigamma = log_gamma_trigamma(beta_sum + mean)
+        found += positive * (math.lgamma(beta_sum) - log_gamma - 0.5 * variance * trigamma)
+    return found
+
+
+def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum) -> float:
+    """The expectation of the collapsed log joint by F, nats: the bound less the entropy of the responsibilities.
+
+        sum_d log G(A) / G(A + n_d) + sum_dk F[log G(alpha_k + n_dk) / G(alpha_k)]
+        + sum_k F[log G(B) / G(B + n_k)] + sum_kw F[log G(beta_w + n_kw) / G(beta_w)]      spec of the HDP, 5
+
+    kept : (pair, topic) responsibilities of every pair; alpha : (topic,); beta : (word,); alpha_sum, beta_sum : A, B,
+    which are more than the sums of alpha and of beta where these are geometric means.
+    """
+    n_topics, by_word = len(alpha), corpus.by_word
+    row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
+    of_topics[2] = 1.0
+    priors = np.stack([pad_topics(of, 1.0) for of in (alpha, np.log(alpha), [math.lgamma(a + 1.0) for a in alpha])])
+    of_documents = bound_of_documents(
+        0, corpus.n_documents, corpus.indptr, corpus.counts, kept, priors, alpha_sum, n_topics, row, of_topics
+    )
+    of_words = bound_of_words(
+        0, corpus.n_words, by_word.indptr, by_word.pairs, corpus.counts, kept, beta, n_topics, row
+    )
+    return of_documents + of_words + bound_of_topics(*of_topics[:, :n_topics], beta_sum)

@@ -1,0 +1,107 @@
+"""Splits of records: held-out cells, held-out records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.data.drawing import check_fraction, check_seed, draw_subsets
+from workbench.data.errors import DataError
+from workbench.records.columns import MISSING, merged
+from workbench.records.records import Records
+
+CELLS, RECORDS = range(2)  # streams of one seed, so that no split is a function of another
+
+
+def hold_out_cells(records: Records, fraction: float = 0.1, seed: int = 0) -> tuple[Records, Records]:
+    """Training and test records: known cells drawn without replacement, every subset of that size equally likely.
+
+    Record r of one is record r of the other: training has its cells but for the held-out ones, the test set has these alone,
+    all others missing. Equal records of which other cells are held out stand apart. With ``fraction=0`` the test records have
+    no known cell.
+
+    Parameters
+    ----------
+    records : Records
+    fraction : float in [0, 1), default 0.1
+        Share of the known cells, equal records counted as often as they came.
+    seed : int, at least 0
+        Equal seeds give equal splits everywhere.
+
+    Raises
+    ------
+    DataError
+        An argument out of range, or a split that would leave no test or no training cell.
+    """
+    n_test = _checked_size(records, fraction, seed, records.n_items, "known cells")
+    values = np.repeat(records.values, records.multiplicities, axis=0)
+    known = values != MISSING
+    held_out = np.zeros_like(known)
+    held_out[known] = draw_subsets(np.array([records.n_items]), np.array([n_test]), int(seed), CELLS)
+    both = np.hstack([np.where(held_out, MISSING, values), np.where(held_out, values, MISSING)])
+    both, multiplicities = merged(both, np.ones(len(both), np.int64))
+    train, test = np.hsplit(both, 2)
+    return records.with_values(train, multiplicities), records.with_values(test, multiplicities)
+
+
+def hold_out_records(records: Records, fraction: float = 0.1, seed: int = 0) -> tuple[Records, Records]:
+    """Training and unseen records: every choice of ``round(fraction * n_records)`` equally likely.
+
+    Equal records are drawn one by one, so that some may be for training and some unseen; both parts keep all fields and levels.
+
+    Parameters
+    ----------
+    records : Records
+    fraction : float in [0, 1), default 0.1
+        Share of the records to hold out.
+    seed : int, at least 0
+        Equal seeds give equal splits everywhere; independent of the cells that `hold_out_cells` draws.
+
+    Raises
+    ------
+    DataError
+        An argument out of range, or a split that would leave one part without records or without known cells.
+    """
+    n_unseen = _checked_size(records, fraction, seed, records.n_records, "records")
+    if n_unseen == 0:
+        raise DataError("fraction 0 holds out no record; ask for a larger one, or leave the split out")
+    chosen = draw_subsets(np.array([records.n_records]), np.array([n_unseen]), int(seed), RECORDS)
+    distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
+    unseen = np.bincount(distinct[chosen], minlength=records.n_distinct)
+    counts = records.multiplicities - unseen, unseen
+    parts = tuple(records.with_values(records.values[each > 0], each[each > 0]) for each in counts)
+    for part, what in zip(parts, ("training", "held-out"), strict=True):
+        if part.n_items == 0:
+            raise DataError(f"all {part.n_records} {what} record(s) have no known cell; ask for another fraction or seed")
+    return parts
+
+
+def prepare_records(
+    records: Records, holdout: float = 0.1, seed: int = 0, top_words=None, singletons: str = "keep", per: str = "corpus",
+    rows=None,
+) -> tuple[Records, Records | None, dict | None]:
+    """Training records, test records (None where nothing is held out) and the record of the split.
+
+    The other arguments are those of `workbench.corpus.prepare`, which records do not have: they stay at their defaults.
+
+    Raises
+    ------
+    DataError
+    """
+    own = {"top_words": top_words, "singletons": singletons, "per": per, "rows": rows}
+    usual = {"top_words": None, "singletons": "keep", "per": "corpus", "rows": None}
+    if idle := next((name for name in own if own[name] != usual[name]), None):
+        raise DataError(f"records have no words or documents, so {idle} would be without effect; leave it out")
+    if not holdout:
+        return records, None, None
+    return *hold_out_cells(records, holdout, seed), {"fraction": holdout, "seed": seed, "per": per}
+
+
+def _checked_size(records: Records, fraction: float, seed: int, n: int, what: str) -> int:
+    """How many are held out, refused where that leaves none on one side."""
+    check_fraction(fraction)
+    check_seed(seed)
+    n_test = round(fraction * n)
+    if (n_test == 0 and fraction > 0) or n_test == n:
+        raise DataError(f"fraction {fraction:g} of {n} {what} of {records.name!r} is {n_test}; at least one to hold out and "
+                        "one to train on were wanted; ask for another fraction")
+    return n_test

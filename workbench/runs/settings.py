@@ -1,0 +1,92 @@
+"""The settings of a run, each described once: default, range, flag and help text.
+
+`RunSpec`, `workbench.fit`, the form and the flags of `fit`, `compare` and `sweep` are made from these. Nothing of the
+package is imported here, since a shell that completes a word waits for it.
+"""
+
+from dataclasses import dataclass, field, fields
+from inspect import Parameter, Signature, signature
+
+LARGEST_SEED = 2**63 - 1
+DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs", "cv-hdp")
+"""Those of a comparison, unless others are chosen."""
+
+
+def setting(default, flags: str, help: str, metavar: str | None = None, low: int | None = None, high: int | None = None):
+    """A field with its flags (separated by blanks) and, of a whole number, its range."""
+    return field(default=default, metadata={"flags": flags, "help": help, "metavar": metavar, "low": low, "high": high})
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """Settings of the model, with the types in which the command line takes them; None: the default of the model."""
+
+    model: str | None = setting(
+        None, "--model", "Of an engine of networks: lda, author-topic, pachinko, hpam1, hpam2, or a file (.toml, .json).",
+        "MODEL",
+    )
+    n_topics: int | None = setting(None, "--topics -k", "Number of topics K; 10 unless the model says another.")
+    sizes: list[str] | None = setting(  # noqa: RUF009
+        None, "--size", "Of a variable of the network, as super=5; give several.", "NAME=N"
+    )
+    alpha: str | None = setting(None, "--alpha", "Dirichlet prior per topic: a number (0.1), or one per topic with commas.")
+    beta: float | None = setting(None, "--beta", "Dirichlet prior per word type; 0.1 by default.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """Settings of the inference: its seed, its length, its threads, and what is recorded."""
+
+    n_iterations: int = setting(300, "--iterations -n", "Iterations over the corpus.", low=1, high=2**20)
+    seed: int = setting(0, "--seed", "Inference seed.", low=0, high=LARGEST_SEED)
+    burn_in: int = setting(10, "--burn-in", "Iterations before the running average begins.", low=0)
+    record_every: int = setting(1, "--record-every", "Iterations between recorded rows.", low=1)
+    snapshot_every: int = setting(50, "--snapshot-every", "Iterations between snapshots of the counts.", low=1)
+    stop_on: str | None = setting(None, "--stop-on", "End early once this has settled.", "bound|perplexity|steps")
+    stop_tolerance: float = setting(
+        1e-4, "--stop-tolerance", "Relative change under which it counts as settled; or how many steps."
+    )
+    n_threads: int = setting(
+        1, "--threads", low=1, high=1024,
+        help="Threads of one run; they never change a bit. Engines with an option partition need -o partition=4 too.",
+    )
+
+
+@dataclass(frozen=True)
+class SplitSettings:
+    """Settings of what is done to the corpus before inference; see `workbench.corpus.prepare`."""
+
+    holdout: float = setting(0.1, "--holdout", "Share of the tokens held out for test perplexity; 0 for none.")
+    holdout_per: str = setting(
+        "corpus", "--holdout-per", "A share of all tokens, or of each document's.", "corpus|document"
+    )
+    split_seed: int = setting(0, "--split-seed", "Seed of the held-out split.")
+    top_words: int | None = setting(
+        None, "--top-words", "Keep the N most frequent words alone; the split comes after.", "N"
+    )
+    singletons: str = setting(
+        "keep", "--singletons", "Drop words that a document has once, after the split.", "keep|train|both-own|both-full"
+    )
+
+
+SETTINGS = {each.name: each for kind in (ModelSettings, RunSettings, SplitSettings) for each in fields(kind)}
+
+
+def names(kind: type) -> tuple[str, ...]:
+    """The names of the settings of a kind."""
+    return tuple(each.name for each in fields(kind))
+
+
+def of(kind: type, settings: dict) -> dict:
+    """Those of the settings that are of this kind."""
+    return {name: settings[name] for name in names(kind) if name in settings}
+
+
+def named(function, *others) -> Signature:
+    """The signature of a function with what these others may be given, by name, in the place of its ``**settings``."""
+    found = {name: one for name, one in signature(function).parameters.items() if one.kind is not Parameter.VAR_KEYWORD}
+    for each in others:
+        for name, one in signature(each).parameters.items():
+            if one.default is not Parameter.empty:
+                found.setdefault(name, one.replace(kind=Parameter.KEYWORD_ONLY))
+    return signature(function).replace(parameters=list(found.values()))

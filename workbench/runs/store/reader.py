@@ -1,0 +1,107 @@
+"""Reads a run: its rows, its settings, its state and its Dataset, at any moment while it is written."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.runs.dataset import attributes, label_counts, label_rows
+from workbench.runs.recorded import Recorded, recorded
+from workbench.runs.spec import RunSpec
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.ending import read_ending, read_spec, read_status
+from workbench.runs.store.layout import Committed, Layout, StoreError, open_group
+from workbench.runs.store.notes import NoteError, with_labels
+from workbench.runs.store.provenance import KERNELS, provenance
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class RunReader:
+    """Reads what is committed of a run; may be used again and again while the run is written."""
+
+    def __init__(self, path: Path):
+        self.path = Path(path)
+        group = open_group(self.path)
+        try:
+            self._about = dict(group.attrs)
+            self._layout, self._group, self._versions = Layout.of(group), group, dict(self._about["versions"])
+            self._numbers, self._counter, self._snapshot_iteration = (
+                group[name] for name in ("numbers", "committed", "snapshot_iteration")
+            )
+        except KeyError as error:
+            raise StoreError(f"run {path} is damaged, its {error} is missing; `workbench remove` deletes it") from error
+
+    def _committed(self) -> Committed:
+        return Committed.of(self._counter, self._layout.n_topics(self._numbers.shape[1]))
+
+    def rows(self, after: int = 0) -> np.ndarray:
+        """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, then the topics."""
+        return self._rows(self._committed(), after)
+
+    def _rows(self, committed: Committed, after: int = 0) -> np.ndarray:
+        n_columns = self._layout.n_columns(committed.n_topics)
+        if committed.n_rows <= after:
+            return np.empty((0, n_columns))
+        if self._numbers.shape[1] < n_columns:  # it has grown since it was opened
+            self._numbers = self._group["numbers"]
+        return self._numbers[after : committed.n_rows, :n_columns]
+
+    def spec(self) -> RunSpec:
+        """The settings, with the present last iteration and stop rule; cheap."""
+        return read_spec(self.path, self._about)
+
+    def provenance(self) -> list[list]:
+        """[iteration, hash of the kernels] in order; see `workbench.runs.store.provenance`."""
+        return provenance(self.path, self._versions)
+
+    def by_other_kernels(self) -> bool:
+        """Did other kernels than those of this process compute what was committed last?"""
+        known = self.provenance()
+        return bool(known) and known[-1][1] != KERNELS and self._committed().n_rows > 0
+
+    def status(self) -> dict:
+        """See `read_status`; cheap enough for every second."""
+        return read_status(self.path, self._about)
+
+    def progress(self) -> xr.Dataset:
+        """The per-iteration variables of the Dataset; cheap."""
+        return self._labelled(self.rows())
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The columns of the rows and the variables of the snapshots."""
+        return Recorded(*self._layout, *recorded(RunSpec.from_json(self._about["spec"]))[3:])
+
+    def _labelled(self, rows: np.ndarray) -> xr.Dataset:
+        return label_rows(self.recorded, rows, self._attributes())
+
+    def dataset(self, train=None) -> xr.Dataset:
+        """The whole Dataset; counts of snapshots are read from disk when they are used, ``train`` if it is not at hand.
+
+        A snapshot that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
+        """
+        from workbench.runs.store.counts import read_counts  # a backend of xarray, which is slow to import
+
+        committed = self._committed()
+        iterations = self._snapshot_iteration[: committed.n_snapshots]
+        kept = np.flatnonzero(iterations)
+        arrays = {name: (self.recorded.variables[name].dims, self._group[name]) for name in self._layout.kept}
+        counts = read_counts(self.path, arrays, self._snapshot_iteration, len(iterations))
+        counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics), missing_dims="ignore")
+        train = train or get_corpus(self.path.parent, self.spec().train)
+        found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self.recorded)
+        try:
+            return with_labels(found, self.path)
+        except NoteError as error:  # what people wrote never hides what was computed
+            warnings.warn(str(error), stacklevel=2)
+            return found
+
+    def _attributes(self) -> dict:
+        settled = read_ending(self.path, self._about).settled
+        return attributes(self.spec(), self._versions, self.status()["state"], settled, self.provenance())

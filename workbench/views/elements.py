@@ -1,0 +1,61 @@
+"""HoloViews elements that look like the figures; HoloViews is imported when the first one is made."""
+
+from __future__ import annotations
+
+from workbench.views.style import INK, RC
+
+ROW = 0.135
+"""Height of a line of small letters, inches."""
+
+
+def element(kind: str, *data, label: str = "", vdims=None, **look):
+    """A HoloViews element, such as a "Curve", with its options for matplotlib."""
+    import holoviews as hv
+    import holoviews.plotting.mpl
+
+    given = {name: value for name, value in (("label", label), ("vdims", vdims)) if value}
+    return getattr(hv, kind)(*data, **given).opts(**look, backend="matplotlib")
+
+
+def axis(name: str, label: str, unit: str | None = None):
+    """A HoloViews dimension."""
+    import holoviews as hv
+
+    return hv.Dimension(name, label=label, unit=unit)
+
+
+def text_labels(texts, name: str, size: float = 6.5, align: str = "center", color: str = INK, **look):
+    """`holoviews.Labels` of (x, y, text)."""
+    return element("Labels", texts, ["x", "y"], name, label=name, size=size, color=color, horizontalalignment=align, **look)
+
+
+def panel(parts, **options):
+    """The elements of one panel as `holoviews.Overlay`; of the shape of a panel of curves unless the options name another."""
+    import holoviews as hv
+    import holoviews.plotting.mpl
+
+    options = {"aspect": 1.5, "fig_inches": 3.4, "show_legend": False, "fig_rcparams": RC} | options
+    return hv.Overlay(parts).opts(**options, backend="matplotlib")
+
+
+def bare_panel(parts, size: tuple[float, float], xlim, ylim, **options):
+    """A panel without axes, so large in inches."""
+    axes = {"xaxis": None, "yaxis": None, "show_frame": False, "show_grid": False}
+    return panel(parts, **{"fig_inches": size, "xlim": xlim, "ylim": ylim, "aspect": "auto"} | axes | options)
+
+
+def option(panel, name: str):
+    """An option of a panel, as ``fig_inches``."""
+    import holoviews as hv
+
+    return hv.Store.lookup_options("matplotlib", panel, "plot").kwargs.get(name)
+
+
+def height_of(panels: list) -> float:
+    """Inches of the highest of panels that have a height of their own."""
+    return max(option(each, "fig_inches")[1] for each in panels)
+
+
+def fitting(text: str, letters: int) -> str:
+    """The text, cut with a mark where it has more letters."""
+    return text if len(text) <= letters else text[: letters - 1] + "…"

@@ -1,0 +1,136 @@
+"""A figure before it is drawn, the view that makes it, and what figures have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import zip_longest
+from typing import NamedTuple
+
+import xarray as xr
+
+from workbench.corpus import Corpus
+from workbench.measures import labels_of, quantity, spec_of
+from workbench.views.style import Look, looks
+
+WHOSE = ("label", "run", "seed")
+SAME = ("iteration", "updates", "elapsed", "cpu_time")
+BANDS = " Lines are means over the runs of a label, bands one standard error to either side."
+MOST_PANELS = 12
+"""Panels of one figure that has one a label; further labels are in its table."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure before it is drawn."""
+
+    name: str            # of its files
+    title: str
+    caption: str         # what it shows, without settings
+    panels: list         # of holoviews.Overlay
+    header: list[str] = field(default_factory=list)    # of the table behind it
+    rows: list[list] = field(repr=False, default_factory=list)
+    legend: bool = True
+    height: float | None = None  # of a panel, inches
+    runs: list[xr.Dataset] = field(repr=False, default_factory=list)  # those that it shows; empty: all
+
+
+class View(NamedTuple):
+    """A kind of picture, offered whenever a run has the variables that it needs."""
+
+    name: str
+    title: str
+    needs: tuple[str, ...]   # a run needs all names in one of these; see `has`
+    draw: Callable[..., Iterable[Picture]]   # (view, side by side, options) → pictures; none where there is nothing to see
+    on_page: bool = False    # does the Topics page offer it beside its cards?
+
+    def fits(self, run: xr.Dataset) -> bool:
+        """Whether the run has what the view needs."""
+        return any(all(has(run, name) for name in names.split()) for names in self.needs)
+
+    def pictures(self, shown: SideBySide, **options) -> list[Picture]:
+        """The pictures of the runs, none where no run fits."""
+        return list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Runs to be drawn together, how wide, and the training tokens that are at hand, by their hash."""
+
+    runs: list[xr.Dataset]
+    columns: int = 2
+    corpora: Mapping[str, Corpus] = field(default_factory=dict)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        return labels_of(self.runs)
+
+    @cached_property
+    def looks(self) -> dict[str, Look]:
+        """The look of each label, the same in every picture."""
+        return looks(self.labels)
+
+    @property
+    def bands(self) -> str:
+        """A sentence about bands, where a label has several runs."""
+        return BANDS if len(set(self.labels)) < len(self.labels) else ""
+
+    def by_label(self, *names: str) -> dict[str, list[xr.Dataset]]:
+        """The runs of each label that have all these variables; labels without one are left out."""
+        found: dict[str, list[xr.Dataset]] = {}
+        for label, run in zip(self.labels, self.runs, strict=True):
+            if all(name in run for name in names):
+                found.setdefault(label, []).append(run)
+        return found
+
+    def first(self, *names: str) -> dict[str, xr.Dataset]:
+        """The first run of each label that has all these variables."""
+        return {label: own[0] for label, own in self.by_label(*names).items()}
+
+    def records(self, *names: str) -> tuple[list[str], list[list]]:
+        """Header and rows, one for each iteration of a run; empty where a run does not record a number."""
+        rows = []
+        for label, run in zip(self.labels, self.runs, strict=True):
+            found = (quantity(run, name) for name in (*SAME, *names))
+            columns = [[] if values is None else values.values.tolist() for values in found]
+            rows += rows_of(label, run, zip_longest(*columns, fillvalue=""))
+        return [*WHOSE, *SAME, *names], rows
+
+
+def has(run: xr.Dataset, name: str) -> bool:
+    """Is this a variable of the run; or, after ``model.`` or ``spec.``, a field of its model or a setting that it has?"""
+    where, _, field = name.rpartition(".")
+    if not where:
+        return name in run.variables
+    spec = spec_of(run)
+    return field in spec.model if where == "model" else bool(getattr(spec, field))
+
+
+def rows_of(label: str, run: xr.Dataset, table) -> list[list]:
+    """Rows of a table, each after label, name and seed of its run; ``table`` is a DataFrame or holds rows."""
+    rows = table.itertuples(index=False) if hasattr(table, "itertuples") else table
+    return [[label, run.attrs["name"], spec_of(run).seed, *row] for row in rows]
+
+
+def fitting_panels(by_label: dict) -> tuple[dict, str]:
+    """What fits into one figure, and a sentence about what does not."""
+    hidden = len(by_label) - MOST_PANELS
+    shown = dict(list(by_label.items())[:MOST_PANELS])
+    return shown, f" {hidden} further labels are in the table only." if hidden > 0 else ""
+
+
+def capital(text: str) -> str:
+    """The text with a capital letter in front."""
+    return text[:1].upper() + text[1:]
+
+
+def file_names(names) -> list[str]:
+    """Each name in letters, digits and ``.+-`` alone, and no two the same."""
+    found: list[str] = []
+    for name in names:
+        short = re.sub(r"[^A-Za-z0-9.+]+", "-", name.replace("=", "")).strip("-.")[:60] or "unnamed"
+        at = sum(re.fullmatch(re.escape(short) + r"(-\d+)?", other) is not None for other in found)
+        found.append(f"{short}-{at + 1}" if at else short)
+    return found
