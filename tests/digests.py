@@ -14,7 +14,7 @@ from pairwise import choices_of, every_pair_of_choices
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import options_of
+from workbench.engines.options import options_of
 from workbench.models import LDA
 
 GOLDEN = Path(__file__).parent / "golden" / "digests.json"
