@@ -31,17 +31,13 @@ def _jsonable(value):
 
 def summary(run: Run, last: int | None = None) -> dict:
     """The final scalars of a run, or those of its ``last`` iteration; null where there is none."""
-    progress, spec = run.progress(), run.spec
-    if last is not None:
-        progress = progress.isel(iteration=progress["iteration"].values <= last)
-    final = {
-        name: float(progress[name][-1]) if name in progress and progress.sizes["iteration"] else None for name in FINAL
-    }
+    rows, spec = run.reader.rows(), run.spec
+    rows = rows if last is None else rows[rows[:, 0] <= last]
+    final = dict(zip(("iteration", *run.reader.recorded.names), rows[-1].tolist() if len(rows) else (), strict=False))
     return {
         "name": run.name, "engine": spec.engine, "label": spec.label(), "options": spec.options,
         "n_topics": spec.model.get("n_topics"), "seed": spec.seed, "state": run.state,
-        "n_iterations": int(progress["iteration"][-1]) if progress.sizes["iteration"] else 0,
-        **final, "path": str(run.path),
+        "n_iterations": int(final.get("iteration", 0)), **{name: final.get(name) for name in FINAL}, "path": str(run.path),
     }
 
 
