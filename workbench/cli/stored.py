@@ -101,7 +101,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     labels = labels_by_topic(found, notes)
     if json:
         written = {"note": notes.note, "tags": notes.tags, "labels": labels}
-        place = {"status": status, "spec": spec.settings(), "made_by": found.reader.provenance()}
+        place = {"status": status, "spec": spec.settings(), "made_by": found.provenance()}
         print_json(summary(found) | written | place)
         return
     left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
@@ -112,7 +112,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
         *_model_rows(spec),
         ("seed", str(spec.seed)), ("hash", spec.hash), ("path", str(found.path)),
     ]
-    if others := describe_provenance(found.reader.provenance()):
+    if others := describe_provenance(found.provenance()):
         rows.append(("kernels", others))
     written = ("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", format_labels(labels))
     rows += [row for row in written if row[1]]

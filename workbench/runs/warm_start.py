@@ -10,9 +10,8 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.engines.engine import WarmStart
 from workbench.models.lda import check_topics
-from workbench.runs.execution.run import find_run
+from workbench.runs.execution.run import open_run
 from workbench.runs.spec import RunSpec, SpecError
-from workbench.runs.store.reader import RunReader
 
 
 def warm_start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[WarmStart, dict]:
@@ -36,7 +35,7 @@ def warm_start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[Warm
         One sentence each.
     """
     n_topics = check_topics(n_topics)
-    dataset = run if isinstance(run, xr.Dataset) else RunReader(find_run(run, store)).dataset()
+    dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
     name = dataset.attrs.get("name", "the run")
     if "n_kw" not in dataset or not dataset.sizes.get("snapshot"):
         raise SpecError(f"{name} has no counts yet to start from; let it take its first snapshot, or stop it")

@@ -199,5 +199,5 @@ def resume(
             status = run.status()
             stopped = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
             print(f"{stopped}; go on with: workbench resume {run.path}", file=sys.stderr)
-    return run.reader.dataset(corpora[0] if corpora else None)
+    return run.dataset(corpora[0] if corpora else None)
 

@@ -50,6 +50,7 @@ class RunReader:
             self._numbers = self._group["numbers"]
         return self._numbers[after : committed.n_rows, :n_columns]
 
+    @property
     def spec(self) -> RunSpec:
         """The settings, with the present last iteration and stop rule; cheap."""
         return read_spec(self.path, self._about)
@@ -64,11 +65,11 @@ class RunReader:
         return bool(known) and known[-1][1] != KERNELS and self._committed().n_rows > 0
 
     def status(self) -> dict:
-        """See `read_status`; cheap enough for every second."""
+        """state, iteration, n_iterations, time_left (seconds or None), message; see `read_status`. Cheap."""
         return read_status(self.path, self._about)
 
     def progress(self) -> xr.Dataset:
-        """The per-iteration variables of the Dataset; cheap."""
+        """The per-iteration variables of the Dataset: cheap enough to be read every second."""
         return self._labelled(self.rows())
 
     @cached_property
@@ -80,9 +81,10 @@ class RunReader:
         return label_rows(self.recorded, rows, self._attributes())
 
     def dataset(self, train=None) -> xr.Dataset:
-        """The whole Dataset; counts of snapshots are read from disk when they are used, ``train`` if it is not at hand.
+        """The whole Dataset as committed so far; counts of snapshots are read from disk when they are used.
 
-        A snapshot that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
+        ``train`` is the training corpus where it is at hand; without it, it is read from the store. A snapshot
+        that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
         """
         committed = self._committed()
         iterations = self._snapshot_iteration[: committed.n_snapshots]
@@ -90,7 +92,7 @@ class RunReader:
         arrays = {name: (self.recorded.variables[name].dims, self._group[name]) for name in self._layout.kept}
         counts = read_counts(self.path, arrays, self._snapshot_iteration, len(iterations))
         counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics), missing_dims="ignore")
-        train = train or get_corpus(self.path.parent, self.spec().train)
+        train = train or get_corpus(self.path.parent, self.spec.train)
         found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self.recorded)
         try:
             return with_labels(found, self.path)
@@ -100,4 +102,4 @@ class RunReader:
 
     def _attributes(self) -> dict:
         settled = read_ending(self.path, self._about).settled
-        return attributes(self.spec(), self._versions, self.status()["state"], settled, self.provenance())
+        return attributes(self.spec, self._versions, self.status()["state"], settled, self.provenance())
