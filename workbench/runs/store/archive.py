@@ -18,11 +18,6 @@ from workbench.runs.spec import SpecError
 CORPORA, WARM_STARTS = ".corpora", ".starts"
 
 
-def put_corpus(store: Path, data: Corpus | Records) -> Path:
-    """Writes data under their hash unless they are there; whole or not at all."""
-    return data.save(store / CORPORA)
-
-
 @lru_cache(maxsize=8)
 def get_corpus(store: Path, content_hash: str) -> Corpus | Records:
     """The data of a hash.
