@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.data_set import DataSet
+from workbench.corpus.data_set import FACTS, DataSet
 from workbench.corpus.experiments import drop_stop_words, frequent_words, keep_documents
 from workbench.corpus.published import KOS, NEWS20
 
@@ -65,8 +65,7 @@ class PreparedSet:
 
     def facts(self) -> dict:
         """What there is to know of it, as JSON can hold it."""
-        names = ("name", "title", "n_documents", "n_words", "n_pairs", "n_tokens", "agreement", "licence", "origin", "content")
-        return self.source.facts() | {name: getattr(self, name) for name in names} | {"options": {}}
+        return self.source.facts() | {name: getattr(self, name) for name in FACTS} | {"options": {}}
 
     def fetch(self, progress: bool = True) -> Path:
         """The folder with the files of its source; see `DataSet.fetch`."""
