@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 import numpy as np
 
@@ -36,6 +37,15 @@ def not_a_line(strings: Iterable[str]) -> int | None:
 def partial_of(path: Path) -> Path:
     """A temporary name beside the path that no other process or thread uses, to be renamed to it once written."""
     return path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}.partial")
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of the path when the block ends: whole, or not at all."""
+    partial = partial_of(path)
+    with open(partial, "wb") as file:
+        yield file
+    os.replace(partial, path)
 
 
 def put_files(files: dict[Path, bytes]) -> list[Path]:
@@ -93,10 +103,8 @@ class SavedByHash:
             arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
             about = {name: value for name, value in found.items() if name not in arrays and value is not None}
             text = json.dumps({"item": self.item, **about}).encode()
-            partial = partial_of(path)
-            with open(partial, "wb") as file:
+            with replacing(path) as file:
                 np.savez(file, **arrays, about=np.frombuffer(text, np.uint8))
-            os.replace(partial, path)
         return path
 
     def __repr__(self) -> str:

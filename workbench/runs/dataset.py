@@ -29,10 +29,11 @@ def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None =
 
     made : see `workbench.runs.store.provenance`.
     """
+    size = spec.parts()[1].size_label
     early = {"stopped_early": spec.rule.describe(settled)} if settled and spec.rule else {}
     others = {"taken_on": describe_provenance(made)} if describe_provenance(made) else {}
     return {
-        "title": f"{spec.label()} on {spec.corpus}{', {}={}'.format(*spec.size_label) if spec.size_label else ''}",
+        "title": f"{spec.label()} on {spec.corpus}{', {}={}'.format(*size) if size else ''}",
         "name": spec.name,
         "engine": spec.engine,
         "state": state,

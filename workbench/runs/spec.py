@@ -81,11 +81,6 @@ class RunSpec(RunSettings):
         model = engine.model(**_restored(self.model), **beliefs)
         return engine, model if data is None else model.for_data(data), options
 
-    @property
-    def size_label(self) -> tuple[str, int] | None:
-        """What the number in a run's name and title is, and the number: ("K", 10)."""
-        return self.parts()[1].size_label
-
     def to_json(self) -> str:
         """The spec as one JSON object; infinity is the string "inf"."""
         return _json(self.settings())

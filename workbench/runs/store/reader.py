@@ -78,7 +78,9 @@ class RunReader:
         return Recorded(*self._layout, *recorded(RunSpec.from_json(self._about["spec"]))[3:])
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
-        return label_rows(self.recorded, rows, self._attributes())
+        settled = read_ending(self.path, self._about).settled
+        attrs = attributes(self.spec, self._versions, self.status()["state"], settled, self.provenance())
+        return label_rows(self.recorded, rows, attrs)
 
     def dataset(self, train=None) -> xr.Dataset:
         """The whole Dataset as committed so far; counts of snapshots are read from disk when they are used.
@@ -99,7 +101,3 @@ class RunReader:
         except NoteError as error:  # what people wrote never hides what was computed
             warnings.warn(str(error), stacklevel=2)
             return found
-
-    def _attributes(self) -> dict:
-        settled = read_ending(self.path, self._about).settled
-        return attributes(self.spec, self._versions, self.status()["state"], settled, self.provenance())
