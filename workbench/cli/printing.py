@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import Run
+    from workbench.runs.store.notes import Notes
 
 FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
 
@@ -81,9 +82,10 @@ def number(value: float | None, unit: str = "") -> str:
     return "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
 
 
-def format_labels(labels: dict[int, str]) -> str:
-    """The labels of topics on one line, each after the number of its topic."""
-    return "; ".join(f"{topic} {label}" for topic, label in labels.items())
+def note_rows(notes: Notes, labels: dict[int, str]) -> list[tuple[str, str]]:
+    """Rows of a table for what people wrote about a run, a label after the number of its topic; none for what is empty."""
+    listed = "; ".join(f"{topic} {label}" for topic, label in labels.items())
+    return [row for row in (("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)) if row[1]]
 
 
 def print_table(heads, rows, left=(0,)) -> None:
