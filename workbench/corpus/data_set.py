@@ -18,8 +18,6 @@ from workbench.corpus.fetching import cache_folder, fetch_files
 from workbench.corpus.readers import read_corpus
 from workbench.data.opening import bundled_folders, data_folders
 
-FACTS = ("name", "title", "n_documents", "n_words", "n_pairs", "n_tokens", "agreement", "licence", "origin", "content")
-
 
 @dataclass(frozen=True)
 class Form:
@@ -85,9 +83,10 @@ class DataSet:
 
     def facts(self) -> dict:
         """Everything known of the data set, as JSON can hold it."""
+        names = ("name", "title", "n_documents", "n_words", "n_pairs", "n_tokens", "agreement", "licence", "origin", "content")
         folder = self.folder()
         return {
-            **{name: getattr(self, name) for name in FACTS},
+            **{name: getattr(self, name) for name in names},
             "forms": [list(form.files) for form in self.forms],
             "urls": [url for form in self.forms for url in form.urls],
             "options": self.options,
