@@ -81,6 +81,12 @@ class RunSpec(RunSettings):
         model = engine.model(**_restored(self.model), **beliefs)
         return engine, model if data is None else model.for_data(data), options
 
+    @property
+    def size_text(self) -> str:
+        """The number in a run's name and title, as "K=10"; empty where the model has none."""
+        label = self.parts()[1].size_label
+        return "{}={}".format(*label) if label else ""
+
     def to_json(self) -> str:
         """The spec as one JSON object; infinity is the string "inf"."""
         return _json(self.settings())

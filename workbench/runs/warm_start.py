@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import WarmStart
 from workbench.models.lda import LDA, check_topics
 from workbench.runs.execution.run import open_run
 from workbench.runs.spec import RunSpec, SpecError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None) -> tuple[WarmStart, dict]:
@@ -34,6 +37,8 @@ def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None)
     SpecError, StoreError, ModelError
         One sentence each.
     """
+    import xarray as xr
+
     n_topics = check_topics(LDA.n_topics if n_topics is None else n_topics)
     dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
     name = dataset.attrs.get("name", "the run")
