@@ -18,12 +18,12 @@ SHAPE, RATE, MEAN, LOG = range(4)
 
 
 def fixed(value: float) -> np.ndarray:
-    """A concentration that is known."""
+    """The point mass of a fixed concentration."""
     return np.array([0.0, 0.0, value, np.log(value)])
 
 
 def gamma_posterior(shape: float, rate: float) -> np.ndarray:
-    """A concentration with a Gamma posterior."""
+    """The Gamma posterior of a concentration."""
     return np.array([shape, rate, shape / rate, psi(shape) - np.log(rate)])
 
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.engines.lda.fold_in import PASSES
-from workbench.engines.networks.field import CompiledNetwork, compile_network, owners_for
-from workbench.engines.networks.paths import Paths
+from workbench.engines.networks.field import CompiledNetwork, compile_network
+from workbench.engines.networks.paths import Paths, owners_of
 from workbench.engines.networks.posterior import row_shares, word_means
 from workbench.engines.networks.state import hidden_levels, leaf_places, places_of
 from workbench.engines.networks.weights import NO_CHAIN, corpus_numbers, word_numbers
@@ -62,10 +62,10 @@ def by_themselves(network: Network) -> Network:
 
 
 def _fold(network: Network, learnt, documents, context) -> np.ndarray:
-    """theta of documents whose authors, if the network has any, are known."""
+    """Infers theta of documents whose authors, if the network has any, are known."""
     n_kw = learnt.counts[network.levels[-1].name]
     compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
-    paths, owners = compiled.paths, owners_for(network, documents)
+    paths, owners = compiled.paths, owners_of(network, documents)
     n_rest, (n_wk, n_k) = rest_counts(compiled, learnt.counts), word_counts(paths, n_kw)
     words = [aligned_zeros(n_wk.shape, np.float64) for _ in range(2)]
     if compiled.words_are_points:
@@ -80,24 +80,8 @@ def _fold(network: Network, learnt, documents, context) -> np.ndarray:
 
     def work(first, last):
         fit_documents(
-            first,
-            last,
-            documents.indptr,
-            documents.words,
-            documents.counts,
-            owners,
-            compiled.field,
-            compiled.own,
-            NO_CHAIN.n_own,
-            *words,
-            compiled.n_rows,
-            MOST_PASSES,
-            TOLERANCE,
-            n_own,
-            *of_rows,
-            ratios,
-            x.copy(),
-            logs.copy(),
+            first, last, documents.indptr, documents.words, documents.counts, owners, compiled.field, compiled.own,
+            NO_CHAIN.n_own, *words, compiled.n_rows, MOST_PASSES, TOLERANCE, n_own, *of_rows, ratios, x.copy(), logs.copy(),
             np.zeros(len(x)),
         )
 

@@ -26,10 +26,10 @@ from workbench.engines.lda.svb import pairs_above
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import compile_network, owners_for
+from workbench.engines.networks.field import compile_network
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.gibbs import Counts
-from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predictive
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
 from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, told_alphas
@@ -76,11 +76,11 @@ class OwnOptions(network_vb.OwnOptions):
 
 @dataclass(frozen=True)
 class Options(Learning, OwnOptions):
-    """Those of the engine, and when it learns priors."""
+    """Options of the engine, and of learning its priors."""
 
 
 def check(network: Network) -> Network:
-    """The network, if both parts can do it.
+    """The network, after the checks of both parts.
 
     Raises
     ------
@@ -135,11 +135,8 @@ def sweep_chains(corpus, model, options, state, context) -> list[int]:
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
-    compiled, owners, threshold = (
-        compile_network(model, state.alphas, corpus.n_words),
-        owners_for(model, corpus),
-        threshold_of(options),
-    )
+    compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus)
+    threshold = threshold_of(options)
     chains = range(len(state.places))
     joints = [
         network_vb.log_joint(compiled, owners, corpus, totals(state, s))
@@ -158,13 +155,13 @@ def counts(corpus, model, options, state) -> dict:
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
-    compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_for(model, corpus)
+    compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus)
     of_chains = [predictive(compiled, owners, totals(state, s), pairs) for s in range(len(state.places))]
     return np.mean(of_chains, axis=0) if len(of_chains) > 1 else of_chains[0]
 
 
 def memory(corpus, model, options) -> Memory:
-    """Both parts; a sweep of a chain, or a look at it, adds up its counts."""
+    """Bytes of both parts, and of the total counts of a chain while it is swept or watched."""
     mean, sampled = network_vb.memory(corpus, model, options), network_gibbs.memory(corpus, model, options)
     chains, paths = chains_of(corpus, options), paths_of(model)
     whole = (corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves + paths.n_flat) * DOUBLE
@@ -176,7 +173,7 @@ def memory(corpus, model, options) -> Memory:
 
 
 def idle(options) -> str | None:
-    """Why more than one thread has little to do."""
+    """The reason why more than one thread has little to do; None if there is none."""
     return "one chain draws its tokens one after another" if options.n_chains == 1 and options.r > 0 else None
 
 

@@ -22,7 +22,7 @@ from workbench.models.networks.network import Network
 
 
 class Laid(NamedTuple):
-    """What a sampler knows of a network."""
+    """Layout of a network for the sampler."""
 
     shape: Shape
     lanes: PathSlots
@@ -31,7 +31,7 @@ class Laid(NamedTuple):
 
 @lru_cache(maxsize=16)
 def laid_out(network: Network) -> Laid:
-    """The lanes of a network and its bands; made once."""
+    """The layout of a network for the sampler: shape, path slots and bands."""
     paths = paths_of(network)
     runs, visits = paths.runs, paths.visits
     first = np.concatenate([[0], np.cumsum(LANES * runs.n_blocks)])
@@ -97,7 +97,7 @@ def _by_lane(paths, first, scalars, vectors) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
-    """Room for a document with so many authors."""
+    """Allocates the workspace for a document with so many authors."""
     n_columns, n_bands = len(bands.of_column), len(bands.leaf_at)
     sizes = most_owners * (paths.n_lanes + n_columns), most_owners * n_columns, most_owners * paths.n_leaves
     return Scratch(

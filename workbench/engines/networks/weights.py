@@ -15,7 +15,7 @@ from workbench.kernels.threads import each_slice
 
 
 class Sampled(NamedTuple):
-    """Sampled counts of chains beside expected ones, as the loops take them; see `network_gibbs.State`."""
+    """Sampled counts of chains, as arguments of the kernels; see `gibbs.State`."""
 
     n_own: np.ndarray    # (chain, document, D) int32
     n_rest: np.ndarray   # (chain, 1, C + A * authors) int64

@@ -21,7 +21,7 @@ TINY = 1e-100
 
 
 class Whole(NamedTuple):
-    """Expected counts, where the vector of the paths has them."""
+    """Expected counts in the layout of the vector of the paths."""
 
     n_own: np.ndarray    # (document, D) float64
     n_rest: np.ndarray   # (C + A * authors,) float64
@@ -30,7 +30,7 @@ class Whole(NamedTuple):
 
 
 class Added(NamedTuple):
-    """What is added to counts, and which numbers are row sums, by which a path is divided."""
+    """Priors in the vector of the paths, and which numbers are row sums, by which a path is divided."""
 
     prior: np.ndarray       # (address,) float64; of a known number the number itself
     is_row: np.ndarray      # (address,) bool

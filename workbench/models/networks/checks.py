@@ -19,7 +19,7 @@ MOST_PATHS = 2**20
 
 
 def check(network) -> None:
-    """Refuses what is no network.
+    """Checks a network, see `Network`.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def _check_variables(network) -> None:
 
 
 def _check_order(network) -> None:
-    """Every variable is drawn once, before it is used; the word last."""
+    """Checks that every variable is drawn once, before it is used, and the word last."""
     where, known, drawn = f"network '{network.name}'", {each.name for each in network.variables}, {}
     for level in network.levels:
         if level.draws != WORD and level.draws not in known:
@@ -109,7 +109,7 @@ def _unknown(network, what: str, name) -> str:
 
 
 def _check_level(network, level) -> None:
-    """Kind, learning, groups, and whose its rows are."""
+    """Checks kind, learning and groups of a level, and what its rows are numbered by."""
     where = f"network '{network.name}': level '{level.name}'"
     for name, value, choices in (("kind", level.kind, KINDS), ("learn", level.learn, LEARNING)):
         if value not in choices:
@@ -157,7 +157,7 @@ def _check_when(network, level, rows, author) -> None:
 
 
 def _check_paths(network) -> None:
-    """Each path draws its word, and has every value that its rows ask for, from one block of rows."""
+    """Checks that each path draws its word, and has every value that its rows depend on, from one block of rows."""
     where, regions = f"network '{network.name}'", regions_of(network)
     authors = {level.draws for level in network.levels if level.table == AUTHORS}
     n_paths = sum(region.n_paths for region in regions)
