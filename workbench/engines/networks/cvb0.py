@@ -33,7 +33,7 @@ from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
 from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
 from workbench.engines.networks.vb import initialise_rows, log_joint
-from workbench.kernels.networks.cvb0 import Added, Whole, add_paths, spread_over_paths, update_paths
+from workbench.kernels.networks.cvb0 import Added, Counts, add_paths, spread_over_paths, update_paths
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import PATHS
@@ -111,14 +111,14 @@ def recount(corpus, model, state) -> tuple[np.ndarray, float]:
     entropy = add_paths(
         corpus.indptr, corpus.words, corpus.counts, owners_of(model, corpus), begins_of(corpus, model), laid_out(model).lanes,
         real_lanes(paths), paths.fixed, added_by(compile_network(model, state.alphas, corpus.n_words)), state.gamma,
-        Whole(*state[:4]), n_dr,
+        Counts(*state[:4]), n_dr,
     )
     return n_dr, entropy
 
 
 def summed(corpus, model, state) -> tuple[np.ndarray, float]:
     """`recount` that leaves the state unchanged."""
-    return recount(corpus, model, state._replace(**{name: np.empty_like(getattr(state, name)) for name in Whole._fields}))
+    return recount(corpus, model, state._replace(**{name: np.empty_like(getattr(state, name)) for name in Counts._fields}))
 
 
 def step(corpus, model, options, state, context):
@@ -134,7 +134,7 @@ def step(corpus, model, options, state, context):
         context.interrupt()
         found = update_paths(
             first, last, corpus.indptr, corpus.words, corpus.counts, owners, begins, lanes, real, added, state.gamma,
-            Whole(*state[:4]), new,
+            Counts(*state[:4]), new,
         )
         change = max(change, found)
     if learns(model, options, context.step):

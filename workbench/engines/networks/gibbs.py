@@ -28,6 +28,7 @@ from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
 from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
 from workbench.engines.networks.vb import log_joint
+from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.networks.gibbs import draw_paths
 from workbench.kernels.networks.path_topics import count_paths, places_of_counts, rows_of_places, uniform_places
 from workbench.kernels.threads import slice_bounds
@@ -43,15 +44,6 @@ class State(NamedTuple):
     n_wk: np.ndarray    # (word, R) int32, padded: of the rows of the last level
     n_k: np.ndarray     # (R,) int64
     alphas: np.ndarray  # all priors, as learnt: `network_state.alphas_of`
-
-
-class Counts(NamedTuple):
-    """Counts of a state, whole or real."""
-
-    n_own: np.ndarray
-    n_rest: np.ndarray
-    n_wk: np.ndarray
-    n_k: np.ndarray
 
 
 @dataclass(frozen=True)

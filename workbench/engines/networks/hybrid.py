@@ -28,12 +28,12 @@ from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.field import compile_network
 from workbench.engines.networks.fold_in import by_variational_bayes
-from workbench.engines.networks.gibbs import Counts
 from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predictive
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
 from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, told_alphas
 from workbench.engines.networks.weights import NO_CHAIN, Sampled
+from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.threads import each_task
 from workbench.models.networks.network import Network
 

@@ -18,7 +18,6 @@ author-topic model is the run of LDA for each author of the document.
 from __future__ import annotations
 
 import itertools
-import math
 from functools import cache
 from typing import NamedTuple
 
@@ -140,6 +139,7 @@ class _Box:
         for i in reversed(order):
             self.strides[i] = step
             step *= padded(sizes[i]) if self.axes[i] == self.inner and not dense else sizes[i]
+        self.n_numbers = step
         return at + step
 
     @property
@@ -310,12 +310,12 @@ def _walk(network, regions, boxes, scopes, sizes, author) -> Paths:
     for key, box in boxes.items():
         if key[0] == "rows":
             start = starts[scopes[key[1]]] + box.at
-            is_row[start : start + _extent(box)] = True
+            is_row[start : start + box.n_numbers] = True
     of_authors = is_row[starts["author"] :].reshape(n_authors, sizes["author"])
     of_authors[:] = of_authors[0]
     fixed = np.array([at for name in alone for at in places[name].rows], np.int64)
     return Paths(
-        network, _runs(scalars, vectors, blocks),
+        network, Runs(np.array(blocks, np.int64), *chained(scalars), *chained(vectors)),
         Visits(
             np.array(leaves, np.int32), _table(cells, inner_levels), _table(rows_at, inner_levels),
             np.array([strides[scopes[level.name]] for level in inner_levels], np.int64), leaf_stride,
@@ -333,14 +333,6 @@ def _is_fixed(network, level, regions) -> bool:
     """Has a document one row of the level, which every path visits? Then its sum weighs on no path more than on another."""
     return level.kind == "dirichlet" and all(rows.by == (DOCUMENT,) for rows in level.rows) and all(
         level.name in region.visited for region in regions
-    )
-
-
-def _extent(box: _Box) -> int:
-    """Numbers of a block, padding included."""
-    sizes = [last - first + 1 for first, last in box.spans]
-    return math.prod(
-        padded(size) if axis == box.inner else size for axis, size in zip(box.axes, sizes, strict=True)
     )
 
 
@@ -370,10 +362,6 @@ def _places(network, level, boxes, scope, starts, author) -> Places:
 
 def _within(box: _Box, values) -> bool:
     return all(first <= values[axis] <= last for axis, (first, last) in zip(box.axes, box.spans, strict=True))
-
-
-def _runs(scalars, vectors, blocks) -> Runs:
-    return Runs(np.array(blocks, np.int64), *chained(scalars), *chained(vectors))
 
 
 def chained(factors: list[list[tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

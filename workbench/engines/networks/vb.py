@@ -44,6 +44,7 @@ from workbench.kernels.networks.vb import fit_documents, random_cells, share_sta
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task
 from workbench.kernels.uniforms import PATHS
+from workbench.models import Priors
 from workbench.models.networks.network import Network
 from workbench.models.options import option
 
@@ -87,14 +88,6 @@ def with_points(network: Network) -> Network:
     return replace(network, levels=levels)
 
 
-class _AtRandom(NamedTuple):
-    """Priors of a flat topic model, as `initialise` takes them."""
-
-    alphas: np.ndarray
-    beta: float
-    n_topics: int
-
-
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Rows of the last level at random for each pair, or from another run; levels above them at random by document."""
     return initial_mean(corpus, check(model), options, 0, context, warm_start)
@@ -134,7 +127,7 @@ def initial_mean(corpus, model, options, threshold, context, warm_start=None) ->
 
 def initialise_rows(corpus, n_rows, alphas, options, threshold, context, warm_start, *kept_and_counts) -> None:
     """Initial counts of the rows of the last level as if these were topics; see `initial_responsibilities.initialise`."""
-    flat = _AtRandom(np.full(n_rows, alphas[0]), float(alphas[-1]), n_rows)
+    flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
     initialise(corpus, flat, options, threshold, context, warm_start, *kept_and_counts)
 
 

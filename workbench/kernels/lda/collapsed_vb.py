@@ -182,7 +182,7 @@ def update_pair(
 ):
     """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
 
-    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are what is added to the counts; workspace: `make_workspace`.
+    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are added to the counts; workspace: `make_workspace`.
     """
     return highest(renew(
         d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
