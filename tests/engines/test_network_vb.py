@@ -179,7 +179,7 @@ def test_lda_as_a_network_is_variational_em_when_documents_are_repeated():
     corpus, network, lda = simulated(40, 30, 25), twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
     options, other_options = make_options(ENGINE, {"n_inner": 20}), vb.Options()
     own = begun(ENGINE, corpus, network)
-    other = vb.State(own.n_dr.copy(), own.n_wk.copy(), own.n_k.copy(), 0.0)
+    other = vb.State(own.n_dr.copy(), own.n_wk.copy(), own.n_k.copy(), 0.0, lda.alphas, lda.beta)
     for step in range(1, 11):
         own = steps(ENGINE, corpus, network, own, 1, options)
         other, _ = vb.step(corpus, lda, other_options, other, StepContext(7, step))

@@ -80,9 +80,9 @@ class Options(Learning, OwnOptions):
     """Options of the engine, and of learning its priors."""
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(corpus, model, options, context, warm_start=None, second_order=True) -> State:
     """Responsibilities of every pair, at random or from the counts of another run."""
-    return initial_mean(corpus, model, options, 0, context, warm_start)
+    return initial_mean(corpus, model, options, 0, context, warm_start, second_order)
 
 
 def step(corpus, model, options, state, context):

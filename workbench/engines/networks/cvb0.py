@@ -31,7 +31,7 @@ from workbench.engines.networks.path_slots import laid_out, real_lanes
 from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, watched_alphas
 from workbench.engines.networks.vb import initialise_rows, log_joint
 from workbench.kernels.networks.cvb0 import Added, Counts, add_paths, spread_over_paths, update_paths
 from workbench.kernels.simd.lanes import aligned_zeros
@@ -146,7 +146,7 @@ def watch(corpus, model, options, state) -> dict:
     compiled = compile_network(model, state.alphas, corpus.n_words)
     joint = log_joint(compiled, owners_of(model, corpus), corpus, state)
     watched = {"bound": joint + summed(corpus, model, state)[1], "n_k": state.n_k[leaf_places(compiled.paths)]}
-    return watched | told_alphas(model, state.alphas)
+    return watched | watched_alphas(model, state.alphas)
 
 
 def counts(corpus, model, options, state) -> dict:

@@ -26,7 +26,7 @@ from workbench.engines.networks.path_slots import laid_out, numbers_of, real_lan
 from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, watched_alphas
 from workbench.engines.networks.vb import log_joint
 from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.networks.gibbs import draw_paths
@@ -149,7 +149,7 @@ def sweep(corpus, model, threshold, state, mean, context, chain=0) -> int:
 def watch(corpus, model, options, state) -> dict:
     joint = log_joint(compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), corpus, state)
     n_k = state.n_k[leaf_places(paths_of(model))]
-    return {"log_joint": joint + log_known(corpus, model, state), "n_k": n_k} | told_alphas(model, state.alphas)
+    return {"log_joint": joint + log_known(corpus, model, state), "n_k": n_k} | watched_alphas(model, state.alphas)
 
 
 def log_known(corpus, model, state, threshold=EVERY_COUNT) -> float:

@@ -31,7 +31,7 @@ from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predictive
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, watched_alphas
 from workbench.engines.networks.weights import NO_CHAIN, Sampled
 from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.threads import each_task
@@ -143,7 +143,7 @@ def watch(corpus, model, options, state) -> dict:
         + network_gibbs.log_known(corpus, model, chain_of(state, s), threshold) for s in chains
     ]
     n_k = (state.mean_k + state.n_k[0])[leaf_places(compiled.paths)]
-    return {"objective": float(np.mean(joints)) + state.entropy, "n_k": n_k} | told_alphas(model, state.alphas)
+    return {"objective": float(np.mean(joints)) + state.entropy, "n_k": n_k} | watched_alphas(model, state.alphas)
 
 
 def counts(corpus, model, options, state) -> dict:

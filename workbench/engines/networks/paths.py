@@ -8,7 +8,7 @@ all cells and row sums lie in one vector, each block of them with the variable l
     flat = [ document's own | word | constants | shared | author 0 | author 1 | … ]
 
     document's own   cells and row sums of levels with rows by document; those of the document that is worked on
-    word             a number per row of the last level: what it says of the word that is worked on
+    word             a number per row of the last level: its weight for the present word
     shared, author   of levels with rows for the corpus, and of those with rows by author
 
 LDA is one run, a document's cells times those of the word; four-level pachinko has a run for each super-topic; an

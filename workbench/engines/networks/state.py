@@ -148,7 +148,7 @@ def level_counts(paths: Paths, n_own, n_rest) -> dict[str, np.ndarray]:
     return found
 
 
-def told_alphas(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
+def watched_alphas(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """The priors of the levels that learn, ``alpha_<level>``, along the dims of `models.networks.variables`: for `watch`."""
     return learnt_priors(network, alphas_of(network, alphas))
 

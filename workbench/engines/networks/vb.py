@@ -36,7 +36,7 @@ from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, watched_alphas
 from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
@@ -196,7 +196,7 @@ def watch(corpus, model, options, state) -> dict:
     compiled = compile_network(model, state.alphas, corpus.n_words)
     joint = log_joint(compiled, owners_of(model, corpus), corpus, state)
     watched = {"bound": joint + state.entropy, "n_k": state.n_k[leaf_places(compiled.paths)]}
-    return watched | told_alphas(model, state.alphas)
+    return watched | watched_alphas(model, state.alphas)
 
 
 def log_joint(compiled: CompiledNetwork, owners, corpus, state) -> float:

@@ -30,7 +30,7 @@ def check(network) -> None:
     for level in network.levels:
         _check_level(network, level)
     _check_paths(network)
-    for each in network.levels:  # told by the sizes of rows, which are known to fit by now
+    for each in network.levels:  # their sentences name sizes of rows, which fit by now
         check_prior(network, each)
         check_table(network, each)
 
@@ -165,7 +165,7 @@ def _check_paths(network) -> None:
         raise ModelError(f"{where} has {n_paths:,} paths a token, and may have {MOST_PATHS:,}; take smaller sizes")
     visited = set()
     for region in regions:
-        spans, told = {}, _told(region)
+        spans, told = {}, _format_region(region)
         for level in network.levels:
             here = [rows for rows in level.rows if holds(rows, spans)]
             if len(here) > 1:
@@ -189,7 +189,7 @@ def _check_paths(network) -> None:
                 raise ModelError(f"{where}: no path visits the rows of level '{level.name}' when {when}; remove them")
 
 
-def _told(region) -> str:
+def _format_region(region) -> str:
     return ", ".join(f"{name} {first}" if first == last else f"{name} {first} to {last}"
                      for name, (first, last) in region.spans.items()) or "nothing drawn"
 

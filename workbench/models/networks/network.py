@@ -43,7 +43,7 @@ class Network:
     levels : tuple of Level
         In the order in which a token visits them; the last one draws the word. Variables, levels and rows can be dicts.
     n_topics : int, optional
-        The rows of the level that draws the word; told by the network, and only compared where it is given. None where
+        The rows of the level that draws the word, compared with those of the network where it is given. None where
         they are by author, until there is a corpus.
 
     Raises
@@ -296,8 +296,8 @@ class Network:
         """(level, description), as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
         found = []
         for level in self.levels:
-            rows = " or ".join(_told_rows(self, each) for each in level.rows)
-            prior = f"prior {_told_prior(level.prior)}" + (f" for each {', '.join(level.groups)}" if level.groups else "")
+            rows = " or ".join(_format_rows(self, each) for each in level.rows)
+            prior = f"prior {_format_prior(level.prior)}" + (f" for each {', '.join(level.groups)}" if level.groups else "")
             learnt = {"scalar": ", learnt", "vector": ", learnt for each value"}.get(level.learn, "")
             about = {"dirichlet": prior + learnt, "point": "estimated", "observed": "known"}[level.kind]
             found.append((level.name, f"{rows} → {level.draws}, {about}"))
@@ -312,7 +312,7 @@ class Network:
         return plain
 
 
-def _told_rows(network: Network, rows: Rows) -> str:
+def _format_rows(network: Network, rows: Rows) -> str:
     """The variables that number rows, and the paths that they are for."""
     def value(name, number):
         return network.variable(name).values[number] if network.variable(name).values else str(number)
@@ -324,7 +324,7 @@ def _told_rows(network: Network, rows: Rows) -> str:
     return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
 
 
-def _told_prior(prior) -> str:
+def _format_prior(prior) -> str:
     return f"{prior:g}" if np.ndim(prior) == 0 else "of many numbers"
 
 
