@@ -6,7 +6,6 @@
 import hashlib
 import json
 import warnings
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from pairwise import choices_of, every_pair_of_choices
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import options_of
 from workbench.models import LDA
 
 GOLDEN = Path(__file__).parent / "golden" / "digests.json"
@@ -41,7 +41,7 @@ def settings() -> list[dict]:
     found = []
     for name in ENGINES:
         engine = get_engine(name)
-        default = {f.name: f.default for f in fields(engine.options)}
+        default = {option: about.default for option, about in options_of(engine).items()}
         rows = [{}]
         for option, values in choices_of(engine).items():
             rows += [{option: value} for value in values if value != default[option]]

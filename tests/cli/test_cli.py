@@ -155,7 +155,7 @@ def test_wrong_input_gets_one_line_and_status_2(command, six_documents, line, se
 
 
 def test_a_mistake_of_ours_is_told_in_one_line_with_status_1(command, six_documents, monkeypatch):
-    monkeypatch.setattr("workbench.corpus.load_corpus", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr("workbench.runs.loading.load_data", lambda *a, **k: 1 / 0)
     status, _, err = command("fit", six_documents)
     assert status == 1 and err == "workbench: ZeroDivisionError: division by zero (WORKBENCH_DEBUG=1 shows where)\n"
 
@@ -196,7 +196,7 @@ def test_an_early_interrupt_is_said(command, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("workbench.corpus.load_corpus", interrupted)
+    monkeypatch.setattr("workbench.runs.loading.load_data", interrupted)
     status, _, err = command("fit", "docstrings")
     assert status == 130 and "interrupted; what a run has committed is kept" in err
 

@@ -16,6 +16,7 @@ from workbench.dashboard.compare.starting import cells_of, start_runs, summary_o
 from workbench.dashboard.compare.values import Values
 from workbench.dashboard.shared.link import from_query, take, to_query, widget_part, written
 from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import options_of
 from workbench.models import LDA
 from workbench.models.networks.network import Network
 from workbench.runs.execution.fit import resume
@@ -28,7 +29,7 @@ from workbench.runs.store.archive import get_corpus
 def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_values():
     form = Settings()
     for name in ENGINES:
-        for field in fields(get_engine(name).options):
+        for field in options_of(get_engine(name)).values():
             choice, widget = choice_of(name, field.name), form.options[choice_of(name, field.name).key]
             assert name in choice.engines
             default = field.default
@@ -420,7 +421,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_wor
 
 def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
-    monkeypatch.setattr("workbench.dashboard.compare.starting.corpus_of", lambda name, read: halves[0])
+    monkeypatch.setattr("workbench.dashboard.compare.starting.data_of", lambda name, read, engine: halves[0])
     new_run("first")
     values = Settings().values() | {"corpus": "docstrings", "engines": ["cgs"], "n_topics": 4, "start": "first", "holdout": 0.0}
     ((run,), *_) = start_runs(tmp_path / "runs", values)

@@ -128,7 +128,7 @@ GAMMA_DRAWN = """\
 PI_DRAWN = "    state.weights[live] = weights[:-1]\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_gamma_drawn_after_pi_is_caught():
     """The order of a well-known program (spec 10): the very check that the right one passes."""
     source = Path(g_hdp.__file__).read_text()

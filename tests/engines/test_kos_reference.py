@@ -17,14 +17,13 @@ from workbench.engines.options import make_options
 
 SEEDS = (0, 1, 2)
 BURN_IN, N_ITERATIONS = 10, 300
+SOONER = {"svb sequential": 150}  # a third of the time; from there to 300 iterations its mean moves by 0.24 of a band of 45
 RUNS = {
     "svb sequential": ("svb", {"schedule": "sequential"}),
     "cvb": ("cvb", {}),
     "vb restarted": ("vb", {"restart_documents": True, "init": "noise"}),  # as the library that was compared starts
     "cvb-cgs": ("cvb-cgs", {"r": 1}),
-    "cvb0-cgs": ("cvb0-cgs", {"r": 1}),
     "svb-cgs": ("svb-cgs", {"r": 1}),
-    "vb": ("vb", {}),
     "cvb0": ("cvb0", {}),
     "cgs": ("cgs", {}),
     "svb parallel": ("svb", {"schedule": "parallel"}),
@@ -38,13 +37,13 @@ def perplexity(pairs, probability):
     return np.exp(-np.sum(pairs.counts * np.log(probability)) / pairs.n_tokens)
 
 
-def held_out_perplexities(train, test, engine_name, given, seed):
+def held_out_perplexities(train, test, engine_name, given, seed, n_iterations):
     """(state, online average) after the last iteration; the average begins after burn-in (spec B.3)."""
     engine = get_engine(engine_name)
     model, options = engine.model(n_topics=10, alpha=0.1, beta=0.1), make_options(engine, given)
     state = engine.init(train, model, options, StepContext(seed, 0))
     average = np.zeros(test.n_pairs)
-    for iteration in range(1, N_ITERATIONS + 1):
+    for iteration in range(1, n_iterations + 1):
         state, _ = engine.step(train, model, options, state, StepContext(seed, iteration))
         if iteration > BURN_IN:
             probability = engine.predict(train, model, options, state, test)
@@ -59,7 +58,10 @@ def figures(kos):
     splits = [hold_out_tokens(kos, 0.1, seed) for seed in SEEDS]
     with ThreadPoolExecutor(2) as pool:
         waiting = {
-            name: [pool.submit(held_out_perplexities, *splits[seed], engine, given, seed) for seed in SEEDS]
+            name: [
+                pool.submit(held_out_perplexities, *splits[seed], engine, given, seed, SOONER.get(name, N_ITERATIONS))
+                for seed in SEEDS
+            ]
             for name, (engine, given) in RUNS.items()
         }
         table = {}

@@ -4,17 +4,18 @@ A new engine is tested here by its line in the registry alone; the toy engine st
 """
 
 import itertools
-from dataclasses import fields
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from pairwise import every_pair_of_choices, fewest_rows
 from toys import CORPORA, LDA_ENGINES, corpus_of, every_pair, simulated
 
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext, WarmStart
-from workbench.engines.options import make_options
+from workbench.engines.options import make_options, split_options
 from workbench.kernels import threads as slices
-from workbench.models import HDP, LDA, VARIABLES
+from workbench.models import LDA, VARIABLES
 from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
 from workbench.models.options import OptionError
@@ -22,7 +23,7 @@ from workbench.models.options import OptionError
 ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (spec A.13, 1)
 SINGLE_ROUNDING = 1e-7  # the same where responsibilities are rounded to 24 bits
 NAMES = [*ENGINES, "toy"]
-BY_ITSELF = ("learn_", "alpha_form", "moves_", "reorder")  # beginnings of the names of options
+PRIORED = (LDA, Network)  # whose priors are numbers that are given
 
 
 @pytest.fixture(autouse=True)
@@ -30,28 +31,21 @@ def toy_registered(monkeypatch):
     monkeypatch.setitem(ENGINES, "toy", "engines.toy_engine")
 
 
-def every_choice(engine):
-    """Options with every choice, and whole numbers at their default and one above, in every combination that is allowed.
-
-    The start, and what is learnt or moved, is not combined with the rest: each choice alone, and the last of all together.
-    """
-    alone, several = [], []
-    for f in fields(engine.options):
-        values = f.metadata["choices"] or ((f.default, f.default + 1) if f.metadata["whole"] else (f.default,))
-        if f.name == "init" or f.name.startswith(BY_ITSELF):
-            alone.append([{f.name: value} for value in values if value != f.default])
-        else:
-            several.append([(f.name, value) for value in values])
-    together = {name: value for choices in alone for name, value in (choices[-1] if choices else {}).items()}
-    for chosen in (*(dict(pairs) for pairs in itertools.product(*several)), *itertools.chain(*alone), together):
-        try:
-            yield make_options(engine, chosen)
-        except OptionError:  # a combination that the engine refuses
-            continue
+def every_choice(engine, n_topics=(3,), priors=(0.1,)):
+    """(model, options): few, in which every two choices, of options, topics and priors, that may stand together do so."""
+    priors = priors if engine.model in PRIORED else (None,)
+    chosen = [
+        row | {"n_topics": topics, "prior": prior}
+        for row, topics, prior in itertools.product(every_pair_of_choices(engine), n_topics, priors)
+    ]
+    for row in fewest_rows(chosen):
+        model = model_of(engine, row.pop("n_topics"), row.pop("prior"))
+        beliefs, options = split_options(engine, row)
+        yield replace(model, **beliefs), options
 
 
 def model_of(engine, n_topics, prior=0.1):
-    """The model of an engine, of networks LDA written as one; the HDP's priors are options."""
+    """The model of an engine, of networks LDA written as one."""
     if engine.model is Network:
         return engine.suits(generic_lda(n_topics, prior, prior))
     return LDA(n_topics, prior, prior) if engine.model is LDA else engine.model(n_topics)
@@ -98,16 +92,11 @@ def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
     assert counts["n_kw"].min() >= 0
 
 
-@pytest.mark.parametrize("prior", [1e-8, 1e-4, 0.1, 3.0])
-@pytest.mark.parametrize("n_topics", [1, 3, 17])
 @pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 @pytest.mark.parametrize("name", NAMES)
-def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus, n_topics, prior):
+def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus):
     engine = get_engine(name)
-    if engine.model is HDP and prior != 0.1:
-        return  # its priors are options: see its own tests
-    model = model_of(engine, n_topics, prior)
-    for options in every_choice(engine):
+    for model, options in every_choice(engine, n_topics=(3, 1, 17), priors=(0.1, 1e-8, 1e-4, 3.0)):
         for state, info in states_of(engine, corpus, model, options, 4):
             assert_counts_add_up(engine, corpus, model, options, state)
             scalars = info | engine.watch(corpus, model, options, state)
@@ -122,8 +111,7 @@ def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus, n_t
 def test_a_start_adds_up(name):
     """Documents and words each by themselves: `vb` begins with even documents, whatever its topics (spec A.2)."""
     engine, corpus = get_engine(name), simulated()
-    model = model_of(engine, 3)
-    for options in every_choice(engine):
+    for model, options in every_choice(engine):
         state = engine.init(corpus, model, options, StepContext(0, 0))
         assert_counts_add_up(engine, corpus, model, options, state, begun=name != "vb")
 
@@ -135,7 +123,7 @@ def test_a_warm_start_takes_the_counts_of_another_run(name):
     n_kw, n_dk = np.array([[4.0, 2, 0, 0], [0, 0, 4, 3]]), np.array([[5.0, 0], [0, 5], [1, 2]])
     engine = get_engine(name)
     for documents in (n_dk, None):
-        for options in every_choice(engine):
+        for _, options in every_choice(engine):
             state = engine.init(corpus, model, options, StepContext(0, 0), WarmStart(n_kw, documents))
             found = engine.counts(corpus, model, options, state)
             np.testing.assert_allclose(found["n_kw"], n_kw, atol=1e-6)  # what priors of 1e-8 leave to the other topic
@@ -161,9 +149,8 @@ def test_a_warm_start_is_as_good_as_where_the_other_run_was(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_watched_is_delivered_and_has_a_name(name):
     engine, corpus = get_engine(name), simulated()
-    model = model_of(engine, 3)
     assert set(engine.watches) <= set(VARIABLES)
-    for options in every_choice(engine):
+    for model, options in every_choice(engine):
         state, info = next(states_of(engine, corpus, model, options, 1))
         assert isinstance(state, engine.state)
         assert isinstance(engine.samples(corpus, options), bool)
@@ -177,8 +164,7 @@ def test_every_number_watched_is_delivered_and_has_a_name(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_seeds_give_equal_bits_and_others_differ(name):
     engine, corpus = get_engine(name), simulated()
-    model = model_of(engine, 3)
-    for options in every_choice(engine):
+    for model, options in every_choice(engine):
         first, again, other = (list(states_of(engine, corpus, model, options, 3, seed)) for seed in (1, 1, 2))
         for (a, _), (b, _), (c, _) in zip(first, again, other, strict=True):
             assert same_bits(a, b)
@@ -188,8 +174,7 @@ def test_equal_seeds_give_equal_bits_and_others_differ(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_threads_and_slices_change_no_bit(name, monkeypatch):
     engine, corpus = get_engine(name), simulated(60, 50, 40)
-    model = model_of(engine, 5)
-    for options in every_choice(engine):
+    for model, options in every_choice(engine, n_topics=(5,)):
         found = []
         for work, n_threads in ((2**20, 1), (1000, 1), (1000, 2), (1000, 5)):
             monkeypatch.setattr(slices, "SLICE_WORK", work)
@@ -203,8 +188,7 @@ def test_threads_and_slices_change_no_bit(name, monkeypatch):
 def test_a_copied_state_goes_on_with_the_same_bits(name):
     """A checkpoint is a state: arrays in and out of a file lose their alignment, not their bits."""
     engine, corpus = get_engine(name), simulated()
-    model = model_of(engine, 17)
-    for options in every_choice(engine):
+    for model, options in every_choice(engine, n_topics=(17,)):
         uninterrupted = list(states_of(engine, corpus, model, options, 4))
         state = uninterrupted[1][0]
         for step in (3, 4):
@@ -223,8 +207,7 @@ def test_a_pulse_that_raises_ends_a_step(name):
         raise Stop
 
     engine, corpus = get_engine(name), simulated()
-    model = model_of(engine, 3)
-    for options in every_choice(engine):
+    for model, options in every_choice(engine):
         state = engine.init(corpus, model, options, StepContext(0, 0))
         with pytest.raises(Stop):
             engine.step(corpus, model, options, state, StepContext(0, 1, 1, interrupt))

@@ -317,16 +317,19 @@ def kernels_with(replacements):
     return names
 
 
+@pytest.mark.long
 def test_the_copy_of_the_kernel_follows_the_exact_posterior():
     assert largest_deviation(kernels_with([])["draw_topics"], *toy_a(), 10_000) < 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", PLANTED_BUGS)
 def test_a_planted_bug_is_caught_by_enumeration(bug):
     """The very check that the kernel passes, with the same sweeps; 6 standard errors is far outside of chance."""
     assert largest_deviation(kernels_with(PLANTED_BUGS[bug])["draw_topics"], *toy_a(), 10_000) > 6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", BEYOND_A_BLOCK)
 def test_a_planted_bug_beyond_sixteen_topics_is_caught_by_enumeration(bug):
     assert largest_deviation(kernels_with(BEYOND_A_BLOCK[bug])["draw_topics"], *two_blocks(), 10_000) > 6

@@ -147,6 +147,13 @@ def test_a_run_whose_last_iteration_falls_short_of_the_budget_by_a_part_of_its_t
     assert curve.x.tolist() == [6000, 12_000]
 
 
+def test_test_words_and_bounds_of_a_corpus_have_axes_of_their_own():
+    measured = [made_up("CV-HDP", [-9.0, -7.0], "kos500", topics=[4, 4], bound=[-9.0, -8.0], steps=[5_000, 12_000])]
+    picture, _ = shown.show(FIGURES["cv-hdp-kos500"], Extent(1, (4,), sweeps=(2, 2)), measured, {})
+    names = [panel.traverse(lambda curve: curve.vdims[0].label, ["Curve"]) for panel in picture.panels]
+    assert names == [["KOS 500, log p(test)"], ["KOS 500, bound"]]
+
+
 # ---------------------------------------------------------------------- verdicts
 
 

@@ -23,7 +23,8 @@ def put(folder, name, content):
     ("name", "content"),
     [
         ("a.csv", TABLE), ("a.csv", "\ufeff" + TABLE), ("a.csv", TABLE.replace("\n", "\r\n")),
-        ("a.csv", TABLE.replace(",", ";")), ("a.tsv", TABLE.replace(",", "\t")), ("a.csv.gz", gzip.compress(TABLE.encode())),
+        ("a.csv", TABLE.replace(",", ";")), ("a.tsv", TABLE.replace(",", "\t")),
+        ("a.csv.gz", gzip.compress(TABLE.encode(), mtime=0)),
         ("a.csv", TABLE.replace("red", '"red"')), ("a.csv", TABLE.replace("2\n", "2 \n") + "\n\n"),
     ],
 )

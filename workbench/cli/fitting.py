@@ -33,7 +33,7 @@ def fit(
     **flags,
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
-    from workbench.runs.execution.fit import best_of, check_restarts, resume
+    from workbench.runs.execution.fit import best_of, check_restarts, finish, resume
     from workbench.runs.spec import whole
 
     whole("restarts", restarts, 1)
@@ -41,7 +41,10 @@ def fit(
     if flags["detach"]:
         return leave_in_background(runs, flags["json"])
     corpora = planned[0].train, planned[0].test
-    best = best_of(resume(run, progress=not flags["quiet"], corpora=corpora) for run in runs)
+    if restarts > 1:
+        best = best_of(resume(run, progress=not flags["quiet"], corpora=corpora) for run in runs)
+    else:
+        finish(runs[0], progress=not flags["quiet"], corpora=corpora)
     summaries = summaries_of(runs, planned)
     print_runs(summaries, flags["json"], **({"best": best.attrs["name"]} if restarts > 1 else {}))
     if restarts > 1 and not flags["json"] and best.sizes["iteration"]:
@@ -82,7 +85,8 @@ def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, che
     from workbench.runs.execution.worker import SLOTS
     from workbench.runs.store.create import create_run
 
-    documents = load_documents(corpus, flags["vocabulary"], flags["read"])
+    first = next((each if isinstance(each, str) else each[0] for each in engines), None)
+    documents = load_documents(corpus, flags["vocabulary"], flags["read"], first)
     specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
     check(specs)
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if flags["detach"] else jobs
@@ -102,7 +106,7 @@ def resume(
     detach: Detach = False, store: Store = None, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Let a paused run go on, or take a stopped one from where it is to its end."""
-    from workbench.runs.execution.fit import resume as go_on
+    from workbench.runs.execution.fit import finish
     from workbench.runs.execution.run import Run, extend, find_run
     from workbench.runs.store.status import FINISHED, PAUSED, RUNNING
 
@@ -115,7 +119,7 @@ def resume(
         found.resume()
         say(f"{found.name} goes on in the background; `workbench show {found.name}` looks at it")
     else:
-        state = go_on(found, progress=not quiet).attrs["state"]
+        state = finish(found, progress=not quiet).state
         print_runs([summary(found)], json)
         return 0 if state == FINISHED else 130
     if json:

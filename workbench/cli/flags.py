@@ -80,12 +80,14 @@ def found_run(name: str | None, store: Path | None) -> Path | None:
     return None if name is None else find_run(name, store)
 
 
-def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None):
-    """The corpus of a name or path, read as the flags want it."""
-    from workbench.corpus import load_corpus
+def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None, engine: str | None = None):
+    """The data of a name or path, of the type that the engine infers from (a corpus without one), read as the flags want it."""
+    from workbench.engines import get_engine
+    from workbench.runs.loading import load_data
 
     options = {name: _scalar(value) for name, value in parse_options(read or [], "read").items()}
-    return load_corpus(corpus, **options | ({"vocabulary": vocabulary} if vocabulary else {}))
+    options |= {"vocabulary": vocabulary} if vocabulary else {}
+    return load_data(corpus, **({"kind": get_engine(engine).model.data} if engine else {}), **options)
 
 
 def _scalar(text: str):

@@ -31,17 +31,13 @@ def _jsonable(value):
 
 def summary(run: Run, last: int | None = None) -> dict:
     """The final scalars of a run, or those of its ``last`` iteration; null where there is none."""
-    progress, spec = run.progress(), run.spec
-    if last is not None:
-        progress = progress.isel(iteration=progress["iteration"].values <= last)
-    final = {
-        name: float(progress[name][-1]) if name in progress and progress.sizes["iteration"] else None for name in FINAL
-    }
+    rows, spec = run.reader.rows(), run.spec
+    rows = rows if last is None else rows[rows[:, 0] <= last]
+    final = dict(zip(("iteration", *run.reader.recorded.names), rows[-1].tolist() if len(rows) else (), strict=False))
     return {
         "name": run.name, "engine": spec.engine, "label": spec.label(), "options": spec.options,
-        "n_topics": spec.model["n_topics"], "seed": spec.seed, "state": run.state,
-        "n_iterations": int(progress["iteration"][-1]) if progress.sizes["iteration"] else 0,
-        **final, "path": str(run.path),
+        "n_topics": spec.model.get("n_topics"), "seed": spec.seed, "state": run.state,
+        "n_iterations": int(final.get("iteration", 0)), **{name: final.get(name) for name in FINAL}, "path": str(run.path),
     }
 
 
@@ -117,14 +113,15 @@ def store_path(store: Path | None) -> Path:
 def describe(planned: list[Planned], corpus, jobs: int) -> str:
     """One line about planned runs: what, how long, how large on disk and in memory, ``jobs`` at a time."""
     from workbench.runs.execution.memory_check import outlook_on_memory
+    from workbench.runs.store.create import snapshot_bytes
 
     specs = [each.spec for each in planned]
     spec = specs[0]
     snapshots = -(-spec.n_iterations // spec.snapshot_every)
-    megabytes = len(specs) * snapshots * spec.model["n_topics"] * (corpus.n_documents + corpus.n_words) * 8 / 2**20
+    megabytes = len(specs) * snapshots * snapshot_bytes(spec, planned[0].train) / 2**20
     labels = ", ".join(dict.fromkeys(each.label() for each in specs))
     return (
-        f"{labels} on {corpus!r}: {len(specs)} run{'s' * (len(specs) > 1)}, K={spec.model['n_topics']}, "
+        f"{labels} on {corpus!r}: {len(specs)} run{'s' * (len(specs) > 1)}, {spec.size_text}{spec.size_text and ', '}"
         f"{spec.n_iterations} iterations, up to {snapshots} snapshots each, {megabytes:,.0f} MB before compression, "
         f"{outlook_on_memory(planned, jobs)}"
     )

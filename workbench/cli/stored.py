@@ -123,10 +123,11 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
 
 
 def _model_rows(spec) -> list[tuple[str, str]]:
-    """Rows of a table about the model: one, and for a network one more for each level."""
-    (first, sizes), *levels = spec.parts()[1].describe() or [("", "")]
-    if first.startswith("network"):
-        return [("model", f"{first}: {sizes}"), *((f"  {name.removeprefix('level ')}", text) for name, text in levels)]
+    """Rows of a table about the model: its numbers in one, or what it says of itself."""
+    described = spec.parts()[1].describe()
+    if "levels" in spec.model or not spec.model:
+        (first, text), *others = described or [("", "")]
+        return [("model", f"{first}: {text}"), *((f"  {name.removeprefix('level ')}", text) for name, text in others)]
     return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
 
 

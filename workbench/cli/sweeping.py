@@ -35,7 +35,7 @@ def sweep(
     whole("jobs", jobs, 1)
     axes = parse_grid(grid)
     fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}  # defaults give way to the grid
-    documents = load_documents(corpus, flags["vocabulary"], flags["read"])
+    documents = load_documents(corpus, flags["vocabulary"], flags["read"], engine)
     detach, quiet, json, home = flags["detach"], flags["quiet"], flags["json"], store_path(flags["store"])
     if warm and detach:
         raise SpecError("a warm sweep waits for each number of topics before it begins the next; leave --detach out")

@@ -7,6 +7,7 @@ edit the old code is out of reach. `WORKBENCH_CACHE` moves the folder; the defau
 
 import gc
 import hashlib
+import importlib
 import os
 import shutil
 import time
@@ -17,6 +18,7 @@ import numba
 from numba import njit, types
 from numba.core import event
 from numba.core.registry import CPUDispatcher
+from numba.np import linalg
 from platformdirs import user_cache_path
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -49,6 +51,18 @@ def _point_cache_at_sources() -> None:
 
 
 _point_cache_at_sources()
+
+
+def _import_without_blas() -> None:
+    """Imports numba's arrays without `scipy.linalg`, which they import only to see whether it is there: a tenth of a start."""
+    check, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = check
+
+
+_import_without_blas()
 
 
 class Undisturbed(event.Listener):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy.special import entr
+import scipy
 
 from workbench.corpus import Corpus
 from workbench.errors import Named
@@ -137,5 +137,5 @@ def topic_numbers(n_k: np.ndarray) -> dict[str, np.ndarray]:
     return {
         "n_active_topics": np.sum(n_k >= 1 - 1e-9, axis=-1, dtype=float),
         "n_large_topics": np.sum((n_k >= 0.01 * total) & (n_k > 0), axis=-1, dtype=float),
-        "effective_topics": np.exp(entr(share).sum(axis=-1)),
+        "effective_topics": np.exp(scipy.special.entr(share).sum(axis=-1)),
     }

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import platform
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 import workbench
 from workbench.models import Priors
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.provenance import KERNELS, describe_provenance
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def versions() -> dict[str, str]:
@@ -32,7 +35,7 @@ def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None =
     early = {"stopped_early": spec.rule.describe(settled)} if settled and spec.rule else {}
     others = {"taken_on": describe_provenance(made)} if describe_provenance(made) else {}
     return {
-        "title": f"{spec.label()} on {spec.corpus}{', {}={}'.format(*spec.size_label) if spec.size_label else ''}",
+        "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}",
         "name": spec.name,
         "engine": spec.engine,
         "state": state,
@@ -58,6 +61,8 @@ def width(names, vectors, n_topics: int) -> int:
 
 def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
     """The per-iteration part: rows are (iteration, column) as `row_of` makes them; NaN for topics not there yet."""
+    import xarray as xr
+
     names, vectors, _, variables, sizes = leaves
     iteration = rows[:, 0].astype(np.int64)
     scalars = {

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import xarray as xr
 
 from workbench.models import Variable
 from workbench.runs.dataset import attributes, label_counts, label_rows, row_of, versions, width
 from workbench.runs.loop import Position, Row
 from workbench.runs.recorded import recorded
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 class MemorySink:
@@ -43,6 +47,8 @@ class MemorySink:
 
     def dataset(self, state: str) -> xr.Dataset:
         """The Dataset of the rows and snapshots so far."""
+        import xarray as xr
+
         rows = [row_of(row, self._names, self._vectors, self._n_topics) for row in self._rows]
         rows = np.stack(rows) if rows else np.empty((0, width(self._names, self._vectors, self._n_topics)))
         labelled = label_rows(self._recorded, rows, attributes(self._spec, versions(), state, self.settled))

@@ -82,6 +82,11 @@ class RunSpec(RunSettings):
         return engine, model if data is None else model.for_data(data), options
 
     @property
+    def size_text(self) -> str:
+        """The size as text, as "K=10"; empty where the model has none."""
+        return "{}={}".format(*self.size_label) if self.size_label else ""
+
+    @property
     def size_label(self) -> tuple[str, int] | None:
         """What the number in a run's name and title is, and the number: ("K", 10)."""
         return self.parts()[1].size_label

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import WarmStart
@@ -13,6 +13,9 @@ from workbench.models.lda import check_topics
 from workbench.runs.execution.run import find_run
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.reader import RunReader
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def warm_start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[WarmStart, dict]:
@@ -35,6 +38,8 @@ def warm_start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[Warm
     SpecError, StoreError, ModelError
         One sentence each.
     """
+    import xarray as xr
+
     n_topics = check_topics(n_topics)
     dataset = run if isinstance(run, xr.Dataset) else RunReader(find_run(run, store)).dataset()
     name = dataset.attrs.get("name", "the run")

@@ -39,9 +39,8 @@ def dimension(name: str, about: dict | None = None):
 
     known = DERIVED.get(name) or VARIABLES.get(name)
     about = known.attrs if known else about or {}
-    label, unit = about.get("long_name") or name, about.get("units")
-    return hv.Dimension(name, label=SHORT.get(name) or re.split(r"[,:;] (?![^(]*\))", label)[0],
-                        unit=unit if unit and unit != "topics" else None)
+    label, unit = re.split(r"[,:;] (?![^(]*\))", about.get("long_name", ""))[0], about.get("units")
+    return hv.Dimension(name, label=SHORT.get(name) or label or name, unit=unit if unit and unit != "topics" else None)
 
 
 def overlay(

@@ -16,7 +16,6 @@ from workbench.engines import get_engine
 from workbench.engines.options import split_options
 from workbench.errors import InputError
 from workbench.models import LDA
-from workbench.models.networks.network import Network
 from workbench.models.options import OptionError
 from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.worker import SLOTS
@@ -76,13 +75,13 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "holdout", partial(check_fraction, values["holdout"])
     yield "engines", partial(_check_engines, values["engines"])
     for engine in map(get_engine, values["engines"]):
-        make = engine.model
-        if engine.model is Network:  # whose numbers are held to what LDA takes, and then to the network
+        make, network = engine.model, "model" in engine.model.takes
+        if network:  # whose numbers are held to what LDA takes, and then to the network
             make = partial(make_model, engine, **{name: values[name] for name in NETWORK})
             yield "super" if values["sizes"] else "model", make
         for name in model_fields(engine):
             for value in listed(values[name]):
-                if engine.model is Network:
+                if network:
                     yield name, partial(LDA, **{name: value})
                 yield name, partial(make, **{name: value})
     for name in ("n_iterations", "seed"):

@@ -33,7 +33,6 @@ from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.engines import ENGINES, get_engine
 from workbench.models.networks.files import network_of
-from workbench.models.networks.network import Network
 from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.runs.spec import PRIORS, model_fields
 
@@ -215,7 +214,7 @@ class Settings:
     def _idle(self) -> set[str]:
         """The fields that mean nothing to the chosen corpus and the ticked engines."""
         ticked = set(self.engines.value)
-        networks = any(get_engine(engine).model is Network for engine in ticked)
+        networks = any("model" in get_engine(engine).model.takes for engine in ticked)
         has = self._priors() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
         has |= dict.fromkeys(("path", *self.reading), self.corpus.value == FILE)
         has |= {"model": networks, "super": networks and _has_supers(self.network.value)}

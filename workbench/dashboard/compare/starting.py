@@ -6,17 +6,18 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from workbench.corpus import Corpus, is_named, load_corpus
+from workbench.corpus import Corpus, is_named
 from workbench.dashboard.compare.sweeps import grid_of
 from workbench.dashboard.compare.values import listed
 from workbench.engines import get_engine
-from workbench.models.networks.network import Network
+from workbench.records import Records
 from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.grid import Cell, lay_out
 from workbench.runs.execution.memory_check import outlook_on_memory, unfinished
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run
 from workbench.runs.execution.sweep import open_cells
+from workbench.runs.loading import load_data
 from workbench.runs.spec import model_fields
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED
@@ -44,7 +45,7 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     ------
     SpecError, ModelError, OptionError, CorpusError, StoreError
     """
-    store, jobs, corpus = Path(store), values["jobs"], corpus_of(values["corpus"], values["read"])
+    store, jobs, corpus = Path(store), values["jobs"], data_of(values["corpus"], values["read"], values["engines"][0])
     cells = shared([cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)])
     coming = unfinished(store, [cell.planned for cell in cells])
     runs = list(dict.fromkeys(open_cells(cells, store, jobs)))
@@ -62,10 +63,11 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
 
 def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Cell]:
     """The runs of one engine: every combination of what has several values."""
-    grid = {"n_topics": listed(values["n_topics"])} | grid_of(values, engine)
+    grid = {name: listed(values[name]) for name in model_fields(get_engine(engine)) if name == "n_topics"}
+    grid |= grid_of(values, engine)
     options = {name: value for name, value in values["options"].get(engine, {}).items() if name not in grid}
     fixed = {name: values[name] for name in (*FIXED, *model_fields(get_engine(engine))) if name not in grid}
-    if get_engine(engine).model is Network:
+    if "model" in get_engine(engine).model.takes:
         fixed |= {name: values[name] for name in NETWORK}
     if values["start"] is not None:
         fixed["start"] = store / values["start"]
@@ -96,16 +98,20 @@ def summary_of_start(started: list[Run], finished: list[Run], memory: str, other
     return "; ".join(parts) + "."
 
 
-def corpus_of(name_or_path: str | Path | Corpus, read: dict) -> Corpus:
-    """The corpus, read as `load_corpus` is told, and kept for the next start; a file that has changed since is read again."""
-    if isinstance(name_or_path, Corpus):
+def data_of(name_or_path: str | Path | Corpus, read: dict, engine: str) -> Corpus | Records:
+    """The data that an engine infers from, kept for the next start; a file that has changed since is read again.
+
+    read : how a file is read, as `load_corpus` takes it; records are read as they are.
+    """
+    if not isinstance(name_or_path, str | Path):
         return name_or_path
+    kind = get_engine(engine).model.data
     if is_named(str(name_or_path)):
-        return _loaded(str(name_or_path), 0)
+        return _loaded(str(name_or_path), 0, kind)
     path = Path(name_or_path).expanduser()
-    return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0, **read)
+    return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0, kind, **(read if kind is Corpus else {}))
 
 
 @lru_cache(maxsize=2)
-def _loaded(name_or_path: str, changed: int, **read) -> Corpus:
-    return load_corpus(name_or_path, **read)
+def _loaded(name_or_path: str, changed: int, kind: type, **read) -> Corpus | Records:
+    return load_data(name_or_path, kind, **read)

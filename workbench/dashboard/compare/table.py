@@ -143,16 +143,16 @@ def known(number: float | None) -> float | None:
     return float(number) if number is not None and math.isfinite(number) else None
 
 
-def topics_now(reading: Reading) -> int:
-    """K; of an HDP, whose number of topics is found, the topics that have a token."""
+def topics_now(reading: Reading) -> int | None:
+    """K; of an HDP, whose number of topics is found, the topics that have a token; None where the model has no topics."""
     active = reading.latest[ACTIVE]
     fixed = "alpha" in reading.spec.model or not math.isfinite(active)
-    return reading.spec.model["n_topics"] if fixed else round(active)
+    return reading.spec.model.get("n_topics") if fixed else round(active)
 
 
 def n_topics(reading: Reading) -> str:
     """`topics_now`, and in brackets those asked for where they are others that have been found."""
-    asked, now = reading.spec.model["n_topics"], topics_now(reading)
+    asked, now = reading.spec.model.get("n_topics", ""), topics_now(reading)
     found = "alpha" not in reading.spec.model and math.isfinite(reading.latest[ACTIVE])
     return f"{now} ({asked})" if found else str(asked)
 

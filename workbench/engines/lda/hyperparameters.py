@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import psi
+import scipy
 
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
 from workbench.errors import Named
@@ -206,5 +206,5 @@ def dirichlet(corpus, alpha, sufficient_statistics: SufficientStatistics, prior:
         totals = document_sizes(corpus)
     n_rows, total = totals.weight.sum(), np.array([copies * x.sum()])
     rise, of_total = slopes(*real_sites(*cells, prior.n_topics, len(x) == 1), x)[0], slopes(*totals, total)[0]
-    log_means = rise + copies * (n_rows * (psi(x) - psi(total)) - of_total)
+    log_means = rise + copies * (n_rows * (scipy.special.psi(x) - scipy.special.psi(total)) - of_total)
     return Dirichlet(n_rows, log_means.sum(keepdims=True) if prior.pooled else log_means, prior.copies)

@@ -12,7 +12,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, polygamma, psi
+import scipy
 
 from workbench.kernels.lda import polya
 
@@ -86,16 +86,16 @@ class Dirichlet(NamedTuple):
     def value(self, x) -> float:
         """f(x)."""
         x = x + self.shift
-        logs = gammaln(self.copies * x.sum()) - self.copies * gammaln(x).sum()
+        logs = scipy.special.gammaln(self.copies * x.sum()) - self.copies * scipy.special.gammaln(x).sum()
         return float(self.n_rows * logs + np.sum(x * self.log_means))
 
     def slopes(self, x) -> Slopes:
         """g_k = copies D [psi(A) - psi(x_k)] + S_k, and so on; psi(fixed point) = psi(A) + S_k / (copies D)."""
         x, scale = x + self.shift, self.copies * self.n_rows
-        of_sum = psi(self.copies * x.sum())
+        of_sum = scipy.special.psi(self.copies * x.sum())
         return Slopes(
-            scale * (of_sum - psi(x)) + self.log_means, -scale * polygamma(1, x),
-            self.copies * scale * float(polygamma(1, self.copies * x.sum())),
+            scale * (of_sum - scipy.special.psi(x)) + self.log_means, -scale * scipy.special.polygamma(1, x),
+            self.copies * scale * float(scipy.special.polygamma(1, self.copies * x.sum())),
             np.maximum(inverse_digamma(of_sum + self.log_means / scale) - self.shift, 0.0),
         )
 
@@ -117,9 +117,9 @@ class Dirichlet(NamedTuple):
 
 def inverse_digamma(y: np.ndarray) -> np.ndarray:
     """x with psi(x) = y, by Newton steps from Minka's start (2000, appendix C)."""
-    x = np.where(y > -2.22, np.exp(y) + 0.5, -1.0 / (np.minimum(y, -2.22) - psi(1.0)))
+    x = np.where(y > -2.22, np.exp(y) + 0.5, -1.0 / (np.minimum(y, -2.22) - scipy.special.psi(1.0)))
     for _ in range(5):
-        x = x - (psi(x) - y) / polygamma(1, x)
+        x = x - (scipy.special.psi(x) - y) / scipy.special.polygamma(1, x)
     return x
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
@@ -27,6 +27,9 @@ from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spe
 from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.runs.warm_start import warm_start_from
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 class RunFailed(RuntimeError):
@@ -161,6 +164,8 @@ compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettin
 
 def side_by_side(datasets: list[xr.Dataset]) -> xr.Dataset:
     """The per-iteration variables of several runs, joined along a dim ``run``."""
+    import xarray as xr
+
     parts, specs = [], []
     for dataset in datasets:
         parts.append(of_iterations(dataset).assign(updates=dataset["updates"].astype(float)))

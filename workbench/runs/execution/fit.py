@@ -7,8 +7,7 @@ import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-
-import xarray as xr
+from typing import TYPE_CHECKING
 
 from workbench.corpus import Corpus
 from workbench.engines import any_with
@@ -26,6 +25,9 @@ from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, who
 from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FINISHED, STOPPED
 from workbench.runs.warm_start import warm_start_from
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def fit(
@@ -188,7 +190,12 @@ def resume(
     ``n_iterations`` moves the end, but never before what is committed. A finished run is returned as it is.
     ``corpora`` are its training and test corpus where they are at hand, so that they are not read from the store.
     """
-    run = Run(find_run(run, store))
+    run = finish(Run(find_run(run, store)), n_iterations, progress, corpora)
+    return run.reader.dataset(corpora[0] if corpora else None)
+
+
+def finish(run: Run, n_iterations: int | None = None, progress: bool = True, corpora: tuple | None = None) -> Run:
+    """`resume` without its Dataset: the run itself, at its end or where it was stopped."""
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
@@ -199,5 +206,5 @@ def resume(
             status = run.status()
             stopped = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
             print(f"{stopped}; go on with: workbench resume {run.path}", file=sys.stderr)
-    return run.reader.dataset(corpora[0] if corpora else None)
+    return run
 

@@ -55,7 +55,7 @@ def _kinds(coming: dict[Run, Cell]) -> list[list[Run]]:
 
 def _size(cell: Cell) -> int:
     """Tokens times topics: time and disk are taken to be proportional to it."""
-    return cell.train.n_tokens * cell.spec.model["n_topics"]
+    return cell.train.n_items * cell.spec.model.get("n_topics", 1)
 
 
 def _bytes(coming: dict[Run, Cell], alike: list[Run]) -> float:

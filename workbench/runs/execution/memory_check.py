@@ -135,7 +135,7 @@ def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored
     if found <= free:
         return
     n_fit = next((n for n in range(min(jobs, len(planned)) - 1, 0, -1) if at_a_time(planned, n, stored) <= free), 0)
-    subject = f"{largest.spec.engine} with K={largest.spec.model['n_topics']} needs"
+    subject = " with ".join(filter(None, [largest.spec.engine, largest.spec.size_text])) + " needs"
     if n_fit:
         subject = f"{min(jobs, len(planned))} runs at a time need"
         ways = f"start at most {n_fit} at a time"
@@ -165,7 +165,8 @@ def smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
 
 def most_topics(run: Planned, free: int, stored: bool) -> int:
     """The most topics, fewer than asked for, with which the run fits; 0 where none are few enough."""
-    if "sizes" in run.spec.parts()[1].takes:  # its paths depend on more than one size
+    takes = run.spec.parts()[1].takes
+    if "n_topics" not in takes or "sizes" in takes:  # it has no topics, or its paths depend on more than one size
         return 0
     low, high = 0, run.spec.model["n_topics"] - 1
     while low < high:

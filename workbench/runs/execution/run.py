@@ -9,8 +9,7 @@ import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-
-import xarray as xr
+from typing import TYPE_CHECKING
 
 from workbench.runs.execution.worker import launch
 from workbench.runs.spec import RunSpec, whole
@@ -22,6 +21,9 @@ from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.reader import RunReader
 from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, request, requested
 from workbench.runs.store.writer import remove_run
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 ENDING = 1.5
 """Seconds within which a worker that was asked to stop has usually ended."""

@@ -16,7 +16,6 @@ import xarray as xr
 from tqdm import tqdm
 
 from workbench.corpus import Corpus
-from workbench.models.networks.network import Network
 from workbench.runs.execution.compare import failure, side_by_side, work_through
 from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import Cell, grid_axes, lay_out
@@ -109,7 +108,7 @@ def rungs(
         raise SpecError("a warm sweep has one number of iterations; take iterations out of the grid")
     numbers = sorted(whole("topics", n_topics, 1) for n_topics in axes["n_topics"])
     cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, store=store, start=start, **settings) for n in numbers]
-    if any(isinstance(cell.spec.parts()[1], Network) for cells in cold for cell in cells):
+    if not all(cell.spec.parts()[1].warm_starts for cells in cold for cell in cells):
         raise SpecError("a run of a network cannot begin from another run; leave warm out")
     refuse_what_cannot_fit([cell for cells in cold for cell in cells], store, jobs)
     smaller: dict[tuple, RunSpec] = {}

@@ -10,16 +10,18 @@ import json
 import numbers
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
 
 import numpy as np
-import xarray as xr
 from filelock import FileLock, Timeout
 
 from workbench.errors import InputError
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.status import replace_json
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FILE = "notes.json"
 LONGEST_NOTE, LONGEST_TAG, LONGEST_LABEL = 10_000, 40, 80

@@ -5,19 +5,21 @@ from __future__ import annotations
 import warnings
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from workbench.runs.dataset import attributes, label_counts, label_rows
 from workbench.runs.recorded import Recorded, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.counts import read_counts
 from workbench.runs.store.ending import read_ending, read_spec, read_status
 from workbench.runs.store.layout import Committed, Layout, StoreError, open_group
 from workbench.runs.store.notes import NoteError, with_labels
 from workbench.runs.store.provenance import KERNELS, provenance
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 class RunReader:
@@ -84,6 +86,8 @@ class RunReader:
 
         A snapshot that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
         """
+        from workbench.runs.store.counts import read_counts  # a backend of xarray, which is slow to import
+
         committed = self._committed()
         iterations = self._snapshot_iteration[: committed.n_snapshots]
         kept = np.flatnonzero(iterations)
