@@ -79,7 +79,7 @@ class HDP:
 
     @classmethod
     def of(cls, n_topics: int = 10) -> HDP:
-        """The model of the settings of a run that it ``takes``; the concentrations are options."""
+        """The model with these settings of a run; the concentrations are options."""
         return cls(n_topics)
 
     settings, size_label = LDA.settings, LDA.size_label

@@ -69,7 +69,7 @@ class LDA:
 
     @classmethod
     def of(cls, **given) -> LDA:
-        """The model of the settings of a run that it ``takes``."""
+        """The model with these settings of a run."""
         return cls(**given)
 
     def settings(self) -> dict:

@@ -79,7 +79,7 @@ class State(NamedTuple):
     order: np.ndarray     # (topic,) int64: the topic of each stick
     sticks: np.ndarray    # (2, topic) float64: A and B of q(v) of each topic
     log_pi: np.ndarray    # (topic,) float64: E[log pi_k]
-    alpha: np.ndarray     # (4,) float64, a concentration of `hdp_posteriors`
+    alpha: np.ndarray     # (4,) float64, a concentration of `hdp.posteriors`
     beta: np.ndarray      # (4,) float64, the same
     top: np.ndarray       # (4,) float64, the same: gamma of the model
     tau: np.ndarray       # (word,) float64: Dirichlet parameters of q(tau); empty where tau is 1/W

@@ -214,7 +214,7 @@ def chains_of(corpus, options) -> int:
 
 
 def init(corpus, model, options, context, warm_start=None, *, part=svb):
-    """Responsibilities as the variational engine starts them, topics as `cgs` does."""
+    """Initial state: responsibilities as in the variational engine, topics as in `cgs`."""
     threshold = threshold_of(options)
     chains = [cgs.initial_chain(corpus, model, threshold, context, s, warm_start) for s in range(chains_of(corpus, options))]
     mean = part.initial_mean(corpus, model, options, threshold, context, warm_start)

@@ -41,12 +41,12 @@ from workbench.models.networks.network import Network
 
 
 class State(NamedTuple):
-    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `network_state`
+    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.state`
     n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
     n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
     n_k: np.ndarray      # (R,) float64
     gamma: np.ndarray    # (…,) responsibilities, float64 or float32: of each pair, of each author, the lanes of its paths
-    alphas: np.ndarray   # all priors, as learnt: `network_state.alphas_of`
+    alphas: np.ndarray   # all priors, as learnt: `networks.state.alphas_of`
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def arrays(corpus, model, options) -> dict[str, Array]:
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
-    """Rows of the last level as `network-vb` starts them, for each pair; over the paths that end in a row at random."""
+    """Initial state: rows of the last level as in `network-vb`, for each pair; paths that end in a row at random."""
     paths, alphas = paths_of(check(model)), initial_alphas(model)
     begins, owners, lanes = begins_of(corpus, model), owners_of(model, corpus), paths.n_leaves
     of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)

@@ -31,10 +31,10 @@ def by_variational_bayes(learnt, options, documents, context) -> np.ndarray:
     """theta (document, row of the last level) of unseen documents over the words of the run.
 
     learnt : what a run has learnt of the corpus: ``network`` with its authors, ``counts`` by name of the levels without rows
-        by document, as `Engine.counts` gives them, and all priors, ``alphas``, as `network_state.alphas_of` reads them
+        by document, as `Engine.counts` gives them, and all priors, ``alphas``, as `networks.state.alphas_of` reads them
     documents : Corpus
         Of whom no author is known to the run: by somebody new.
-    turn : the seed tells like rows of a document apart, such as those of super-topics; where there are none it plays no part
+    context : its seed separates rows of a document with one prior, such as those of super-topics; else it plays no part
     """
     network, author = learnt.network, learnt.network.author
     if author is None:
@@ -106,7 +106,7 @@ def first_counts(compiled: CompiledNetwork, documents, context) -> np.ndarray:
 
 
 def rest_counts(compiled: CompiledNetwork, counts: dict) -> np.ndarray:
-    """Counts of the corpus and of authors where the vector of the paths has them, from those by level."""
+    """Counts of the corpus and of authors in the layout of the vector of the paths, from those by level."""
     paths = compiled.paths
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)
     for level in hidden_levels(paths.network):

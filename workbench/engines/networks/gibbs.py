@@ -39,11 +39,11 @@ from workbench.models.networks.network import Network
 
 class State(NamedTuple):
     places: np.ndarray  # (token,) int32: number of its author among the document's, times lanes, plus lane
-    n_own: np.ndarray   # (document, D) int32: cells and row sums of documents, see `network_state`
+    n_own: np.ndarray   # (document, D) int32: cells and row sums of documents, see `networks.state`
     n_rest: np.ndarray  # (C + A * authors,) int64: those of the corpus, and of authors
     n_wk: np.ndarray    # (word, R) int32, padded: of the rows of the last level
     n_k: np.ndarray     # (R,) int64
-    alphas: np.ndarray  # all priors, as learnt: `network_state.alphas_of`
+    alphas: np.ndarray  # all priors, as learnt: `networks.state.alphas_of`
 
 
 @dataclass(frozen=True)

@@ -39,18 +39,18 @@ from workbench.models.networks.network import Network
 
 
 class State(NamedTuple):
-    mean_own: np.ndarray   # (document, D) float64: expected counts of the variational pairs, as in `network_vb`
+    mean_own: np.ndarray   # (document, D) float64: expected counts of the variational pairs, as in `networks.vb`
     mean_rest: np.ndarray  # (C + A * authors,) float64
     mean_wk: np.ndarray    # (word, R) float64, padded
     mean_k: np.ndarray     # (R,) float64
     mean_dr: np.ndarray    # (document, R) float64
     entropy: float         # of the responsibilities, nats
-    places: np.ndarray     # (chain, token) int32 as in `network_gibbs`; of tokens of variational pairs they are not used
+    places: np.ndarray     # (chain, token) int32 as in `networks.gibbs`; of tokens of variational pairs they are not used
     n_own: np.ndarray      # (chain, document, D) int32: sampled counts
     n_rest: np.ndarray     # (chain, C + A * authors) int64
     n_wk: np.ndarray       # (chain, word, R) int32, padded
     n_k: np.ndarray        # (chain, R) int64
-    alphas: np.ndarray     # all priors, as learnt: `network_state.alphas_of`
+    alphas: np.ndarray     # all priors, as learnt: `networks.state.alphas_of`
 
 
 def mean_part(state) -> network_vb.State:
@@ -90,7 +90,7 @@ def check(network: Network) -> Network:
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
-    """Counts as `network-vb` starts them, and paths as `network-gibbs` does, each of its pairs."""
+    """Initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each of its own pairs."""
     threshold = threshold_of(options)
     mean = network_vb.initial_mean(corpus, check(model), options, threshold, context, warm_start)
     chains = [

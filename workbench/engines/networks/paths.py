@@ -74,7 +74,7 @@ class Visits(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The paths of one network; one corpus' authors are in `owners_of`."""
+    """The paths of one network and their layout; the authors of a corpus are in `owners_of`."""
 
     network: Network
     runs: Runs
@@ -118,7 +118,7 @@ class Paths(NamedTuple):
         return len(self.visits.leaf)
 
     def count_arrays(self, corpus: Corpus, dtype=np.float64, of_corpus=np.float64) -> dict[str, Array]:
-        """The counts of all levels (see `network_state`); ``of_corpus``: the type of those added up over documents or words."""
+        """Declares the counts of all levels (see `networks.state`); ``of_corpus``: type of sums over documents or words."""
         return {
             "n_own": Array((corpus.n_documents, self.n_own), dtype), "n_rest": Array((self.n_flat - self.rest_at,), of_corpus),
             "n_wk": Array((corpus.n_words, self.n_leaves), dtype), "n_k": Array((self.n_leaves,), of_corpus),
@@ -144,7 +144,7 @@ class _Box:
 
     @property
     def reach(self) -> int:
-        """Where the sixteens of its last run end when it is dense; in those before a run reads on into the next."""
+        """End of the last sixteen of a dense box; the sixteens of earlier runs overlap the next run."""
         run = self.address({
             axis: first if axis == self.inner else last for axis, (first, last) in zip(self.axes, self.spans, strict=True)
         })
@@ -213,7 +213,7 @@ def _keys(level: Level, region: Region, author) -> list[tuple]:
 
 
 def _boxes(network, regions, author) -> dict[tuple, _Box]:
-    """Every block of cells and of row sums, in the order of the levels; of authors' observed level there is none."""
+    """Blocks of cells and of row sums by key, in the order of the levels; none of the observed level of authors."""
     return {
         key: _Box(key[3], key[4])
         for level in network.levels if level.table != AUTHORS

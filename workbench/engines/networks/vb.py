@@ -50,12 +50,12 @@ from workbench.models.options import option
 
 
 class State(NamedTuple):
-    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `network_state`
+    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.state`
     n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
     n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
     n_k: np.ndarray      # (R,) float64
     n_dr: np.ndarray     # (document, R) float64: tokens of a document by the row that their word came from
-    alphas: np.ndarray   # all priors, as learnt: `network_state.alphas_of`
+    alphas: np.ndarray   # all priors, as learnt: `networks.state.alphas_of`
     entropy: float       # of the responsibilities behind the counts, nats
 
 
