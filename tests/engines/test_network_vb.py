@@ -15,8 +15,8 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import compile_network, owners_for
-from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.field import compile_network
+from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import row_shares
 from workbench.engines.networks.state import alphas_of, initial_alphas, places_of, priors_of
 from workbench.engines.options import make_options
@@ -179,7 +179,7 @@ def test_lda_as_a_network_is_variational_em_when_documents_are_repeated():
     corpus, network, lda = simulated(40, 30, 25), twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
     options, other_options = make_options(ENGINE, {"n_inner": 20}), vb.Options()
     own = begun(ENGINE, corpus, network)
-    other = vb.State(own.n_dr.copy(), own.n_wk.copy(), own.n_k.copy(), 0.0)
+    other = vb.State(own.n_dr.copy(), own.n_wk.copy(), own.n_k.copy(), 0.0, lda.alphas, lda.beta)
     for step in range(1, 11):
         own = steps(ENGINE, corpus, network, own, 1, options)
         other, _ = vb.step(corpus, lda, other_options, other, StepContext(7, step))
@@ -310,5 +310,5 @@ def test_shares_of_rows_sum_to_one_in_every_document():
     corpus, network = odd_corpus(), NETWORKS["hpam2"]
     state = steps(ENGINE, corpus, network, begun(ENGINE, corpus, network), 3)
     compiled = compile_network(network, state.alphas, corpus.n_words)
-    shares = row_shares(compiled, owners_for(network, corpus), state.n_own, state.n_rest)
+    shares = row_shares(compiled, owners_of(network, corpus), state.n_own, state.n_rest)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)

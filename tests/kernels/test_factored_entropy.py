@@ -7,7 +7,7 @@ import pytest
 import twins
 
 from workbench.corpus import Corpus
-from workbench.engines.lda.factored import Entropy, Room
+from workbench.engines.lda.factored import Entropy, Workspace
 from workbench.kernels.lda.factored_entropy import log_normalisers
 from workbench.kernels.simd.lanes import aligned_zeros, padded
 
@@ -47,7 +47,7 @@ def test_the_entropy_is_that_of_the_responsibilities(n_topics, scale):
     ratios = np.where(by_logs, 0.0, corpus.counts * np.exp(-np.where(by_logs, 0.0, log_z)))
     assert by_logs.any() == (scale == 200.0)
     factors = (rows(logs_dk), rows(np.exp(logs_dk))), (rows(logs_wk), rows(np.exp(logs_wk)))
-    found = float(Entropy(corpus, (rows(n.n_dk), rows(n.n_wk)), Room((), *factors, ratios), n_topics))
+    found = float(Entropy(corpus, (rows(n.n_dk), rows(n.n_wk)), Workspace((), *factors, ratios), n_topics))
     expected = twins.entropy(corpus, gamma)
     size = expected + np.sum(corpus.counts[:, None] * gamma * np.abs(logs))  # of the terms that cancel, a thousand in one sum
     assert found == pytest.approx(expected, rel=0, abs=1e-13 * size)

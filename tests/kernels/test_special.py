@@ -9,9 +9,17 @@ from toys import called
 from workbench.kernels.simd import special
 from workbench.kernels.simd.vectors import load, store
 
-digamma, exp_digamma = called(special.digamma), called(special.exp_digamma)
+digamma = called(special.digamma)
 fast_exp, fast_log, exp_nearly = called(special.fast_exp), called(special.fast_log), called(special.exp_nearly)
 shifted, exp_digamma_ratio = called(special.shifted), called(special.exp_digamma_ratio)
+
+
+@njit
+def exp_digamma(x):
+    """exp(psi(x)), as the variational updates compute it."""
+    series, reciprocals = special.shifted(x)
+    return series * special.exp_nearly(0.0 - reciprocals)
+
 
 RANDOM = np.random.default_rng(0)
 

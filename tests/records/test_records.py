@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from workbench.corpus import Corpus
 from workbench.records import DataError, Records
-from workbench.runs.store.archive import get_corpus, put_corpus
+from workbench.runs.store.archive import CORPORA, get_corpus
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "data"
 COLUMNS = {
@@ -133,7 +133,7 @@ def test_what_is_saved_is_loaded_under_the_name_of_its_content(tmp_path):
 def test_a_store_holds_records_and_corpora_by_their_content(tmp_path):
     records, corpus = Records.from_columns(COLUMNS), Corpus.from_pairs([0], [0], [1])
     for data in (records, corpus):
-        put_corpus(tmp_path, data)
+        data.save(tmp_path / CORPORA)
         found = get_corpus(tmp_path, data.content_hash)
         assert type(found) is type(data) and found.content_hash == data.content_hash
 

@@ -73,9 +73,9 @@ def main() -> None:
 
 def forked_corpora(store: Path, sizes: dict) -> tuple[Corpus, Corpus]:
     """The corpora, drawn in another process: what drawing takes is no part of a run."""
-    from workbench.runs.store.archive import get_corpus, put_corpus
+    from workbench.runs.store.archive import CORPORA, get_corpus
 
-    hashes = forked(lambda: [put_corpus(store, part) and part.content_hash for part in split_of(**sizes)])
+    hashes = forked(lambda: [part.save(store / CORPORA) and part.content_hash for part in split_of(**sizes)])
     return tuple(get_corpus(store, one) for one in hashes)
 
 

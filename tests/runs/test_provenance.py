@@ -42,7 +42,7 @@ def test_a_run_records_the_kernels_that_it_begins_with(run, thirty_documents):
     for dataset in (run.dataset(), in_memory):
         assert json.loads(dataset.attrs["versions"])["kernels"] == KERNELS == versions()["kernels"] == sources_hash()
         assert "taken_on" not in dataset.attrs
-    assert run.reader.provenance() == [[0, KERNELS]] and not run.reader.by_other_kernels()
+    assert run.provenance() == [[0, KERNELS]] and not run.by_other_kernels()
 
 
 def test_the_same_kernels_go_on_without_a_word(run, capsys):
@@ -81,14 +81,14 @@ def test_a_run_from_before_this_was_recorded_goes_on_without_a_word(run, capsys)
     made_by_others(run, None)
     went_on = wb.resume(run, n_iterations=8, progress=False)
     assert capsys.readouterr().err == "" and "taken_on" not in went_on.attrs
-    assert Run(run.path).reader.provenance() == [] and not (run.path / "kernels.json").exists()
+    assert Run(run.path).provenance() == [] and not (run.path / "kernels.json").exists()
 
 
 def test_golden_runs_are_of_unknown_kernels():
     golden = [run for schema in sorted(GOLDEN.glob("schema-*")) for run in wb.open_runs(schema)]
     assert len(golden) > 6
     for run in golden:
-        assert run.reader.provenance() == [] and not run.reader.by_other_kernels()
+        assert run.provenance() == [] and not run.by_other_kernels()
 
 
 def test_rows_that_are_repeated_after_a_kill_belong_to_those_who_made_them_first(run):
@@ -96,7 +96,7 @@ def test_rows_that_are_repeated_after_a_kill_belong_to_those_who_made_them_first
     made_by_others(run)
     (run.path / "checkpoint.npz").unlink()
     wb.resume(run, n_iterations=8, progress=False)
-    assert Run(run.path).reader.provenance() == [[0, "0123456789ab"], [6, KERNELS]]
+    assert Run(run.path).provenance() == [[0, "0123456789ab"], [6, KERNELS]]
 
 
 def test_a_run_without_a_row_belongs_to_those_who_make_its_first(tmp_path):
@@ -109,7 +109,7 @@ def test_a_run_that_has_no_row_yet_begins_without_a_word(thirty_documents, store
     train, _ = thirty_documents
     run = made_by_others(Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None)))
     assert "taken_on" not in wb.resume(run, progress=False).attrs and capsys.readouterr().err == ""
-    assert Run(run.path).reader.provenance() == [[0, KERNELS]]
+    assert Run(run.path).provenance() == [[0, KERNELS]]
 
 
 def test_makers_that_left_nothing_are_forgotten(tmp_path, monkeypatch):

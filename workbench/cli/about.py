@@ -136,23 +136,23 @@ def _packages() -> str:
 def _kernels() -> str:
     import numba
 
-    from workbench.models import LDA
-    from workbench.runs.execution.fit import fit
-
-    corpus, _ = LDA(2).simulate(4, 6, 10)
-    fit(corpus, "cgs", n_topics=2, n_iterations=2, progress=False)
+    _fit_tiny()
     folder = numba.config.CACHE_DIR
     return f"kept in {folder}" if folder else "compiled afresh in each process: no writable cache folder"
 
 
-def _store(store: Path) -> str:
+def _fit_tiny(store: str | None = None) -> None:
+    """Runs two iterations on a few tokens."""
     from workbench.models import LDA
     from workbench.runs.execution.fit import fit
 
+    fit(LDA(2).simulate(4, 6, 10)[0], "cgs", n_topics=2, n_iterations=2, progress=False, store=store)
+
+
+def _store(store: Path) -> str:
     home = next(folder for folder in (store.absolute(), *store.absolute().parents) if folder.exists())
     with tempfile.TemporaryDirectory(dir=home, prefix=".doctor-") as folder:
-        corpus, _ = LDA(2).simulate(4, 6, 10)
-        fit(corpus, "cgs", n_topics=2, n_iterations=2, progress=False, store=folder)
+        _fit_tiny(folder)
     return f"{store}: runs can be written and locked"
 
 

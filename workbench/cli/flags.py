@@ -66,18 +66,14 @@ def with_settings(command: Callable) -> Callable:
 
 def settings_of(flags: dict) -> dict:
     """The settings of a run as Python takes them, from what was given to the flags."""
+    from workbench.runs.execution.run import find_run
+
     settings = {name: flags[name] for name in SETTINGS}
     return settings | {
         "alpha": parse_alpha(flags["alpha"]), "sizes": parse_sizes(flags["sizes"]),
-        "options": parse_options(flags["options"] or []), "start": found_run(flags["start"], flags["store"]),
+        "options": parse_options(flags["options"] or []),
+        "start": None if flags["start"] is None else find_run(flags["start"], flags["store"]),
     }
-
-
-def found_run(name: str | None, store: Path | None) -> Path | None:
-    """The path of a run; None where none is named."""
-    from workbench.runs.execution.run import find_run
-
-    return None if name is None else find_run(name, store)
 
 
 def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None, engine: str | None = None):

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from workbench.cli.flags import Json, Store
-from workbench.cli.printing import format_labels, print_json, print_table, say
-from workbench.cli.stored import RunName, labels_by_topic
+from workbench.cli.printing import note_rows, print_json, print_table, say
+from workbench.cli.stored import RunName, find, labels_by_topic
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")]
 Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to take away; may be given several times.")]
@@ -20,10 +20,9 @@ def note(
     tag: Tags = None, untag: Untag = None, store: Store = None, json: Json = False,
 ) -> None:
     """Write a note about a run, or tags; without either, show what is written."""
-    from workbench.runs.execution.run import Run, find_run
     from workbench.runs.store.notes import NoteError
 
-    found = Run(find_run(run, store))
+    found = find(run, store)
     tags = None
     if tag or untag:
         before = found.notes.tags
@@ -39,9 +38,7 @@ def label(
     store: Store = None, json: Json = False,
 ) -> None:
     """Give a topic of a run a label."""
-    from workbench.runs.execution.run import Run, find_run
-
-    found = Run(find_run(run, store))
+    found = find(run, store)
     _print_notes(found, found.label(topic, text), json)
 
 
@@ -50,8 +47,7 @@ def _print_notes(run, notes, json: bool) -> None:
     if json:
         print_json({"name": run.name, "note": notes.note, "tags": notes.tags, "labels": labels})
         return
-    rows = [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", format_labels(labels))]
-    if rows := [row for row in rows if row[1]]:
+    if rows := note_rows(notes, labels):
         print_table(("", ""), [("run", run.name), *rows], left=(0, 1))
     else:
         say(f'nothing is written about {run.name}; `workbench note {run.name} "…" --tag …` writes something')

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import Run
+    from workbench.runs.store.notes import Notes
 
 FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
 
@@ -31,9 +32,9 @@ def _jsonable(value):
 
 def summary(run: Run, last: int | None = None) -> dict:
     """The final scalars of a run, or those of its ``last`` iteration; null where there is none."""
-    rows, spec = run.reader.rows(), run.spec
+    rows, spec = run.rows(), run.spec
     rows = rows if last is None else rows[rows[:, 0] <= last]
-    final = dict(zip(("iteration", *run.reader.recorded.names), rows[-1].tolist() if len(rows) else (), strict=False))
+    final = dict(zip(("iteration", *run.recorded.names), rows[-1].tolist() if len(rows) else (), strict=False))
     return {
         "name": run.name, "engine": spec.engine, "label": spec.label(), "options": spec.options,
         "n_topics": spec.model.get("n_topics"), "seed": spec.seed, "state": run.state,
@@ -77,9 +78,10 @@ def number(value: float | None, unit: str = "") -> str:
     return "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
 
 
-def format_labels(labels: dict[int, str]) -> str:
-    """The labels of topics on one line, each after the number of its topic."""
-    return "; ".join(f"{topic} {label}" for topic, label in labels.items())
+def note_rows(notes: Notes, labels: dict[int, str]) -> list[tuple[str, str]]:
+    """Rows of a table for what people wrote about a run, a label after the number of its topic; none for what is empty."""
+    listed = "; ".join(f"{topic} {label}" for topic, label in labels.items())
+    return [row for row in (("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)) if row[1]]
 
 
 def print_table(heads, rows, left=(0,)) -> None:

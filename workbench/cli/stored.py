@@ -10,7 +10,7 @@ import typer
 from workbench.cli.completing import figure_formats
 from workbench.cli.flags import Json, Store
 from workbench.cli.printing import (
-    format_labels,
+    note_rows,
     number,
     print_files,
     print_json,
@@ -25,7 +25,8 @@ RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store
 RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
 
 
-def _find(run: str, store: Path | None):
+def find(run: str, store: Path | None):
+    """The `Run` of a name in the store, or of a path."""
     from workbench.runs.execution.run import Run, find_run
 
     return Run(find_run(run, store))
@@ -96,12 +97,12 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     from workbench.corpus import split_in_words
     from workbench.runs.store.provenance import describe_provenance
 
-    found = _find(run, store)
+    found = find(run, store)
     status, spec, notes = found.status(), found.spec, _notes(found)
     labels = labels_by_topic(found, notes)
     if json:
         written = {"note": notes.note, "tags": notes.tags, "labels": labels}
-        place = {"status": status, "spec": spec.settings(), "made_by": found.reader.provenance()}
+        place = {"status": status, "spec": spec.settings(), "made_by": found.provenance()}
         print_json(summary(found) | written | place)
         return
     left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
@@ -112,10 +113,9 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
         *_model_rows(spec),
         ("seed", str(spec.seed)), ("hash", spec.hash), ("path", str(found.path)),
     ]
-    if others := describe_provenance(found.reader.provenance()):
+    if others := describe_provenance(found.provenance()):
         rows.append(("kernels", others))
-    written = ("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", format_labels(labels))
-    rows += [row for row in written if row[1]]
+    rows += note_rows(notes, labels)
     if status["message"]:
         rows.append(("message", status["message"]))
     print_table(("", ""), rows, left=(0, 1))
@@ -144,7 +144,7 @@ def stop(run: RunName, store: Store = None, json: Json = False) -> None:
 def _request(name: str, store: Path | None, what: str, json: bool) -> None:
     from workbench.runs.execution.run import ENDED
 
-    run = _find(name, store)
+    run = find(name, store)
     state = run.state
     if state in ENDED:
         say(f"{run.name} is {state} at iteration {run.status()['iteration']}; there is nothing to {what}")
@@ -193,7 +193,7 @@ def figures(
     """Write the comparison of runs as figures, the same bytes every time."""
     from workbench.report import save_figures
 
-    print_files(save_figures([_find(name, store) for name in run], out, tuple(formats.split(","))), json)
+    print_files(save_figures([find(name, store) for name in run], out, tuple(formats.split(","))), json)
 
 
 def report(
@@ -203,4 +203,4 @@ def report(
     """Write one self-contained HTML page about runs."""
     from workbench.report import write_report
 
-    print_files([write_report([_find(name, store) for name in run], out)], json)
+    print_files([write_report([find(name, store) for name in run], out)], json)

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.data_set import DataSet
-from workbench.corpus.prepared import PREPARED, PreparedSet
+from workbench.corpus.prepared import PREPARED
 from workbench.corpus.published import DOCSTRINGS, PUBLISHED
 from workbench.corpus.readers import FORMATS, read_corpus
 from workbench.corpus.synthetic import DRAWN, DrawnSet
@@ -25,7 +25,7 @@ DATA_SETS = MappingProxyType({data_set.name: data_set for data_set in (*PUBLISHE
 DEFAULT = DOCSTRINGS.name
 
 
-def data_sets() -> Mapping[str, DataSet | PreparedSet | DrawnSet]:
+def data_sets() -> Mapping[str, DataSet | DrawnSet]:
     """Name → data set, everything in the catalog: the default first, the synthetic ones last."""
     return DATA_SETS
 
@@ -64,7 +64,7 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
     return read_corpus(path, **options)
 
 
-def find_data_set(name: str) -> DataSet | PreparedSet | DrawnSet:
+def find_data_set(name: str) -> DataSet | DrawnSet:
     """The data set of a name of the catalog.
 
     Raises

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs,
 from workbench.corpus.text import count_words
 from workbench.data.arrays import frozen, sealed, whole_numbers
 from workbench.data.errors import DataError
-from workbench.data.saving import load_data, save_data
+from workbench.data.saving import SavedByHash
 
 MOST_TOKENS = 2**40
 INT32_MAX = np.iinfo(np.int32).max
@@ -39,7 +38,7 @@ class WordMajor(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Corpus:
+class Corpus(SavedByHash):
     """Documents as counts of words, checked once and never changed.
 
     Parameters
@@ -176,24 +175,6 @@ class Corpus:
     def from_texts(cls, texts, titles=None, **options) -> Corpus:
         """The corpus of raw strings, one per document; see `workbench.corpus.text.count_words` for the options."""
         return cls.from_pairs(**count_words(texts, titles=titles, **options))
-
-    @classmethod
-    def load(cls, path: str | Path) -> Corpus:
-        """The corpus in a file that `save` wrote.
-
-        Raises
-        ------
-        DataError
-            No such file, a damaged one, or one that holds something else.
-        """
-        return load_data(path, cls)
-
-    def save(self, folder: str | Path) -> Path:
-        """Writes ``HASH.npz`` into the folder, named by the content hash, unless it is there; returns its path.
-
-        The file is whole or not there, and holds no pickled objects.
-        """
-        return save_data(self, folder)
 
     def with_pairs(self, indptr, words, counts, **about) -> Corpus:
         """The same documents and vocabulary with other pairs (a split, a subset)."""
@@ -342,9 +323,6 @@ class Corpus:
         if self.sequence is not None:
             digest.update(f"|sequence {self.sequence!r}".encode())
         return digest.hexdigest()
-
-    def __repr__(self) -> str:
-        return f"Corpus({self.name!r}, {', '.join(f'{n:,} {what}' for what, n in self.describe().items())})"
 
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:

@@ -79,7 +79,7 @@ class DataSet:
         """"here", "fetchable" from a public address, or to be got "by hand"."""
         if self.folder() is not None:
             return "here"
-        return "fetchable" if self._fetchable() else "by hand"
+        return "fetchable" if any(form.urls for form in self.forms) else "by hand"
 
     def facts(self) -> dict:
         """Everything known of the data set, as JSON can hold it."""
@@ -146,9 +146,6 @@ class DataSet:
             shutil.rmtree(partial, ignore_errors=True)
         return home / self.name
 
-    def _fetchable(self) -> bool:
-        return any(form.urls for form in self.forms)
-
     def _found(self) -> list[tuple[Path, Form]]:
         """Every folder and form whose files are all there."""
         return [
@@ -202,7 +199,7 @@ class DataSet:
         looked = os.pathsep.join(map(str, data_folders())) or "not set"
         by_hand = f"set WORKBENCH_DATA (now: {looked}) to a folder that holds {wanted}, from {self.origin}"
         missing = f"the data set {self.name!r} is not on this machine"
-        if self._fetchable():
+        if self.whereabouts() == "fetchable":
             return f"{missing}; `workbench data fetch {self.name}` gets it, or {by_hand}"
         return f"{missing} and no public address serves its files; {by_hand}"
 
@@ -211,9 +208,6 @@ def with_options(name: str, options: dict) -> str:
     """A name with options, as `load_corpus` takes it: ``bars:side=5:seed=1``."""
     values = {key: f"{value:.12g}" if isinstance(value, float) else value for key, value in options.items()}
     return ":".join([name, *(f"{key}={value}" for key, value in values.items())])
-
-
-
 
 
 def _and(names) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.splits import hold_out_ends, hold_out_rows, hold_out_tokens, with_counts
 from workbench.corpus.text import stop_list
+from workbench.data.drawing import check_whole
 from workbench.errors import Got, Named
 
 TOP_WORDS = Named("top_words", text="top words")
@@ -75,7 +76,7 @@ def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
     CorpusError
         Fewer than one token, or more than any word has.
     """
-    least = _whole("the least number of tokens of a word", least)
+    least = check_whole("the least number of tokens of a word", least, 1)
     totals = _tokens_of_words(corpus)
     if least > totals.max():
         most = f"the most frequent has {totals.max():.0f}"
@@ -107,7 +108,7 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 
     Source: specification of LDA, B.5 (top_V).
     """
-    if _whole(TOP_WORDS, n_words) > corpus.n_words:
+    if check_whole(TOP_WORDS, n_words, 1) > corpus.n_words:
         raise CorpusError(
             TOP_WORDS, f" must be at most the {corpus.n_words} words of {corpus.name!r}", Got(n_words),
             "; leave it out to keep the whole vocabulary", value=n_words,
@@ -256,12 +257,6 @@ def rows_in_words(rows: dict) -> str:
 def _tokens_of_words(corpus: Corpus) -> np.ndarray:
     """(word,) float64: the tokens of each word."""
     return np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
-
-
-def _whole(what: Named | str, value) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise CorpusError.must_be(what, "a whole number of at least 1", value)
-    return int(value)
 
 
 def _counts_at(corpus: Corpus, pairs: Corpus) -> np.ndarray:

@@ -27,46 +27,16 @@ def five_hundred(kos: Corpus) -> Corpus:
     return frequent_words(kos.of_documents(chosen))
 
 
-@dataclass(frozen=True)
-class PreparedSet:
-    """A name of the catalog for what is made of another data set; its statistics are those of what comes out."""
+@dataclass(frozen=True, kw_only=True)
+class PreparedSet(DataSet):
+    """What is made of another data set, whose files it has; its statistics are those of what comes out."""
 
-    name: str
-    title: str               # one line for people
     source: DataSet
     make: Callable[[Corpus], Corpus]
-    content: str             # sha256 (hex) of what comes out
-    n_documents: int
-    n_words: int
-    n_pairs: int
-    n_tokens: int
-    agreement: str
 
-    @property
-    def licence(self) -> str:
-        return self.source.licence
-
-    @property
-    def origin(self) -> str:
-        return f"made here of {self.source.name!r}: {self.source.origin}"
-
-    @property
-    def options(self) -> dict:
-        """Nothing can be chosen."""
-        return {}
-
-    def folder(self) -> Path | None:
-        """Where the files of its source are."""
-        return self.source.folder()
-
-    def whereabouts(self) -> str:
-        """As of its source."""
-        return self.source.whereabouts()
-
-    def facts(self) -> dict:
-        """What there is to know of it, as JSON can hold it."""
-        names = ("name", "title", "n_documents", "n_words", "n_pairs", "n_tokens", "agreement", "licence", "origin", "content")
-        return self.source.facts() | {name: getattr(self, name) for name in names} | {"options": {}}
+    def folders(self) -> list[Path]:
+        """Where the files of its source are looked for."""
+        return self.source.folders()
 
     def fetch(self, progress: bool = True) -> Path:
         """The folder with the files of its source; see `DataSet.fetch`."""
@@ -89,14 +59,20 @@ class PreparedSet:
         return corpus
 
 
+def _prepared(name: str, title: str, source: DataSet, make: Callable[[Corpus], Corpus], **facts) -> PreparedSet:
+    """The data set that is made of a source, under the source's licence."""
+    origin = f"made here of {source.name!r}: {source.origin}"
+    return PreparedSet(name, title, source.forms, licence=source.licence, origin=origin, source=source, make=make, **facts)
+
+
 PREPARED = (
-    PreparedSet(
+    _prepared(
         "kos500", "500 blog entries of dailykos.com, drawn from 'kos'", KOS, five_hundred,
         content="4c7ba5c459abd12c98e46b3cc47fb816e7fc43cd1a5b913d559cecd5c859dd3a",
         n_documents=500, n_words=6_253, n_pairs=50_212, n_tokens=66_321,
         agreement="exact: the documents of the specification of the HDP, section 17",
     ),
-    PreparedSet(
+    _prepared(
         "news5", "five groups of 20 Newsgroups, stop words and rare words out", NEWS20, five_groups,
         content="2eb7e3f9792fac8c2cf191e8a653944fd8e8b7ca9a8335a6d4efb0274cd0686c",
         n_documents=4_700, n_words=8_631, n_pairs=340_902, n_tokens=510_142,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.data.drawing import SHARE, check_fraction, check_seed, draw_subsets
+from workbench.data.drawing import SHARE, check_fraction, check_seed, check_whole, draw_subsets
 from workbench.errors import Named
 
 TOKENS, DOCUMENTS, HALVES = range(3)  # streams of one seed, so that no split is a function of another
@@ -183,8 +183,7 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     DataError
         No sequences, none that is longer, or a part without tokens.
     """
-    if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)) or n_rows < 1:
-        raise CorpusError(f"n_rows must be a whole number of at least 1; got {n_rows!r}")
+    check_whole("n_rows", n_rows, 1)
     _, indptr, documents = corpus.by_sequence
     lengths = np.diff(indptr)
     if lengths.max() <= n_rows:

@@ -25,8 +25,14 @@ def check_fraction(fraction) -> None:
 
 def check_seed(seed) -> None:
     """Refuses a seed that is no whole number of at least 0."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise DataError.must_be(Named("split_seed", text="seed"), "a whole number of at least 0", seed)
+    check_whole(Named("split_seed", text="seed"), seed, 0)
+
+
+def check_whole(what: Named | str, value, least: int) -> int:
+    """The value as an int; refuses what is no whole number of at least so much."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise DataError.must_be(what, f"a whole number of at least {least}", value)
+    return int(value)
 
 
 def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> np.ndarray:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import BinaryIO, Self
 
 import numpy as np
 
@@ -35,6 +37,15 @@ def not_a_line(strings: Iterable[str]) -> int | None:
 def partial_of(path: Path) -> Path:
     """A temporary name beside the path that no other process or thread uses, to be renamed to it once written."""
     return path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}.partial")
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of the path when the block ends: whole, or not at all."""
+    partial = partial_of(path)
+    with open(partial, "wb") as file:
+        yield file
+    os.replace(partial, path)
 
 
 def put_files(files: dict[Path, bytes]) -> list[Path]:
@@ -65,28 +76,43 @@ def put_files(files: dict[Path, bytes]) -> list[Path]:
     return list(files)
 
 
-def save_data(data, folder: str | Path) -> Path:
-    """Writes the fields of a Corpus or of Records to ``HASH.npz`` in the folder, unless it is there; returns its path.
+class SavedByHash:
+    """What `Corpus` and `Records` share: dataclasses with a content hash, saved in a file of that name, and shown by sizes."""
 
-    Arrays as they are, for to compress them took longer than all else in making a run; everything else as JSON. The file is
-    whole or not there.
-    """
-    path = Path(folder) / f"{data.content_hash}.npz"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        found = {field.name: getattr(data, field.name) for field in fields(data)}
-        arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
-        about = {name: value for name, value in found.items() if name not in arrays and value is not None}
-        text = json.dumps({"item": data.item, **about}).encode()
-        partial = partial_of(path)
-        with open(partial, "wb") as file:
-            np.savez(file, **arrays, about=np.frombuffer(text, np.uint8))
-        os.replace(partial, path)
-    return path
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The data in a file that `save` wrote.
+
+        Raises
+        ------
+        DataError
+            No such file, a damaged one, or one that holds something else.
+        """
+        return load_data(path, cls)
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes ``HASH.npz`` into the folder, named by the content hash, unless it is there; returns its path.
+
+        Arrays as they are, for to compress them took longer than all else in making a run; everything else as JSON. The file
+        is whole or not there, and holds no pickled objects.
+        """
+        path = Path(folder) / f"{self.content_hash}.npz"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            found = {field.name: getattr(self, field.name) for field in fields(self)}
+            arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+            about = {name: value for name, value in found.items() if name not in arrays and value is not None}
+            text = json.dumps({"item": self.item, **about}).encode()
+            with replacing(path) as file:
+                np.savez(file, **arrays, about=np.frombuffer(text, np.uint8))
+        return path
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {', '.join(f'{n:,} {what}' for what, n in self.describe().items())})"
 
 
 def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
-    """The data in a file that `save_data` wrote, of one of these types; ``mend`` ends the sentence about a wrong file.
+    """The data in a file that `SavedByHash.save` wrote, of one of these types; ``mend`` ends the sentence about a wrong file.
 
     Raises
     ------

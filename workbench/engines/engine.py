@@ -71,4 +71,4 @@ class Engine(NamedTuple):
     grows: bool = False                      # may it come to have more topics than it began with?
     idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that
     suits: Callable = lambda model: model    # a model as it is inferred here (rows made estimates), or a ModelError
-    memory: Callable = lambda corpus, model, options: Memory()  # of a run, told by sizes; unless it tells, nothing is known
+    memory: Callable = lambda corpus, model, options: Memory()  # forecast of the bytes of a run; zeros where none is declared

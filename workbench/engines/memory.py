@@ -14,7 +14,7 @@ DOUBLE = 8
 
 
 class Memory(NamedTuple):
-    """Bytes that a run takes for its engine, beside what its corpus and every run take."""
+    """Forecast of the bytes that an engine takes in a run, the corpus and the common part apart."""
 
     state: int = 0     # of the arrays of a state, held from step to step and written to checkpoints
     indices: int = 0   # of what is derived from the corpus and held beside the state
@@ -23,14 +23,14 @@ class Memory(NamedTuple):
 
 
 class Array(NamedTuple):
-    """An array before it is made."""
+    """Shape and type of an array."""
 
     shape: tuple[int, ...]
     dtype: type = np.float64
 
 
 def zeros(arrays: dict[str, Array]) -> dict[str, np.ndarray]:
-    """The arrays by name, made and filled with zeros."""
+    """Allocates the arrays by name, filled with zeros."""
     return {name: aligned_zeros(*array) for name, array in arrays.items()}
 
 
@@ -49,12 +49,12 @@ def topic_counts(name: str, corpus, n_topics: int, dtype=np.float64, of_topics=N
 
 
 def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
-    """Of `partition.Partition`: so many pairs once more, by parts; one part of all pairs has those of the corpus itself."""
+    """Bytes of a `partition.Partition` of so many pairs; 0 for one part of all pairs, which shares the arrays of the corpus."""
     if n_parts == 1 and n_pairs == corpus.n_pairs:
         return 0
     return n_pairs * (4 + 4 + 8 + 8) + n_parts * (corpus.n_documents + 1) * 8
 
 
 def word_major_bytes(corpus) -> int:
-    """Of `Corpus.by_word`: pairs in word-major order."""
+    """Bytes of `Corpus.by_word`, the pairs in word-major order."""
     return corpus.n_pairs * (8 + 4) + (corpus.n_words + 1) * 8

@@ -14,19 +14,19 @@ class NoOptions:
 
 
 def options_of(engine) -> dict:
-    """Name → dataclass field of all that can be chosen for a run of the engine: beliefs of its model, then its own options."""
+    """Name → dataclass field of all options of a run of the engine: those of its model, then its own."""
     beliefs = {name: f for name, f in option_fields(engine.model).items() if name not in engine.fixed}
     return beliefs | option_fields(engine.options)
 
 
 def named_options(engine) -> dict:
-    """The same, also by the names that some had before."""
+    """`options_of`, also by the former names of renamed options."""
     known = options_of(engine)
     return known | {f.metadata["former"]: f for f in known.values() if f.metadata["former"]}
 
 
 def split_options(engine, given: dict) -> tuple[dict, object]:
-    """Beliefs of the model (name → value) and the options of the engine, from one plain dict; defaults filled in.
+    """Options of the model (name → value) and of the engine, from one plain dict; defaults filled in.
 
     Raises
     ------

@@ -56,7 +56,7 @@ def power(base, n):
 
 @inlined
 def clear(at, n_topics, mean, variance, zero):
-    """E, V and P0 of no tokens, from index `at` on."""
+    """Sets E, V and P0 to those of no tokens, from index `at` on."""
     for k in range(at, at + n_topics, LANES):
         store(mean, k, spread(0.0))
         store(variance, k, spread(0.0))
@@ -65,7 +65,7 @@ def clear(at, n_topics, mean, variance, zero):
 
 @inlined
 def add_pair(count, kept, pair, n_topics, mean, variance, zero, at):
-    """E, V and P0 from index `at` on with one more row of gamma, of `count` tokens, eq. 13."""
+    """Adds a row of gamma, of `count` tokens, to E, V and P0 from index `at` on, eq. 13."""
     i = pair * kept.shape[1]
     for k in range(0, n_topics, LANES):
         g = doubles(load(kept, i + k))
@@ -77,7 +77,7 @@ def add_pair(count, kept, pair, n_topics, mean, variance, zero, at):
 
 @lean
 def count_documents(first, last, indptr, counts, kept, n_topics, mean_dk, var_dk, zero_dk):
-    """E, V and P0 of documents first..last from the responsibilities, row by row."""
+    """Computes E, V and P0 of documents first..last from the responsibilities, row by row."""
     for d in range(first, last):
         at = d * mean_dk.shape[1]
         clear(at, n_topics, mean_dk, var_dk, zero_dk)
@@ -87,7 +87,7 @@ def count_documents(first, last, indptr, counts, kept, n_topics, mean_dk, var_dk
 
 @inlined
 def count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero):
-    """E, V and P0 of one word, rows (topic padded)."""
+    """Computes E, V and P0 of one word, rows (topic padded)."""
     clear(0, n_topics, mean, variance, zero)
     for i in range(word_indptr[w], word_indptr[w + 1]):
         soon = pairs[min(i + AHEAD, len(pairs) - 1)] * kept.shape[1]

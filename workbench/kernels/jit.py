@@ -126,5 +126,5 @@ def inlined(function) -> Part:
 
 
 def aside(function) -> Part:
-    """The same for what a kernel seldom needs: it is called instead."""
+    """Decorator of a compiled function that kernels seldom need: called, not inlined."""
     return Part(function, targetoptions=dict(PART_OPTIONS))

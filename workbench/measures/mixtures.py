@@ -13,7 +13,7 @@ from workbench.models.networks.levels import DOCUMENT, WORD, Level, Rows
 from workbench.models.networks.network import Network
 from workbench.models.networks.regions import regions_of
 from workbench.models.networks.variables import row_dims
-from workbench.runs.afterwards.network_learnt import network_in
+from workbench.runs.dataset import model_of
 
 NO_TOPIC = -1
 """The topic number of a value that does not determine, alone, which topic the word comes from."""
@@ -43,8 +43,8 @@ def mixtures(run) -> dict[str, xr.Dataset]:
         A run of a network without the counts of its levels.
     """
     run = one_run(run)
-    network = network_in(run)
-    if network is None:
+    network = model_of(run)
+    if not isinstance(network, Network):
         return {}
     leads = _Leads(network)
     return {

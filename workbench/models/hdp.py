@@ -10,7 +10,7 @@ import scipy
 
 from workbench.corpus import Corpus
 from workbench.errors import Named
-from workbench.models.lda import bag_coords, bag_dims, check_topics, tiny_bag
+from workbench.models.lda import LDA, check_topics
 from workbench.models.options import OptionError, option
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
@@ -79,36 +79,14 @@ class HDP:
 
     @classmethod
     def of(cls, n_topics: int = 10) -> HDP:
-        """The model of the settings of a run that it ``takes``; the concentrations are options."""
+        """The model with these settings of a run; the concentrations are options."""
         return cls(n_topics)
 
-    def settings(self) -> dict:
-        """What the spec of a run holds of it beside its options."""
-        return {"n_topics": self.n_topics}
-
-    @property
-    def size_label(self) -> tuple[str, int]:
-        """What the number of a run's name and title is, and the number."""
-        return "K", self.n_topics
-
-    def for_data(self, corpus: Corpus) -> HDP:
-        """The same: a corpus adds nothing."""
-        return self
-
-    def with_coords(self, coords) -> HDP:
-        """The same: the coordinates of a run add nothing."""
-        return self
-
-    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length."""
-        return bag_dims(corpus) | {"topic": self.n_topics}
-
-    def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Labels of documents and words."""
-        return bag_coords(corpus)
+    settings, size_label = LDA.settings, LDA.size_label
+    for_data, with_coords, dims, coords, tiny = LDA.for_data, LDA.with_coords, LDA.dims, LDA.coords, LDA.tiny
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Counts, the prior of each topic, and tau where it is learnt."""
+        """The variables that a run records: counts, the prior of each topic, and tau where it is learnt."""
         names = ("n_k", "alpha", "n_kw", "n_dk", *(("tau",) if self.learn_tau else ()))
         return tuple(VARIABLES[name] for name in names)
 
@@ -118,16 +96,14 @@ class HDP:
         tau = np.asarray(last["tau"]) if "tau" in last else 1.0 / n_words
         return Priors(alphas, float(last["beta_total"]) * tau, max(float(last["alpha_total"] - alphas.sum()), 0.0))
 
-    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
-        return self.priors(last).means(last)
+    estimates = LDA.estimates
 
     def hyperparameters(self, options) -> dict[str, str]:
         """Name of each concentration → "learnt" or "fixed"."""
         return {value: "learnt" if getattr(self, f"learn_{of}") else "fixed" for of, value, _ in LEARNT if value}
 
     def describe(self) -> list[tuple[str, str]]:
-        """(label, text) of what is believed, for captions."""
+        """(label, text) of the priors, for captions."""
         rows = []
         for of, value, prior in LEARNT:
             shape, rate = (getattr(self, name) for name in (*prior, *prior)[:2])
@@ -137,10 +113,6 @@ class HDP:
             elif value:
                 rows.append((CAPTIONS[of], f"{getattr(self, value):g}, fixed"))
         return rows
-
-    def tiny(self, most: int = 9) -> Corpus:
-        """Two documents, to compile kernels with; ``most``: the largest count."""
-        return tiny_bag(most)
 
 
 LEARNT = (

@@ -69,12 +69,12 @@ class LDA:
 
     @classmethod
     def of(cls, **given) -> LDA:
-        """The model of the settings of a run that it ``takes``."""
+        """The model with these settings of a run."""
         return cls(**given)
 
     def settings(self) -> dict:
-        """What the spec of a run holds of it."""
-        return {"n_topics": self.n_topics, "alpha": self.alpha, "beta": self.beta}
+        """The settings of the spec of a run that it ``takes``."""
+        return {name: getattr(self, name) for name in self.takes}
 
     @property
     def alphas(self) -> np.ndarray:
@@ -83,15 +83,15 @@ class LDA:
 
     @property
     def size_label(self) -> tuple[str, int]:
-        """What the number of a run's name and title is, and the number."""
+        """Symbol and value of the size that names and titles of runs show."""
         return "K", self.n_topics
 
-    def for_data(self, corpus: Corpus) -> LDA:
-        """The same: a corpus adds nothing."""
+    def for_data(self, corpus: Corpus):
+        """The model for a corpus: the same."""
         return self
 
-    def with_coords(self, coords) -> LDA:
-        """The same: the coordinates of a run add nothing."""
+    def with_coords(self, coords):
+        """The model of a stored run with these coordinates: the same."""
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
@@ -103,7 +103,7 @@ class LDA:
         return bag_coords(corpus)
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Counts, and the priors that are learnt."""
+        """The variables that a run records: counts, and the priors that are learnt."""
         learnt = [name for name in ("alpha", "beta") if self.hyperparameters(options)[name] != "fixed"]
         return tuple(VARIABLES[name] for name in ("n_k", *learnt, "n_kw", "n_dk"))
 
@@ -122,11 +122,11 @@ class LDA:
         return {name: getattr(options, f"learn_{name}", "fixed") for name in ("alpha", "beta")}
 
     def describe(self) -> list[tuple[str, str]]:
-        """(label, text) of what is believed, for captions: nothing but the numbers of the fields."""
+        """(label, text) for captions, beside the fields: none."""
         return []
 
     def tiny(self, most: int = 9) -> Corpus:
-        """Two documents, to compile kernels with; ``most``: the largest count."""
+        """A corpus of two documents, to compile kernels with; ``most``: its largest count."""
         return tiny_bag(most)
 
     def simulate(self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0) -> tuple[Corpus, dict]:
@@ -154,7 +154,7 @@ def bag_coords(corpus: Corpus) -> dict[str, tuple]:
 
 
 def tiny_bag(most: int, **about) -> Corpus:
-    """Two documents over two words; ``most``: the largest count."""
+    """A corpus of two documents over two words; ``most``: its largest count."""
     return Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most, 2], **about)
 
 

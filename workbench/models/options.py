@@ -17,7 +17,7 @@ def option(
     default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
     late: bool = False, high: float | None = None, former: str | None = None,
 ):
-    """A dataclass field that knows what it means and which values it takes.
+    """A dataclass field with its meaning and its range of values.
 
     With ``choices`` it takes one of these; with a default of True or False it takes both; otherwise a
     number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that

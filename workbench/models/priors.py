@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Priors(NamedTuple):
-    """What is added to counts before they are divided by their sum."""
+    """Dirichlet priors of theta and phi: numbers that are added to counts before these are normalised."""
 
     alphas: np.ndarray           # (topic,) prior of each topic in a document
     beta: float | np.ndarray     # prior of each word in a topic: one number, or (word,)

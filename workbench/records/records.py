@@ -6,14 +6,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.data.arrays import frozen, sealed
 from workbench.data.errors import DataError
-from workbench.data.saving import load_data, save_data
+from workbench.data.saving import SavedByHash
 from workbench.records.columns import MISSING, merged, refuse_repeated, table_of_columns
 
 
@@ -25,7 +24,7 @@ class Cells(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Records:
+class Records(SavedByHash):
     """Records of categorical fields, checked once and never changed.
 
     Parameters
@@ -109,24 +108,6 @@ class Records:
         }
         columns = {str(field): column.astype(object).where(column.notna(), None) for field, column in frame.items()}
         return cls.from_columns(columns, name, levels=categories | dict(levels or {}), **options)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Records:
-        """The records in a file that `save` wrote.
-
-        Raises
-        ------
-        DataError
-            No such file, a damaged one, or one that holds something else.
-        """
-        return load_data(path, cls)
-
-    def save(self, folder: str | Path) -> Path:
-        """Writes ``HASH.npz`` into the folder, named by the content hash, unless it is there; returns its path.
-
-        The file is whole or not there, and holds no pickled objects.
-        """
-        return save_data(self, folder)
 
     def of_fields(self, fields: Sequence[str]) -> Records:
         """The records with these fields alone, in the order given; those that have become equal are merged.
@@ -213,6 +194,3 @@ class Records:
         digest.update(self.values.astype("<i4", copy=False))
         digest.update(self.multiplicities.astype("<i8", copy=False))
         return digest.hexdigest()
-
-    def __repr__(self) -> str:
-        return f"Records({self.name!r}, {', '.join(f'{n:,} {what}' for what, n in self.describe().items())})"

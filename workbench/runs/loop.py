@@ -21,7 +21,7 @@ from workbench.runs.stopping import WINDOW
 
 
 class Stopped(Exception):
-    """Raised by a pulse in the middle of a step: the unfinished step is discarded."""
+    """Raised by `Control` in the middle of a step: the unfinished step is discarded."""
 
 
 class Position(NamedTuple):
@@ -70,7 +70,7 @@ class Control(Protocol):
 
 
 Watch = Callable[[Position, dict], None]
-"""Told of every iteration: the position and its perplexities."""
+"""Called after every iteration with the position and its perplexities."""
 
 
 def initial_position(spec: RunSpec, train: Corpus, test: Corpus | None) -> Position:

@@ -83,13 +83,9 @@ class RunSpec(RunSettings):
 
     @property
     def size_text(self) -> str:
-        """The size as text, as "K=10"; empty where the model has none."""
-        return "{}={}".format(*self.size_label) if self.size_label else ""
-
-    @property
-    def size_label(self) -> tuple[str, int] | None:
-        """What the number in a run's name and title is, and the number: ("K", 10)."""
-        return self.parts()[1].size_label
+        """The number in a run's name and title, as "K=10"; empty where the model has none."""
+        label = self.parts()[1].size_label
+        return "{}={}".format(*label) if label else ""
 
     def to_json(self) -> str:
         """The spec as one JSON object; infinity is the string "inf"."""

@@ -9,22 +9,21 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import WarmStart
-from workbench.models.lda import check_topics
-from workbench.runs.execution.run import find_run
+from workbench.models.lda import LDA, check_topics
+from workbench.runs.execution.run import open_run
 from workbench.runs.spec import RunSpec, SpecError
-from workbench.runs.store.reader import RunReader
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def warm_start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[WarmStart, dict]:
+def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None) -> tuple[WarmStart, dict]:
     """The last counts of a run (a `Run`, path, name or Dataset), to begin another one from, and the record of it.
 
     The words must be the same. Where the documents are the same too, each of them goes on from where it was, and
     where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer
     topics is padded with empty ones; of a run with more the largest are taken, and the tokens of the others have no
-    topic.
+    topic. Without ``n_topics`` there are as many as an LDA has by default.
 
     Returns
     -------
@@ -40,8 +39,8 @@ def warm_start_from(run, train: Corpus, n_topics: int, store=None) -> tuple[Warm
     """
     import xarray as xr
 
-    n_topics = check_topics(n_topics)
-    dataset = run if isinstance(run, xr.Dataset) else RunReader(find_run(run, store)).dataset()
+    n_topics = check_topics(LDA.n_topics if n_topics is None else n_topics)
+    dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
     name = dataset.attrs.get("name", "the run")
     if "n_kw" not in dataset or not dataset.sizes.get("snapshot"):
         raise SpecError(f"{name} has no counts yet to start from; let it take its first snapshot, or stop it")

@@ -51,7 +51,7 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     runs = list(dict.fromkeys(open_cells(cells, store, jobs)))
     finished = [run for run in runs if run.state == FINISHED]
     started = [run for run in runs if run not in finished]
-    others = other_kernels_warning([run.name for run in started if run.reader.by_other_kernels()])
+    others = other_kernels_warning([run.name for run in started if run.by_other_kernels()])
     begun = [run for run in started if run.state in ENDED]
     for run in started:
         if run not in begun:

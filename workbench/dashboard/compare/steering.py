@@ -69,7 +69,7 @@ class Steering:
 
         def work() -> str:
             began = [path for state, path in targets if action == "resume" and state != PAUSED]
-            others = other_kernels_warning([path.name for path in began if Run(path).reader.by_other_kernels()])
+            others = other_kernels_warning([path.name for path in began if Run(path).by_other_kernels()])
             in_line = began if len(began) > SLOTS else []
             each_of([path for _, path in targets if path not in in_line], action)
             enqueue(in_line, SLOTS)

@@ -79,7 +79,7 @@ class State(NamedTuple):
     order: np.ndarray     # (topic,) int64: the topic of each stick
     sticks: np.ndarray    # (2, topic) float64: A and B of q(v) of each topic
     log_pi: np.ndarray    # (topic,) float64: E[log pi_k]
-    alpha: np.ndarray     # (4,) float64, a concentration of `hdp_posteriors`
+    alpha: np.ndarray     # (4,) float64, a concentration of `hdp.posteriors`
     beta: np.ndarray      # (4,) float64, the same
     top: np.ndarray       # (4,) float64, the same: gamma of the model
     tau: np.ndarray       # (word,) float64: Dirichlet parameters of q(tau); empty where tau is 1/W
@@ -90,7 +90,7 @@ class State(NamedTuple):
 
     @property
     def n_topics(self) -> int:
-        """The truncation."""
+        """The truncation level."""
         return len(self.log_pi)
 
 
@@ -134,12 +134,12 @@ def priors_of_counts(state) -> tuple:
 
 
 def prior_of_tau(corpus, model) -> float:
-    """a_tau."""
+    """a_tau, the Dirichlet parameter of tau; 40 / W where none is given."""
     return model.a_tau or 40.0 / corpus.n_words
 
 
 def mean_priors(state) -> Priors:
-    """Means of the priors, as predictions take them."""
+    """Posterior means of the priors, for predictions."""
     alphas = state.alpha[MEAN] * mean_weights(state.sticks, state.order)
     tau = state.tau / state.tau.sum() if len(state.tau) else 1.0 / len(state.mean_wk)
     return Priors(alphas, state.beta[MEAN] * tau, float(max(state.alpha[MEAN] - alphas.sum(), 0.0)))
@@ -149,7 +149,7 @@ def mean_priors(state) -> Priors:
 
 
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
-    """The arrays of a state by document, word or pair, and those added up over them."""
+    """Shapes and types of the arrays of a state by document, word or pair, and of their sums."""
     mean, variance = (topic_counts(name, corpus, n_topics) for name in ("mean", "var"))
     return mean | variance | {"gamma": Array((corpus.n_pairs, padded(n_topics)))}
 
@@ -253,7 +253,7 @@ def recounted(corpus, state) -> tuple[State, np.ndarray]:
 
 
 def hyper_round(corpus, model, options, state, zero_dk) -> State:
-    """Every learnt hyperparameter once: sticks, gamma, alpha, tau, beta (eq. 8; spec 6, steps 3 and 4)."""
+    """Updates q of every learnt hyperparameter once: sticks, gamma, alpha, tau, beta (eq. 8; spec 6, steps 3 and 4)."""
     order = state.order
     if options.reorder:
         order = order[np.argsort(-state.mean_k[order], kind="stable")]
@@ -282,7 +282,7 @@ def tables_of_topics(corpus, state, zero_dk) -> np.ndarray:
 
 
 def learn_words(corpus, model, options, state, zero_dk) -> State:
-    """q(tau), then q(beta), where they are learnt (eq. 8, 11, 12)."""
+    """Updates q(tau), then q(beta), where they are learnt (eq. 8, 11, 12)."""
     by_word = corpus.by_word
 
     def tables_w():
@@ -309,7 +309,7 @@ def learn_words(corpus, model, options, state, zero_dk) -> State:
 
 
 def bound(corpus, model, options, state) -> float:
-    """L, eq. 18 with q(gamma), nats (spec 5)."""
+    """The bound L, eq. 18 with q(gamma), nats (spec 5)."""
     a, b, b_sum = priors_of_counts(state)
     joint = expected_log_joint(corpus, state.gamma, a, state.alpha[MEAN], b, b_sum)
     divergence = (
@@ -349,7 +349,7 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 
 def memory(corpus, model, options) -> Memory:
-    """As `cvb`, with P0 beside means and variances, and two further states while a move is tried."""
+    """Bytes as of `cvb`, with P0 beside means and variances, and two further states while a move is tried."""
     rows, state = size(topic_counts("mean", corpus, model.n_topics)), size(arrays(corpus, model.n_topics))
     step = corpus.n_pairs * DOUBLE + (2 if options.update == "conditional" else 1) * rows
     return Memory(state, word_major_bytes(corpus), step + (2 * state if options.moves_every else 0), look=3 * rows)

@@ -39,7 +39,7 @@ from workbench.models.hdp import TINY
 from workbench.models.lda import MOST_TOPICS
 
 GROWTH = 1.5
-"""How much room there is after topics have run out of it, times the room before."""
+"""Number of slots after topics have run out of them, relative to that before."""
 
 
 class State(NamedTuple):
@@ -62,7 +62,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     gamma = model.a_gamma / model.b_gamma if model.learn_gamma else model.top_concentration
     share = 1 / (n_topics + 1)
     priors = Priors(np.full(n_topics, alpha * share), model.beta_total / corpus.n_words, alpha * share)
-    capacity = _room_for(n_topics)
+    capacity = _padded_slots(n_topics)
     state = State(
         *zeros(cgs.arrays(corpus, capacity)).values(), aligned_zeros((capacity,), np.float64), share, alpha, gamma, n_topics, 0,
     )
@@ -81,7 +81,7 @@ def step(corpus, model, options, state, context):
 
 
 def sweep(corpus, model, state, context) -> tuple[State, int]:
-    """A: topics of all tokens, with more room where topics have run out of it; and how many tokens moved."""
+    """A: draws the topics of all tokens, adding slots when topics run out of them; also returns how many tokens moved."""
     n_used, n_moved, keys = _n_used(state), 0, (context.key(GIBBS), context.key(HDP_NEW_TOPICS))
     for first, last in slice_bounds(corpus.indptr, padded(state.n_slots)):
         context.interrupt()
@@ -94,23 +94,23 @@ def sweep(corpus, model, state, context) -> tuple[State, int]:
             n_moved += n
             state = state._replace(rest=rest, n_slots=max(state.n_slots, n_used))
             if first >= 0:
-                state = with_more_room(state)
+                state = with_more_slots(state)
     return state, n_moved
 
 
-def with_more_room(state: State) -> State:
-    """The same with spare slots.
+def with_more_slots(state: State) -> State:
+    """The state with more slots for topics.
 
     Raises
     ------
     ModelError
-        With more topics than a topic's number has room for.
+        With more topics than a uint16 can number.
     """
     if state.n_slots >= MOST_TOPICS:
         raise ModelError(
             f"g-hdp has room for {MOST_TOPICS} topics and needs more; take a smaller alpha_total or top_concentration"
         )
-    capacity = _room_for(min(int(GROWTH * len(state.n_k)), MOST_TOPICS))
+    capacity = _padded_slots(min(int(GROWTH * len(state.n_k)), MOST_TOPICS))
 
     def wider(array):
         grown = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
@@ -121,7 +121,7 @@ def with_more_room(state: State) -> State:
 
 
 def draw_hyperparameters(corpus, model, state, context) -> State:
-    """B to E: tables, gamma, pi and alpha given the topics of all tokens; slots without a token become free."""
+    """B to E: draws tables, gamma, pi and alpha given the topics of all tokens; slots without a token become free."""
     live = np.flatnonzero(state.n_k)
     state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
     alpha, gamma, n_k = state.alpha_total, state.top_concentration, len(live)
@@ -139,7 +139,7 @@ def draw_hyperparameters(corpus, model, state, context) -> State:
 
 
 def _draw_concentration(random, concentration, n_tables, guests, shape, rate) -> float:
-    """C and E: a concentration given the tables of restaurants with these guests each (Escobar & West, 1995)."""
+    """C and E: draws a concentration given the tables of restaurants with these guests each (Escobar & West, 1995)."""
     guests = guests[guests > 0]
     shares = random.beta(concentration + 1.0, guests)
     new = random.random(len(guests)) * (guests + concentration) < guests
@@ -151,7 +151,7 @@ def _n_used(state: State) -> int:
     return int(np.max(np.flatnonzero(state.weights) + 1, initial=0))
 
 
-def _room_for(n_topics: int) -> int:
+def _padded_slots(n_topics: int) -> int:
     """Slots for these topics and the rest, in whole lanes."""
     return padded(n_topics + 1)
 
@@ -188,8 +188,8 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 
 def memory(corpus, model, options) -> Memory:
-    """A chain with half as many topics again as it begins with; it may come to need more."""
-    begun, likely = (size(cgs.arrays(corpus, n)) for n in (model.n_topics + 1, int(GROWTH * _room_for(model.n_topics))))
+    """Bytes of a chain with half as many topics again as it begins with; it may come to need more."""
+    begun, likely = (size(cgs.arrays(corpus, n)) for n in (model.n_topics + 1, int(GROWTH * _padded_slots(model.n_topics))))
     return Memory(likely, step=begun)
 
 

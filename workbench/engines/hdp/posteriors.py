@@ -2,7 +2,7 @@
 
 Teh, Kurihara & Welling (2008), eq. 8 and 18. A concentration is an array (4,): shape and rate of its Gamma, mean and
 mean log; shape 0 says that it is fixed, a point mass, without a divergence. Sticks stand in an order of their own, and
-their weights are told by topic::
+their weights are numbered by topic::
 
     log G[pi_k] = E[log v_k] + sum over the sticks before k of E[log(1 - v)]
     E[pi_k]     = E[v_k] prod over the sticks before k of (1 - E[v])
@@ -18,12 +18,12 @@ SHAPE, RATE, MEAN, LOG = range(4)
 
 
 def fixed(value: float) -> np.ndarray:
-    """A concentration that is known."""
+    """The point mass of a fixed concentration."""
     return np.array([0.0, 0.0, value, np.log(value)])
 
 
 def gamma_posterior(shape: float, rate: float) -> np.ndarray:
-    """A concentration with a Gamma posterior."""
+    """The Gamma posterior of a concentration."""
     return np.array([shape, rate, shape / rate, psi(shape) - np.log(rate)])
 
 

@@ -41,7 +41,7 @@ LEAST_GAIN = 1e-6
 
 
 class Move(NamedTuple):
-    """What is tried."""
+    """A proposed split or merge."""
 
     kind: int
     giver: int                         # the topic that is split, or merged into the other
@@ -51,7 +51,7 @@ class Move(NamedTuple):
 
 
 class Inference(NamedTuple):
-    """What a move asks of its engine, each a function of the state."""
+    """Functions of the state that a move needs from its engine."""
 
     iterate: Callable        # (state) -> (state, change): an iteration
     settle: Callable         # (state, n_rounds) -> state: counts summed afresh, and rounds over the hyperparameters
@@ -84,7 +84,7 @@ def attempt(corpus, state, context, inference: Inference):
 
 
 def gains(after: float, before: float) -> bool:
-    """Is the bound higher by enough?"""
+    """Has the bound risen by at least `LEAST_GAIN`, relative to it?"""
     return after > before + LEAST_GAIN * abs(before)
 
 
@@ -160,19 +160,19 @@ def drawn(weights, u) -> int:
 
 
 def merged(corpus, state, move, context, inference):
-    """All of the giver added to the taker."""
+    """The state with one topic merged into another, before its counts are summed."""
     pour(state.gamma, move.giver, move.taker)
     return state
 
 
 def pour(gamma, giver, taker) -> None:
-    """All of one topic into another, in place."""
+    """Adds the responsibilities of one topic to another's and clears them, in place."""
     gamma[:, taker] += gamma[:, giver]
     gamma[:, giver] = 0.0
 
 
 def split(corpus, state, move, context, inference):
-    """Both topics shared out among them again, by document and then by pair."""
+    """The state with a topic split in two, by document and then by pair."""
     if move.heir >= 0:
         pour(state.gamma, move.taker, move.heir)
     total = state.gamma[:, move.giver] + state.gamma[:, move.taker]

@@ -37,16 +37,16 @@ class Blocks(NamedTuple):
 
     @property
     def n_steps(self) -> int:
-        """Into which each block is cut."""
+        """Number of steps of each block."""
         return self.cuts.shape[1] - 1
 
     @property
     def visited(self) -> tuple:
-        """Runs and their pairs, as `parallel_vb.visit_runs` takes them."""
+        """Runs and their pairs, as arguments of `parallel_vb.visit_runs`."""
         return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
 
     def pairs_at(self, places: np.ndarray) -> tuple:
-        """Documents, words and counts of the pairs that stand there."""
+        """Documents, words and counts of the pairs at these places."""
         runs = np.searchsorted(self.run_begins, places, side="right") - 1
         return self.pair_documents[places], self.run_words[runs], self.pair_counts[places]
 
@@ -85,7 +85,7 @@ def block_bounds(corpus, lanes: int) -> list[tuple[int, int]]:
 
 
 def steps_of(corpus, bounds, lanes: int, n_threads: int) -> int:
-    """In how many steps every block is gone through: of about a slice in the largest, or of less for several threads."""
+    """Number of steps of every block: about a slice each in the largest block, or less for several threads."""
     n_slices = max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds) * lanes / slices.SLICE_WORK
     least = min(STEPS, math.ceil(n_slices / STEP_SHARE)) if n_threads > 1 and len(bounds) > 1 else 1
     return max(math.ceil(n_slices), least)
@@ -99,5 +99,5 @@ def cut_words(corpus, n_steps: int) -> np.ndarray:
 
 
 def block_bytes(n_pairs: int) -> int:
-    """Of `Blocks`, held, at the most: when no two pairs of a block are of one word."""
+    """Most bytes that `Blocks` can take: when no two pairs of a block are of one word."""
     return n_pairs * (4 + 4 + 4 + 8)

@@ -59,11 +59,11 @@ class OwnOptions:
 
 @dataclass(frozen=True)
 class Options(Learning, OwnOptions):
-    """Those of the engine, and what it learns of its priors."""
+    """Options of the engine, and of learning its priors."""
 
 
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
-    """The arrays of a state but for the priors."""
+    """Shapes and types of the arrays of a state, the priors excepted."""
     topics = {"topics": Array((corpus.n_tokens,), np.uint16)}
     return topics | topic_counts("n", corpus, n_topics, np.int32, np.int64)
 
@@ -74,7 +74,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 
 def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -> State:
-    """A start of the tokens whose pairs count at most the threshold."""
+    """Initial state of one chain, of the tokens of pairs that count at most the threshold."""
     state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
     count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *state[:4])
@@ -149,25 +149,25 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 
 def sufficient_statistics(chains, of) -> SufficientStatistics:
-    """The sampled counts that speak of alpha, or of beta; ``chains`` is a state, its arrays led by a dimension of chains."""
+    """Sufficient statistics of alpha or beta: the sampled counts; ``chains``: a state with a first dim of chains."""
     return SufficientStatistics(
         Counts(sampled=chains.n_dk if of == "alpha" else chains.n_wk), Counts(sampled=chains.n_k[:, None])
     )
 
 
 def likelihood(corpus, options, state, prior):
-    """Of a prior, given the sampled counts."""
+    """Likelihood of a prior given the sampled counts."""
     one_chain = State(*(array[None] for array in state[:4]), state.alpha, state.beta)
     return polya(corpus, sufficient_statistics(one_chain, prior.name), prior)
 
 
 def samples(corpus, options) -> bool:
-    """Every token is sampled."""
+    """True: every token is sampled."""
     return True
 
 
 def memory(corpus, model, options) -> Memory:
-    """The topics and the counts of one chain; what a sweep takes besides is a row, or lists where it goes word after word."""
+    """Bytes of one chain, its topics and counts; a sweep adds a row, or lists where it goes word after word."""
     state = size(arrays(corpus, model.n_topics))
     if options.partition > 1:
         return Memory(state, partition_bytes(corpus, options.partition, corpus.n_pairs))
@@ -175,7 +175,7 @@ def memory(corpus, model, options) -> Memory:
 
 
 def idle(options) -> str | None:
-    """Why one thread is all that a sweep can use."""
+    """The reason why a sweep uses one thread alone; None if it can use more."""
     return idle_alone("tokens are drawn") if options.partition == 1 else None
 
 

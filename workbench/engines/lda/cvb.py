@@ -27,11 +27,11 @@ from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, learnt, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_of, partition_option
-from workbench.engines.lda.svb import samples
+from workbench.engines.lda.svb import counts, predict, samples
 from workbench.engines.memory import DOUBLE, Array, Memory, partition_bytes, size, topic_counts, word_major_bytes, zeros
 from workbench.kernels.count_moments import expected_log_joint
 from workbench.kernels.lda.collapsed_vb import add_moments, update_in_order
-from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.lda.log_joint import log_joint
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.lanes import pad_topics, padded
@@ -77,12 +77,12 @@ class OwnOptions:
 
 @dataclass(frozen=True)
 class Options(Learning, OwnOptions):
-    """Those of the engine, and what it learns of its priors."""
+    """Options of the engine, and of learning its priors."""
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(corpus, model, options, context, warm_start=None, second_order=True) -> State:
     """Responsibilities of every pair, at random or from the counts of another run."""
-    return initial_mean(corpus, model, options, 0, context, warm_start)
+    return initial_mean(corpus, model, options, 0, context, warm_start, second_order)
 
 
 def step(corpus, model, options, state, context):
@@ -92,7 +92,7 @@ def step(corpus, model, options, state, context):
 
 
 def arrays(corpus, model, options, threshold=0, second_order=True) -> dict[str, Array]:
-    """The arrays of a state but for the priors."""
+    """Shapes and types of the arrays of a state, the priors excepted."""
     mean, variance = (topic_counts(name, corpus, model.n_topics) for name in ("mean", "var"))
     if not second_order:
         variance = {name: Array((0,) * len(array.shape)) for name, array in variance.items()}
@@ -117,7 +117,7 @@ def recounted(corpus, threshold, state) -> State:
 
 
 def recount_in_time(corpus, threshold, state, context) -> None:
-    """`recounted` in every fiftieth iteration."""
+    """Sums means and variances afresh in every fiftieth iteration, see `recounted`."""
     if context.step % RECOUNT_EVERY == 0:
         recounted(corpus, threshold, state)
 
@@ -158,18 +158,8 @@ def watch(corpus, model, options, state) -> dict:
     return numbers | watched(options, state)
 
 
-def counts(corpus, model, options, state) -> dict:
-    """The expected counts."""
-    return {"n_kw": state.mean_wk[:, : model.n_topics].T, "n_dk": state.mean_dk[:, : model.n_topics]}
-
-
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
-    """p(w|d) of each pair given the expected counts (spec B.2)."""
-    return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
-
-
 def sufficient_statistics(corpus, threshold, state, of) -> SufficientStatistics:
-    """What speaks of alpha, or of beta: expected counts, with their variances and P(n > 0) in the second order."""
+    """Sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
     mean, variance = (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
     if not len(state.var_k):
         return SufficientStatistics(Counts(mean), Counts(state.mean_k[None]))
@@ -184,12 +174,12 @@ def sufficient_statistics(corpus, threshold, state, of) -> SufficientStatistics:
 
 
 def likelihood(corpus, options, state, prior):
-    """Of a prior, given the expected counts."""
+    """Likelihood of a prior given the expected counts."""
     return polya(corpus, sufficient_statistics(corpus, 0, state, prior.name), prior)
 
 
 def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
-    """Responsibilities of the variational pairs, means and variances; to learn priors, occupancies besides."""
+    """Bytes of the responsibilities, means and variances; of occupancies while priors are learnt."""
     declared = arrays(corpus, model, options, threshold, second_order)
     learning = 3 * size(topic_counts("mean", corpus, model.n_topics)) if second_order and learnt(options) else 0
     indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition, declared["gamma"].shape[0])
@@ -197,7 +187,7 @@ def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
 
 
 def idle(options) -> str | None:
-    """Why one thread is all that an update can use."""
+    """The reason why an update uses one thread alone; None if it can use more."""
     return idle_alone("pairs are updated") if options.partition == 1 else None
 
 

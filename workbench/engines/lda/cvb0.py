@@ -15,14 +15,8 @@ from functools import partial
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cvb
 
-initial_mean = partial(cvb.initial_mean, second_order=False)
-memory = partial(cvb.memory, second_order=False)
-update, likelihood = cvb.update, cvb.likelihood
-
-
-def init(corpus, model, options, context, warm_start=None) -> cvb.State:
-    """Responsibilities of every pair, at random or from the counts of another run."""
-    return initial_mean(corpus, model, options, 0, context, warm_start)
+initial_mean, init, memory = (partial(each, second_order=False) for each in (cvb.initial_mean, cvb.init, cvb.memory))
+update = cvb.update
 
 
 def engine(name: str = "cvb0") -> Engine:

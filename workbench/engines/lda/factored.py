@@ -19,8 +19,8 @@ from workbench.kernels.simd.lanes import aligned_empty
 from workbench.kernels.threads import each_slice, slice_bounds
 
 
-class Room(NamedTuple):
-    """What an update leaves behind and needs again in the next."""
+class Workspace(NamedTuple):
+    """Working arrays of an update in which all responsibilities factorise, reused by the next one."""
 
     order: Blocks | tuple       # of the visits: blocks, or slices of documents and of words
     document_factors: tuple     # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
@@ -28,64 +28,64 @@ class Room(NamedTuple):
     ratios: np.ndarray          # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
 
     def by_logs(self, corpus) -> tuple:
-        """Documents, words and counts of the pairs that went by their logs."""
+        """Documents, words and counts of the pairs that were normalised in the log domain."""
         if isinstance(self.order, Blocks):
             return self.order.pairs_at(np.flatnonzero((self.ratios == 0.0) & (self.order.pair_counts > 0)))
         pairs = np.flatnonzero(self.ratios == 0.0)
         return corpus.documents[pairs], corpus.words[pairs], corpus.counts[pairs]
 
 
-def room_in_blocks(corpus, lanes: int, n_threads: int) -> Room:
-    """Room that holds nothing yet, for `update_in_parallel`."""
+def workspace_in_blocks(corpus, lanes: int, n_threads: int) -> Workspace:
+    """An empty workspace for `update_in_parallel`."""
     blocks = blocks_of(corpus, lanes, n_threads)
-    return Room(blocks, *new_factors(corpus, lanes), np.zeros(len(blocks.pair_counts)))
+    return Workspace(blocks, *new_factors(corpus, lanes), np.zeros(len(blocks.pair_counts)))
 
 
-def room_in_slices(corpus, lanes: int) -> Room:
-    """The same where documents are fitted one by one."""
+def workspace_in_slices(corpus, lanes: int) -> Workspace:
+    """An empty workspace for documents that are fitted one by one."""
     order = tuple(slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr))
-    return Room(order, *new_factors(corpus, lanes), np.empty(corpus.n_pairs))
+    return Workspace(order, *new_factors(corpus, lanes), np.empty(corpus.n_pairs))
 
 
 def new_factors(corpus, lanes: int) -> tuple[tuple, tuple]:
-    """Logs and weights of documents, and of words."""
+    """Allocates logs and weights of documents, and of words."""
     shapes = ((n, lanes) for n in (corpus.n_documents, corpus.n_words))
     return tuple((aligned_empty(shape, np.float64), aligned_empty(shape, np.float64)) for shape in shapes)
 
 
 class Entropy:
-    """That of the responsibilities behind expected counts, nats: ``float`` of it computes it, and numpy takes it for a number.
+    """Entropy of the responsibilities behind expected counts, nats, computed when converted to float (as numpy does).
 
     A sweep does not need it, so it is computed where a bound is asked for; NaN after the next update, which changes the counts.
     """
 
-    def __init__(self, corpus, mean, room: Room, n_topics: int):
-        self._corpus, self._mean, self._room, self._n_topics = corpus, mean, room, n_topics
+    def __init__(self, corpus, mean, workspace: Workspace, n_topics: int):
+        self._corpus, self._mean, self._workspace, self._n_topics = corpus, mean, workspace, n_topics
 
     def __float__(self) -> float:
-        corpus, room = self._corpus, self._room
-        if room is None:
+        corpus, workspace = self._corpus, self._workspace
+        if workspace is None:
             return math.nan
-        documents, words = room.document_factors, room.word_factors
-        counts = room.order.pair_counts if isinstance(room.order, Blocks) else corpus.counts
-        of_pairs, n_by_logs = log_normalisers(counts, room.ratios)
+        documents, words = workspace.document_factors, workspace.word_factors
+        counts = workspace.order.pair_counts if isinstance(workspace.order, Blocks) else corpus.counts
+        of_pairs, n_by_logs = log_normalisers(counts, workspace.ratios)
         if n_by_logs:
-            of_pairs += log_normalisers_by_logs(*room.by_logs(corpus), *documents, *words, self._n_topics)
+            of_pairs += log_normalisers_by_logs(*workspace.by_logs(corpus), *documents, *words, self._n_topics)
         return of_pairs - log_weights(self._mean[0], *documents) - log_weights(self._mean[1], *words)
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return np.array(float(self), dtype)
 
-    def give_room(self) -> Room | None:
-        """The room, for the next update; given once, so that copies of a state do not share it."""
-        room, self._room = self._room, None
-        return room
+    def hand_over(self) -> Workspace | None:
+        """The workspace, for the next update; handed over once, so that copies of a state do not share it."""
+        workspace, self._workspace = self._workspace, None
+        return workspace
 
 
-def room_for(before: float | Entropy, order: type, make) -> Room:
-    """That of the update before, if it goes in the same kind of order, `Blocks` or a plain tuple, or what ``make`` makes."""
-    room = before.give_room() if isinstance(before, Entropy) else None
-    return room if room and type(room.order) is order else make()
+def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
+    """The workspace of the last update, if its order is of the same type (`Blocks` or tuple); else a new one, by ``make``."""
+    workspace = before.hand_over() if isinstance(before, Entropy) else None
+    return workspace if workspace and type(workspace.order) is order else make()
 
 
 class Fitted(NamedTuple):
@@ -93,13 +93,13 @@ class Fitted(NamedTuple):
     n_visited: int     # pairs, each as often as it was visited
 
 
-def weigh_topics(corpus, state, sampled, point: bool, room: Room, context) -> None:
+def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, context) -> None:
     """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
     (_, sampled_wk, sampled_k), lanes = sampled, len(state.mean_k)
     sizes = log_sizes(corpus.n_words * state.beta, state.mean_k, sampled_k, point, len(state.alpha))
     betas, rows = np.full(lanes, state.beta), slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
 
     def weigh(first, last):
-        weigh_rows(first, last, betas, state.mean_wk, sampled_wk, sizes, point, *room.word_factors)
+        weigh_rows(first, last, betas, state.mean_wk, sampled_wk, sizes, point, *workspace.word_factors)
 
     each_slice(weigh, rows, context.n_threads, context.interrupt)

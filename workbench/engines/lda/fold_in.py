@@ -25,7 +25,7 @@ PASSES = 64
 
 
 class LearntTopics(NamedTuple):
-    """What a run of LDA or of an HDP knows of the corpus, as unseen documents over the same words need it."""
+    """What a run of LDA or HDP has learnt and inference of unseen documents over the same words needs."""
 
     priors: Priors       # as learnt; the rest of an HDP is the last topic
     n_kw: np.ndarray     # (topic, word) float64: (expected) counts of the run's last state, of its first chain

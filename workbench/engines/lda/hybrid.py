@@ -19,10 +19,10 @@ import math
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.factored import Entropy
@@ -107,10 +107,25 @@ def phases_option():
 INTERLEAVED = Named("phases", "interleaved")
 
 
-def whole_in_one_pass(options) -> None:
-    """Refuses an interleaved pass over a partition."""
-    if options.phases == "interleaved" and options.partition != 1:
+def check_interleaved(options) -> None:
+    """Refuses an interleaved pass with several chains, a partition, or a parallel schedule.
+
+    Raises
+    ------
+    OptionError
+    """
+    if options.phases != "interleaved":
+        return
+    if options.partition != 1:
         raise OptionError(INTERLEAVED, " goes pair by pair and needs ", Named("partition", 1), "; set it, or use two_phase")
+    schedule = getattr(options, "schedule", None)
+    if schedule == "parallel" or (schedule and options.n_chains != 1):
+        raise OptionError(
+            INTERLEAVED, " needs ", Named("n_chains", 1), " and ", Named("schedule", "sequential"),
+            "; set both, or use two_phase",
+        )
+    if options.n_chains != 1:
+        raise OptionError(INTERLEAVED, " needs ", Named("n_chains", 1), "; set it, or use two_phase")
 
 
 @dataclass(frozen=True)
@@ -125,25 +140,12 @@ class SvbOwnOptions:
     init: str = init_option()
     partition: int = partition_option()
 
-    def __post_init__(self):
-        whole_in_one_pass(self)
-        if self.phases == "interleaved" and (self.n_chains != 1 or self.schedule != "sequential"):
-            raise OptionError(
-                INTERLEAVED, " needs ", Named("n_chains", 1), " and ", Named("schedule", "sequential"),
-                "; set both, or use two_phase",
-            )
+    __post_init__ = check_interleaved
 
 
 @dataclass(frozen=True)
 class SvbOptions(Learning, SvbOwnOptions):
-    """Those of the engine, and what it learns of its priors."""
-
-
-def one_chain_in_one_pass(options) -> None:
-    """Refuses an interleaved pass with several chains or a partition."""
-    whole_in_one_pass(options)
-    if options.phases == "interleaved" and options.n_chains != 1:
-        raise OptionError(INTERLEAVED, " needs ", Named("n_chains", 1), "; set it, or use two_phase")
+    """Options of the engine, and of learning its priors."""
 
 
 @dataclass(frozen=True)
@@ -155,12 +157,12 @@ class Cvb0OwnOptions:
     partition: int = partition_option()
     precision: str = cvb.precision_option()
 
-    __post_init__ = one_chain_in_one_pass
+    __post_init__ = check_interleaved
 
 
 @dataclass(frozen=True)
 class Cvb0Options(Learning, Cvb0OwnOptions):
-    """Those of the engine, and what it learns of its priors."""
+    """Options of the engine, and of learning its priors."""
 
 
 @dataclass(frozen=True)
@@ -174,14 +176,14 @@ class CvbOwnOptions:
     precision: str = cvb.precision_option()
 
     def __post_init__(self):
-        one_chain_in_one_pass(self)
+        check_interleaved(self)
         if self.cg_second_order and self.phases == "interleaved":
             raise OptionError(Named("cg_second_order"), " needs ", Named("phases", "two_phase"), "; leave one of them out")
 
 
 @dataclass(frozen=True)
 class CvbOptions(Learning, CvbOwnOptions):
-    """Those of the engine, and what it learns of its priors."""
+    """Options of the engine, and of learning its priors."""
 
 
 def threshold_of(options) -> np.int64:
@@ -194,16 +196,11 @@ class Sampled(NamedTuple):
     n_tokens: int
 
 
+@cached_by_corpus
 def sampled_of(corpus, threshold) -> Sampled:
-    """How much of a corpus is sampled; counted once."""
-    counted = _counted.setdefault(corpus, {})
-    if threshold not in counted:
-        counts = corpus.counts[corpus.counts <= threshold]
-        counted[threshold] = Sampled(len(counts), int(counts.sum(dtype=np.int64)))
-    return counted[threshold]
-
-
-_counted: WeakKeyDictionary = WeakKeyDictionary()
+    """How many pairs and tokens of a corpus are sampled."""
+    counts = corpus.counts[corpus.counts <= threshold]
+    return Sampled(len(counts), int(counts.sum(dtype=np.int64)))
 
 
 def samples(corpus, options) -> bool:
@@ -217,7 +214,7 @@ def chains_of(corpus, options) -> int:
 
 
 def init(corpus, model, options, context, warm_start=None, *, part=svb):
-    """Responsibilities as the variational engine starts them, topics as `cgs` does."""
+    """Initial state: responsibilities as in the variational engine, topics as in `cgs`."""
     threshold = threshold_of(options)
     chains = [cgs.initial_chain(corpus, model, threshold, context, s, warm_start) for s in range(chains_of(corpus, options))]
     mean = part.initial_mean(corpus, model, options, threshold, context, warm_start)
@@ -265,7 +262,7 @@ def sweep_chains(corpus, options, state, context, mixed: bool) -> list[tuple[int
 
 
 def moments_for_sampling(options, state) -> tuple:
-    """Expected counts, and their variances or None, as `cgs.sweep` takes them."""
+    """Expected counts, and their variances or None, as arguments of `cgs.sweep`."""
     if getattr(options, "cg_second_order", False):
         return state[:6]
     return (*state[:3], None, None, None)
@@ -279,13 +276,13 @@ def interleaved_pass(corpus, threshold, state, context, part) -> tuple[int, dict
         cvb.recount_in_time(corpus, threshold, mean_part(state), context)
     moments = mean_part(state).moments if collapsed else (*state[:3], None, None, None)
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
-    room = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
+    workspace = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
 
     def work(first, last):
         return visit_in_order(
             first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *chain[:4],
             variational_before, state.gamma, *moments, state.n_dk, state.n_wk, state.n_k[:, None],
-            alpha, state.beta, n_topics, key, collapsed, room,
+            alpha, state.beta, n_topics, key, collapsed, workspace,
         )
 
     found = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
@@ -323,7 +320,7 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 
 def sufficient_statistics(corpus, options, state, of) -> SufficientStatistics:
-    """What speaks of alpha, or of beta: the counts of the variational part beside those sampled in each chain."""
+    """Sufficient statistics of alpha or beta: counts of the variational part, and those sampled in each chain."""
     sampled, part = cgs.sufficient_statistics(state, of), svb if isinstance(state, SvbState) else cvb
     if sampled_of(corpus, threshold_of(options)).n_pairs == corpus.n_pairs:
         return sampled
@@ -334,12 +331,12 @@ def sufficient_statistics(corpus, options, state, of) -> SufficientStatistics:
 
 
 def likelihood(corpus, options, state, prior):
-    """Of a prior, given the expected counts and those sampled."""
+    """Likelihood of a prior given the expected and the sampled counts."""
     return polya(corpus, sufficient_statistics(corpus, options, state, prior.name), prior)
 
 
 def memory(corpus, model, options, *, part=svb) -> Memory:
-    """Both halves, the pairs of each, and what a sweep of a chain, or a look at it, takes to add up its counts.
+    """Bytes of both parts, of their pairs, and of the total counts of a chain while it is swept or watched.
 
     Hybrids have no collapsed bound, which takes words in order.
     """
@@ -356,14 +353,14 @@ def memory(corpus, model, options, *, part=svb) -> Memory:
 
 
 def idle(options) -> str | None:
-    """Why more than one thread has little or nothing to do."""
+    """The reason why more than one thread has little or nothing to do; None if there is none."""
     if options.phases == "interleaved":
         return "pairs are visited one after another; phases=two_phase does not need that"
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
 
 
 class Kind(NamedTuple):
-    """What sets the three hybrids apart."""
+    """Description of one of the three hybrids."""
 
     part: object         # the module of the variational engine
     options: type
@@ -396,7 +393,7 @@ def engine(name: str = "svb-cgs") -> Engine:
 def visit_in_order(
     first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k,
     variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-    alpha, beta, n_topics, key, collapsed, room,
+    alpha, beta, n_topics, key, collapsed, workspace,
 ):
     """Pairs of documents first..last in canonical order: sampled up to the threshold, updated above it.
 
@@ -418,7 +415,7 @@ def visit_in_order(
             if collapsed:
                 changed = collapsed_vb.update_pair(
                     d, w, counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-                    alpha, betas, words_beta, n_topics, kept, variational_before[pair], room,
+                    alpha, betas, words_beta, n_topics, kept, variational_before[pair], workspace,
                 )
                 largest = max(largest, changed)
             else:

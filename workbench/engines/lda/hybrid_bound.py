@@ -94,13 +94,13 @@ def exact(corpus, threshold, state, entropy: float) -> float:
 
 def ais(
     corpus, threshold, state, entropy: float, context: StepContext, n_runs: int = 4, n_temperatures: int = 500,
-    tell: Callable[[], None] = never_interrupted,
+    on_sweep: Callable[[], None] = never_interrupted,
 ) -> Annealed:
     """B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
 
     Each run draws its topics from the urn and then sweeps at word factors of powers t_1 < … < 1, weighing as it
     goes: log weight += (t' - t) log p(w | z; beta + m_wk). The mean weight is unbiased for Z' / exp L(m).
-    The powers are evenly spaced. ``context.n_threads`` runs go side by side, each by its own uniforms; ``tell`` is
+    The powers are evenly spaced. ``context.n_threads`` runs go side by side, each by its own uniforms; ``on_sweep`` is
     called after every sweep of every one.
 
     Neal (2001); Welling, Teh & Kappen (2008), eq. 20.
@@ -117,7 +117,7 @@ def ais(
             gained = each_slice(lambda i, _, runs=runs: next(runs[i]), each, context.n_threads, context.interrupt)
             log_weights[first : first + len(runs)] += gained
             for _ in runs:
-                tell()
+                on_sweep()
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
 
 
@@ -128,7 +128,7 @@ def _anneal(corpus, threshold, state, context, powers, run):
     tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold
     _, _, n_wk, n_k = sampled = _nothing_sampled(corpus, n_topics)
     word_powers = np.zeros(mean_wk.shape)
-    interrupt = context.interrupt if context.n_threads == 1 else never_interrupted  # a pulse is the main thread's to give
+    interrupt = context.interrupt if context.n_threads == 1 else never_interrupted  # it is called in the main thread alone
 
     by_document = slice_bounds(corpus.indptr, lanes)
     by_word = slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
@@ -151,7 +151,7 @@ def _anneal(corpus, threshold, state, context, powers, run):
 
 def bracket(
     corpus, threshold, state, entropy: float, context: StepContext, n_sweeps: int = 100, burn_in: int = 20,
-    tell: Callable[[], None] = never_interrupted,
+    on_sweep: Callable[[], None] = never_interrupted,
 ) -> Bracket:
     """Ends of an interval that holds B, from ordinary Gibbs sweeps that start at the first chain of the state.
 
@@ -189,7 +189,7 @@ def bracket(
             totals = (mean + drawn for mean, drawn in zip(state[:3], sampled[1:], strict=True))
             joint += log_joint(*totals, alpha, state.beta, n_topics) / n_sweeps
             entropies += entropy_of_draws / n_sweeps
-        tell()
+        on_sweep()
     low, high = entropy + joint + entropies, entropy + joint + entropy_of_rows(marginals)
     return Bracket(float(low), float(max(low, high)))  # below low only by the rounding of float32
 

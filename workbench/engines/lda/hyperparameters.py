@@ -43,7 +43,7 @@ def _prior(meaning: str):
 
 @dataclass(frozen=True)
 class Learning:
-    """What an engine learns of its priors, and when; a mixin of the options of every engine of LDA."""
+    """Options of learning the priors; a mixin of the options of every engine of LDA."""
 
     learn_alpha: str = _way("alpha", "topics in a document")
     alpha_form: str = option(
@@ -85,7 +85,7 @@ def _refuse(changed: set, names: tuple, *because) -> None:
 
 
 def learnt(options) -> tuple[str, ...]:
-    """Which of alpha and beta may change from iteration to iteration."""
+    """Names of those of alpha and beta that are learnt."""
     return tuple(name for name in ("alpha", "beta") if getattr(options, f"learn_{name}", "fixed") not in ("fixed", True, False))
 
 
@@ -110,14 +110,14 @@ class Counts(NamedTuple):
 
 
 class SufficientStatistics(NamedTuple):
-    """Counts that speak of a prior."""
+    """Counts that the likelihood of a prior depends on."""
 
     cells: Counts  # n_dk, or n_wk
     sizes: Counts  # n_k; for alpha nothing, as all know N_d
 
 
 class Prior(NamedTuple):
-    """A prior as it is learnt."""
+    """The numbers of a prior that are learnt."""
 
     name: str         # alpha or beta
     x: np.ndarray     # (group,)
@@ -131,7 +131,7 @@ class Prior(NamedTuple):
 
 
 def asked(state, options, name: str, n_words: int) -> Prior:
-    """The prior of a state in the form in which it is to be learnt."""
+    """The numbers of alpha or beta that are learnt, one or one per topic, by the options."""
     n_topics = len(state.alpha)
     if name == "beta":
         return Prior(name, np.array([state.beta]), n_words, n_topics)
@@ -163,7 +163,7 @@ def learn(corpus, options, state, context, sampled: bool, likelihood: Callable):
 
 
 def watched(options, state) -> dict:
-    """alpha and beta, as far as they are learnt."""
+    """Present values of those of alpha and beta that are learnt."""
     return {name: getattr(state, name) for name in learnt(options)}
 
 

@@ -65,7 +65,7 @@ class Polya(NamedTuple):
 
     @property
     def flat(self) -> bool:
-        """Is it constant: no count, or a single category?"""
+        """Is the likelihood constant, as of no count or a single category?"""
         return len(self.totals.n) == 0 or self.copies * (len(self.cells.indptr) - 1) == 1
 
     def _sum(self, x) -> np.ndarray:
@@ -111,7 +111,7 @@ class Dirichlet(NamedTuple):
 
     @property
     def flat(self) -> bool:
-        """Is it constant: no row, or a single category?"""
+        """Is the likelihood constant, as of no row or a single category?"""
         return self.n_rows == 0 or self.copies * len(self.log_means) == 1
 
 

@@ -16,10 +16,10 @@ import heapq
 from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from workbench.engines.cached import cached_by_corpus
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
 from workbench.models.options import option
@@ -31,7 +31,7 @@ MOST_PARTS = 64
 
 
 class Columns(NamedTuple):
-    """Those of the pairs of a partition that have the words of one set, in canonical order; rows are documents."""
+    """Pairs of one set of words of a partition, in canonical order, as a sparse matrix by document."""
 
     indptr: np.ndarray         # (document + 1,) int64: the pairs of document d are indptr[d]:indptr[d + 1]
     words: np.ndarray          # (pair,) int32
@@ -55,21 +55,19 @@ def partition_option():
 
 
 def idle_alone(what: str) -> str:
-    """Why more threads have nothing to do without a partition."""
+    """The reason why more threads have nothing to do without a partition."""
     return f"{what} one after another; with the option partition=4 blocks go side by side, approximately"
 
 
 def partition_of(corpus, n_parts: int, least: int = 1, most: int = EVERY_COUNT) -> Partition:
-    """The partition into P x P blocks of the pairs of a corpus that count at least and at most so much; made once."""
-    made = _made.setdefault(corpus, {})
-    if (n_parts, least, most) not in made:
-        pairs = np.flatnonzero((corpus.counts >= least) & (corpus.counts <= most))
-        whole = n_parts == 1 and len(pairs) == corpus.n_pairs
-        made[n_parts, least, most] = _whole(corpus) if whole else _cut(corpus, n_parts, pairs)
-    return made[n_parts, least, most]
+    """The partition into P x P blocks of the pairs of a corpus that count at least and at most so much."""
+    return _partition(corpus, n_parts, least, most)
 
 
-_made: WeakKeyDictionary = WeakKeyDictionary()
+@cached_by_corpus
+def _partition(corpus, n_parts, least, most) -> Partition:
+    pairs = np.flatnonzero((corpus.counts >= least) & (corpus.counts <= most))
+    return _whole(corpus) if n_parts == 1 and len(pairs) == corpus.n_pairs else _cut(corpus, n_parts, pairs)
 
 
 def _whole(corpus) -> Partition:

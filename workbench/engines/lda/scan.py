@@ -31,7 +31,7 @@ def scan_option():
 
 
 def by_words(corpus, state, scan: str) -> bool:
-    """Is a sweep of a chain to go word after word?"""
+    """Whether the sweep of a chain goes word after word; see `COST`."""
     n_topics = len(state.alpha)
     spared = n_topics - SPARED
     if scan == "documents" or (scan == "auto" and spared <= 0) or not entries_fit(corpus.document_tokens, n_topics):

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda.blocks import Blocks, block_bytes
-from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_blocks, weigh_topics
+from workbench.engines.lda.factored import Entropy, Fitted, weigh_topics, workspace_for, workspace_in_blocks
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
@@ -57,7 +57,7 @@ class OwnOptions:
 
 @dataclass(frozen=True)
 class Options(Learning, OwnOptions):
-    """Those of the engine, and what it learns of its priors."""
+    """Options of the engine, and of learning its priors."""
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -72,7 +72,7 @@ def step(corpus, model, options, state, context):
 
 
 def arrays(corpus, model, options, threshold=0) -> dict[str, Array]:
-    """The arrays of a state but for the priors; responsibilities only in the sequential schedule."""
+    """Shapes and types of the arrays of a state, priors excepted; responsibilities only in the sequential schedule."""
     n_kept = int(np.sum(corpus.counts > threshold)) if options.schedule == "sequential" else 0
     return topic_counts("mean", corpus, model.n_topics) | {"gamma": Array((n_kept, padded(model.n_topics)))}
 
@@ -96,21 +96,19 @@ def update(corpus, options, threshold, state, sampled, context) -> tuple[State, 
 
 
 BY_LOGS = 1000
-"""Pairs that are counted by their logs between two pulses."""
-PARTS = WeakKeyDictionary()
-"""What `pairs_above` found, by corpus and threshold."""
+"""Pairs that are counted by their logs between two calls of `interrupt`."""
 
 
 def pairs_above(corpus, threshold) -> Corpus:
-    """The pairs that count more than the threshold, as a corpus; made once."""
-    if threshold < 1:
-        return corpus
-    parts = PARTS.setdefault(corpus, {})
-    if threshold not in parts:
-        above = corpus.counts > threshold
-        indptr = np.concatenate([[0], np.cumsum(above)])[corpus.indptr]
-        parts[threshold] = corpus.with_pairs(indptr, corpus.words[above], corpus.counts[above])
-    return parts[threshold]
+    """The pairs that count more than the threshold, as a corpus."""
+    return corpus if threshold < 1 else _pairs_above(corpus, threshold)
+
+
+@cached_by_corpus
+def _pairs_above(corpus, threshold) -> Corpus:
+    above = corpus.counts > threshold
+    indptr = np.concatenate([[0], np.cumsum(above)])[corpus.indptr]
+    return corpus.with_pairs(indptr, corpus.words[above], corpus.counts[above])
 
 
 def update_in_parallel(corpus, state, sampled, context, point=False) -> Fitted:
@@ -120,8 +118,8 @@ def update_in_parallel(corpus, state, sampled, context, point=False) -> Fitted:
     """
     mean_dk, mean_wk, mean_k = mean = state[:3]
     lanes, alpha, n_topics = len(mean_k), pad_topics(state.alpha, 1.0), len(state.alpha)
-    room = room_for(state.entropy, Blocks, lambda: room_in_blocks(corpus, lanes, context.n_threads))
-    blocks, documents, topics = room.order, room.document_factors, room.word_factors
+    workspace = workspace_for(state.entropy, Blocks, lambda: workspace_in_blocks(corpus, lanes, context.n_threads))
+    blocks, documents, topics = workspace.order, workspace.document_factors, workspace.word_factors
 
     def visit(block, step):
         first, last = blocks.ranges[block]
@@ -129,23 +127,23 @@ def update_in_parallel(corpus, state, sampled, context, point=False) -> Fitted:
             weigh_rows(first, last, alpha, mean_dk, sampled[0], np.zeros(lanes), False, *documents)
             mean_dk[first:last] = 0.0
         return visit_runs(
-            *blocks.cuts[block, step : step + 2], *blocks.visited, documents[1], topics[1], mean_dk, mean_wk, room.ratios
+            *blocks.cuts[block, step : step + 2], *blocks.visited, documents[1], topics[1], mean_dk, mean_wk, workspace.ratios
         )
 
-    weigh_topics(corpus, state, sampled, point, room, context)
+    weigh_topics(corpus, state, sampled, point, workspace, context)
     mean_wk[:] = 0.0
     n_tiny = sum(map(sum, each_wave(visit, len(blocks.ranges), blocks.n_steps, context.n_threads, context.interrupt)))
     add_words(mean_wk, mean_k)
-    pairs = room.by_logs(corpus) if n_tiny else ()
+    pairs = workspace.by_logs(corpus) if n_tiny else ()
     for first in range(0, n_tiny, BY_LOGS):
         context.interrupt()
         some = (column[first : first + BY_LOGS] for column in pairs)
         count_by_logs(*some, *documents, *topics, n_topics, *mean)
-    return Fitted(Entropy(corpus, mean, room, n_topics), corpus.n_pairs)
+    return Fitted(Entropy(corpus, mean, workspace, n_topics), corpus.n_pairs)
 
 
 def update_sequentially(corpus, threshold, state, sampled, context) -> None:
-    """Pair after pair in canonical order, the expected counts moved along."""
+    """Update of pair after pair in canonical order; the expected counts follow each pair."""
     variational_before, alpha = count_before(corpus, threshold), pad_topics(state.alpha, 1.0)
 
     def work(first, last):
@@ -187,22 +185,22 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 
 def sufficient_statistics(corpus, threshold, state, of) -> SufficientStatistics:
-    """The expected counts that speak of alpha, or of beta."""
+    """Sufficient statistics of alpha or of beta: the expected counts."""
     return SufficientStatistics(Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None]))
 
 
 def likelihood(corpus, options, state, prior):
-    """Of a prior, given the expected counts."""
+    """Likelihood of a prior given the expected counts."""
     return polya(corpus, sufficient_statistics(corpus, 0, state, prior.name), prior)
 
 
 def samples(corpus, options) -> bool:
-    """No token is sampled."""
+    """False: no token is sampled."""
     return False
 
 
 def memory(corpus, model, options, threshold=0) -> Memory:
-    """The state; of the parallel schedule its workspace, and of the sequential one what numbers its pairs."""
+    """Bytes of the state, and of the parallel schedule's workspace or the sequential one's indices of pairs."""
     state, n_variational = size(arrays(corpus, model, options, threshold)), int(np.sum(corpus.counts > threshold))
     if not n_variational:
         return Memory(state)
@@ -212,13 +210,13 @@ def memory(corpus, model, options, threshold=0) -> Memory:
 
 
 def in_parallel(corpus, state: int, n_pairs: int) -> Memory:
-    """Of `update_in_parallel`: weights as large as the state, at most logs of them, and pairs in blocks, copied unless all."""
+    """Bytes of `update_in_parallel`: weights and logs as large as the state, and the pairs in blocks."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
     return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 
 
 def idle(options) -> str | None:
-    """Why one thread is all that an update can use."""
+    """The reason why an update uses one thread alone; None if it can use more."""
     return "pairs are updated one after another; schedule=parallel is not so" if options.schedule == "sequential" else None
 
 

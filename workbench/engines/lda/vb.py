@@ -23,15 +23,15 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.lda.factored import Entropy, Fitted, room_for, room_in_slices, weigh_topics
+from workbench.engines.lda.factored import Entropy, Fitted, weigh_topics, workspace_for, workspace_in_slices
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import Learning, dirichlet, learn, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.likelihoods import Dirichlet
-from workbench.engines.lda.svb import in_parallel, samples, sufficient_statistics, update_in_parallel
+from workbench.engines.lda.svb import counts, in_parallel, predict, samples, sufficient_statistics, update_in_parallel
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.kernels.lda.document_vb import fit_documents
-from workbench.kernels.lda.log_joint import log_documents, log_joint, predictive
+from workbench.kernels.lda.log_joint import log_documents, log_joint
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.simd.lanes import pad_topics
@@ -60,11 +60,11 @@ class OwnOptions:
 
 @dataclass(frozen=True)
 class Options(Learning, OwnOptions):
-    """Those of the engine, and what it learns of its priors."""
+    """Options of the engine, and of learning its priors."""
 
 
 def arrays(corpus, model) -> dict[str, Array]:
-    """The arrays of a state but for the priors."""
+    """Shapes and types of the arrays of a state, the priors excepted."""
     return topic_counts("mean", corpus, model.n_topics)
 
 
@@ -78,7 +78,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 
 def spread_evenly(corpus, state) -> None:
-    """N_d / K tokens of each topic."""
+    """Sets the counts of every document to N_d / K tokens of each topic, in place."""
     n_topics = len(state.alpha)
     state.mean_dk[:, :n_topics] = corpus.document_tokens[:, None] / n_topics
 
@@ -99,24 +99,25 @@ def step(corpus, model, options, state, context):
 
 
 def fit(corpus, options, state, context) -> Fitted:
-    """Each document by itself until it rests, then the topics from its last responsibilities; counts change in place."""
+    """E-step document by document until each converges, then M-step; the counts change in place."""
     mean_dk, mean_wk, mean_k = mean = state[:3]
-    room, n_topics = room_for(state.entropy, tuple, lambda: room_in_slices(corpus, len(mean_k))), len(state.alpha)
-    documents, topics, alpha = room.document_factors, room.word_factors, pad_topics(state.alpha, 1.0)
+    workspace = workspace_for(state.entropy, tuple, lambda: workspace_in_slices(corpus, len(mean_k)))
+    documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios
+    alpha, n_topics = pad_topics(state.alpha, 1.0), len(state.alpha)
 
     def fit_some(first, last):
         return fit_documents(
             first, last, corpus.indptr, corpus.words, corpus.counts, alpha, *topics, n_topics, options.n_inner,
-            options.inner_tolerance, mean_dk, *documents, room.ratios,
+            options.inner_tolerance, mean_dk, *documents, ratios,
         )
 
     def count_some(first, last):
-        return count_words(first, last, *corpus.by_word, corpus.counts, *documents, *topics, n_topics, room.ratios, mean_wk)
+        return count_words(first, last, *corpus.by_word, corpus.counts, *documents, *topics, n_topics, ratios, mean_wk)
 
-    weigh_topics(corpus, state, NOTHING_SAMPLED, options.topics == "point", room, context)
-    n_visited = each_slice(fit_some, room.order[0], context.n_threads, context.interrupt)
-    mean_k[:] = sum(each_slice(count_some, room.order[1], context.n_threads, context.interrupt))
-    return Fitted(Entropy(corpus, mean, room, n_topics), sum(n_visited))
+    weigh_topics(corpus, state, NOTHING_SAMPLED, options.topics == "point", workspace, context)
+    n_visited = each_slice(fit_some, workspace.order[0], context.n_threads, context.interrupt)
+    mean_k[:] = sum(each_slice(count_some, workspace.order[1], context.n_threads, context.interrupt))
+    return Fitted(Entropy(corpus, mean, workspace, n_topics), sum(n_visited))
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -148,18 +149,8 @@ def likelihood(corpus, options, state, prior) -> Dirichlet:
     return dirichlet(corpus, state.alpha, sufficient_statistics(corpus, 0, state, prior.name), prior)
 
 
-def counts(corpus, model, options, state) -> dict:
-    """The expected counts."""
-    return {"n_kw": state.mean_wk[:, : model.n_topics].T, "n_dk": state.mean_dk[:, : model.n_topics]}
-
-
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
-    """p(w|d) of each pair from the posterior means of theta and phi (spec B.2)."""
-    return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
-
-
 def memory(corpus, model, options) -> Memory:
-    """Counts and their weights, and ratios of pairs; the bound at a point takes three further arrays by word."""
+    """Bytes of counts, weights and ratios of pairs; the bound at a point takes three further arrays by word."""
     state, of_words = size(arrays(corpus, model)), size({"mean_wk": arrays(corpus, model)["mean_wk"]})
     found = in_parallel(corpus, state, corpus.n_pairs)
     if options.n_inner > 1:

@@ -15,25 +15,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import compile_network, owners_for
+from workbench.engines.networks.field import compile_network
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.hybrid import check
 from workbench.engines.networks.path_slots import laid_out, real_lanes
 from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, watched_alphas
 from workbench.engines.networks.vb import initialise_rows, log_joint
-from workbench.kernels.networks.cvb0 import Added, Whole, add_paths, spread_over_paths, update_paths
+from workbench.kernels.networks.cvb0 import Added, Counts, add_paths, spread_over_paths, update_paths
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import PATHS
@@ -41,12 +41,12 @@ from workbench.models.networks.network import Network
 
 
 class State(NamedTuple):
-    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `network_state`
+    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.state`
     n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
     n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
     n_k: np.ndarray      # (R,) float64
     gamma: np.ndarray    # (…,) responsibilities, float64 or float32: of each pair, of each author, the lanes of its paths
-    alphas: np.ndarray   # all priors, as learnt: `network_state.alphas_of`
+    alphas: np.ndarray   # all priors, as learnt: `networks.state.alphas_of`
 
 
 @dataclass(frozen=True)
@@ -57,34 +57,27 @@ class OwnOptions:
 
 @dataclass(frozen=True)
 class Options(Learning, OwnOptions):
-    """Those of the engine, and when it learns priors."""
+    """Options of the engine, and of learning its priors."""
 
 
-BEGINS: WeakKeyDictionary = WeakKeyDictionary()
-"""What `begins_of` found, by corpus and network."""
-
-
+@cached_by_corpus
 def begins_of(corpus, network) -> np.ndarray:
-    """(pair + 1,) where the responsibilities of each pair begin; made once."""
-    found = BEGINS.setdefault(corpus, {})
-    if network not in found:
-        n_owners = np.diff(owners_for(network, corpus).indptr)
-        lanes = np.repeat(n_owners, np.diff(corpus.indptr)) * paths_of(network).n_lanes
-        found[network] = np.concatenate([[0], np.cumsum(lanes)]).astype(np.int64)
-    return found[network]
+    """(pair + 1,) index of the first responsibility of each pair."""
+    lanes = np.repeat(np.diff(owners_of(network, corpus).indptr), np.diff(corpus.indptr)) * paths_of(network).n_lanes
+    return np.concatenate([[0], np.cumsum(lanes)]).astype(np.int64)
 
 
 def arrays(corpus, model, options) -> dict[str, Array]:
-    """The arrays of a state but for the priors."""
+    """Shapes and types of the arrays of a state, the priors excepted."""
     paths, n_owners = paths_of(model), np.diff(owners_of(model, corpus).indptr)
     n_lanes = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes
     return paths.count_arrays(corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
-    """Rows of the last level as `network-vb` starts them, for each pair; over the paths that end in a row at random."""
+    """Initial state: rows of the last level as in `network-vb`, for each pair; paths that end in a row at random."""
     paths, alphas = paths_of(check(model)), initial_alphas(model)
-    begins, owners, lanes = begins_of(corpus, model), owners_for(model, corpus), paths.n_leaves
+    begins, owners, lanes = begins_of(corpus, model), owners_of(model, corpus), paths.n_leaves
     of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)
     state = State(**zeros(arrays(corpus, model, options)), alphas=alphas)
     initialise_rows(
@@ -99,7 +92,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 
 def added_by(compiled) -> Added:
-    """Priors as the kernel takes them."""
+    """The priors as an argument of the kernel."""
     paths, priors = compiled.paths, compiled.priors
     prior, known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
     prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
@@ -116,23 +109,23 @@ def recount(corpus, model, state) -> tuple[np.ndarray, float]:
     for counts in state[:4]:
         counts[...] = 0.0
     entropy = add_paths(
-        corpus.indptr, corpus.words, corpus.counts, owners_for(model, corpus), begins_of(corpus, model), laid_out(model).lanes,
+        corpus.indptr, corpus.words, corpus.counts, owners_of(model, corpus), begins_of(corpus, model), laid_out(model).lanes,
         real_lanes(paths), paths.fixed, added_by(compile_network(model, state.alphas, corpus.n_words)), state.gamma,
-        Whole(*state[:4]), n_dr,
+        Counts(*state[:4]), n_dr,
     )
     return n_dr, entropy
 
 
 def summed(corpus, model, state) -> tuple[np.ndarray, float]:
-    """`recount`, the state left as it is."""
-    return recount(corpus, model, state._replace(**{name: np.empty_like(getattr(state, name)) for name in Whole._fields}))
+    """`recount` that leaves the state unchanged."""
+    return recount(corpus, model, state._replace(**{name: np.empty_like(getattr(state, name)) for name in Counts._fields}))
 
 
 def step(corpus, model, options, state, context):
     """Update the responsibilities of every pair once, in canonical order; then learn priors that are due."""
     if context.step % RECOUNT_EVERY == 0:
         recount(corpus, model, state)
-    paths, owners, begins = paths_of(model), owners_for(model, corpus), begins_of(corpus, model)
+    paths, owners, begins = paths_of(model), owners_of(model, corpus), begins_of(corpus, model)
     lanes, real, change = laid_out(model).lanes, real_lanes(paths), 0.0
     added = added_by(compile_network(model, state.alphas, corpus.n_words))
     most_owners = max(int(np.max(np.diff(owners.indptr))), 1)
@@ -141,7 +134,7 @@ def step(corpus, model, options, state, context):
         context.interrupt()
         found = update_paths(
             first, last, corpus.indptr, corpus.words, corpus.counts, owners, begins, lanes, real, added, state.gamma,
-            Whole(*state[:4]), new,
+            Counts(*state[:4]), new,
         )
         change = max(change, found)
     if learns(model, options, context.step):
@@ -151,9 +144,9 @@ def step(corpus, model, options, state, context):
 
 def watch(corpus, model, options, state) -> dict:
     compiled = compile_network(model, state.alphas, corpus.n_words)
-    joint = log_joint(compiled, owners_for(model, corpus), corpus, state)
+    joint = log_joint(compiled, owners_of(model, corpus), corpus, state)
     watched = {"bound": joint + summed(corpus, model, state)[1], "n_k": state.n_k[leaf_places(compiled.paths)]}
-    return watched | told_alphas(model, state.alphas)
+    return watched | watched_alphas(model, state.alphas)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -163,7 +156,7 @@ def counts(corpus, model, options, state) -> dict:
 
 
 def memory(corpus, model, options) -> Memory:
-    """Responsibilities, a number for each pair, author and path; and the counts, which a look sums once more."""
+    """Bytes of responsibilities (pair, author, path) and counts; watching sums these once more."""
     paths = paths_of(model)
     whole, of_rows = size(paths.count_arrays(corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
     return Memory(size(arrays(corpus, model, options)), (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows))

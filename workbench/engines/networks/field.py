@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.paths import Paths, chained, owners_of, paths_of
-from workbench.engines.networks.state import FlatPriors, hidden_levels, initial_alphas, places_of, priors_of
-from workbench.kernels.networks.field import Field, Owners
+from workbench.engines.networks.paths import Paths, chained, paths_of
+from workbench.engines.networks.state import FlatPriors, hidden_levels, places_of, priors_of
+from workbench.kernels.networks.field import Field
 from workbench.kernels.networks.vb import Cells
 from workbench.kernels.simd.lanes import LANES
 from workbench.models.lda import ModelError
@@ -21,7 +21,7 @@ from workbench.models.networks.network import Network
 
 
 class CompiledNetwork(NamedTuple):
-    """A network with its priors, ready for the loops."""
+    """A network with its priors, as addresses and arrays for the kernels."""
 
     paths: Paths
     field: Field
@@ -41,7 +41,7 @@ class CompiledNetwork(NamedTuple):
 
 
 def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> CompiledNetwork:
-    """A network with these priors; see `network_state.alphas_of`."""
+    """Compiles a network with these priors for the kernels; see `state.alphas_of`."""
     return _compiled(network, alphas.tobytes(), n_words)
 
 
@@ -62,7 +62,7 @@ def _compiled(network, alphas: bytes, n_words) -> CompiledNetwork:
 
 
 def _field(paths: Paths) -> Field:
-    """The runs without row sums and words."""
+    """The runs of paths without row sums and words, for `kernels.networks.field`."""
     runs, is_word = paths.runs, paths.is_word
     of_word = [next(at for at, _ in factors if is_word(at)) for factors in map(list.__add__, runs.scalars, runs.vectors)]
     moves = [any(is_word(at) for at, _ in factors) for factors in runs.vectors]
@@ -90,43 +90,8 @@ def _cells(paths: Paths, scope, first: int, prior) -> tuple[Cells, np.ndarray]:
     return Cells(prior, blocks, real, row_of, rows, weighed), sign
 
 
-def owners_for(network: Network, corpus) -> Owners:
-    """The authors of each document, as the loops take them.
-
-    Raises
-    ------
-    ModelError
-        For a document with tokens and without an author.
-    """
-    owners = owners_of(network, corpus)
-    alone = np.flatnonzero((np.diff(owners.indptr) == 0) & (corpus.document_tokens > 0))
-    if len(alone):
-        raise ModelError(
-            f"{len(alone)} documents have tokens and no author, the first of them '{corpus.titles[alone[0]]}'; "
-            "leave them out, or give each an author of its own"
-        )
-    return owners
-
-
 def check(network: Network) -> Network:
-    """The network, if variational Bayes can do it.
-
-    Raises
-    ------
-    ModelError
-    """
-    initial_alphas(network)
-    for level in network.levels:
-        if level.kind == "point" and level.of_documents:
-            raise ModelError(
-                f"level '{level.name}' has rows by document, which cannot be point estimates; make it 'dirichlet', "
-                "or number its rows by other variables"
-            )
-    return check_words(network)
-
-
-def check_words(network: Network) -> Network:
-    """The network, if words of its documents can be predicted.
+    """The network, after a check that words of its documents can be predicted.
 
     Raises
     ------

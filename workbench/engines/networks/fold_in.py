@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.engines.lda.fold_in import PASSES
-from workbench.engines.networks.field import CompiledNetwork, compile_network, owners_for
-from workbench.engines.networks.paths import Paths
+from workbench.engines.networks.field import CompiledNetwork, compile_network
+from workbench.engines.networks.paths import Paths, owners_of
 from workbench.engines.networks.posterior import row_shares, word_means
 from workbench.engines.networks.state import hidden_levels, leaf_places, places_of
 from workbench.engines.networks.weights import NO_CHAIN, corpus_numbers, word_numbers
@@ -31,10 +31,10 @@ def by_variational_bayes(learnt, options, documents, context) -> np.ndarray:
     """theta (document, row of the last level) of unseen documents over the words of the run.
 
     learnt : what a run has learnt of the corpus: ``network`` with its authors, ``counts`` by name of the levels without rows
-        by document, as `Engine.counts` gives them, and all priors, ``alphas``, as `network_state.alphas_of` reads them
+        by document, as `Engine.counts` gives them, and all priors, ``alphas``, as `networks.state.alphas_of` reads them
     documents : Corpus
         Of whom no author is known to the run: by somebody new.
-    turn : the seed tells like rows of a document apart, such as those of super-topics; where there are none it plays no part
+    context : its seed separates rows of a document with one prior, such as those of super-topics; else it plays no part
     """
     network, author = learnt.network, learnt.network.author
     if author is None:
@@ -62,10 +62,10 @@ def by_themselves(network: Network) -> Network:
 
 
 def _fold(network: Network, learnt, documents, context) -> np.ndarray:
-    """theta of documents whose authors, if the network has any, are known."""
+    """Infers theta of documents whose authors, if the network has any, are known."""
     n_kw = learnt.counts[network.levels[-1].name]
     compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
-    paths, owners = compiled.paths, owners_for(network, documents)
+    paths, owners = compiled.paths, owners_of(network, documents)
     n_rest, (n_wk, n_k) = rest_counts(compiled, learnt.counts), word_counts(paths, n_kw)
     words = [aligned_zeros(n_wk.shape, np.float64) for _ in range(2)]
     if compiled.words_are_points:
@@ -80,24 +80,8 @@ def _fold(network: Network, learnt, documents, context) -> np.ndarray:
 
     def work(first, last):
         fit_documents(
-            first,
-            last,
-            documents.indptr,
-            documents.words,
-            documents.counts,
-            owners,
-            compiled.field,
-            compiled.own,
-            NO_CHAIN.n_own,
-            *words,
-            compiled.n_rows,
-            MOST_PASSES,
-            TOLERANCE,
-            n_own,
-            *of_rows,
-            ratios,
-            x.copy(),
-            logs.copy(),
+            first, last, documents.indptr, documents.words, documents.counts, owners, compiled.field, compiled.own,
+            NO_CHAIN.n_own, *words, compiled.n_rows, MOST_PASSES, TOLERANCE, n_own, *of_rows, ratios, x.copy(), logs.copy(),
             np.zeros(len(x)),
         )
 
@@ -122,7 +106,7 @@ def first_counts(compiled: CompiledNetwork, documents, context) -> np.ndarray:
 
 
 def rest_counts(compiled: CompiledNetwork, counts: dict) -> np.ndarray:
-    """Counts of the corpus and of authors where the vector of the paths has them, from those by level."""
+    """Counts of the corpus and of authors in the layout of the vector of the paths, from those by level."""
     paths = compiled.paths
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)
     for level in hidden_levels(paths.network):

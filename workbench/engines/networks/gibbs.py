@@ -16,16 +16,19 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
+from workbench.engines.lda.cgs import samples
 from workbench.engines.lda.partition import EVERY_COUNT
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import check_words, compile_network, owners_for
+from workbench.engines.networks.field import check as check_words
+from workbench.engines.networks.field import compile_network
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.path_slots import laid_out, numbers_of, real_lanes, scratch_of, shares
-from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, watched_alphas
 from workbench.engines.networks.vb import log_joint
+from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.networks.gibbs import draw_paths
 from workbench.kernels.networks.path_topics import count_paths, places_of_counts, rows_of_places, uniform_places
 from workbench.kernels.threads import slice_bounds
@@ -36,35 +39,25 @@ from workbench.models.networks.network import Network
 
 class State(NamedTuple):
     places: np.ndarray  # (token,) int32: number of its author among the document's, times lanes, plus lane
-    n_own: np.ndarray   # (document, D) int32: cells and row sums of documents, see `network_state`
+    n_own: np.ndarray   # (document, D) int32: cells and row sums of documents, see `networks.state`
     n_rest: np.ndarray  # (C + A * authors,) int64: those of the corpus, and of authors
     n_wk: np.ndarray    # (word, R) int32, padded: of the rows of the last level
     n_k: np.ndarray     # (R,) int64
-    alphas: np.ndarray  # all priors, as learnt: `network_state.alphas_of`
-
-
-class Counts(NamedTuple):
-    """The counts of a state alone, whole or real."""
-
-    n_own: np.ndarray
-    n_rest: np.ndarray
-    n_wk: np.ndarray
-    n_k: np.ndarray
+    alphas: np.ndarray  # all priors, as learnt: `networks.state.alphas_of`
 
 
 @dataclass(frozen=True)
 class Options(Learning):
-    """When priors learn."""
+    """Options of learning the priors."""
 
 
 def check(network: Network) -> Network:
-    """The network, if it can be sampled.
+    """The network, after a check that it can be sampled.
 
     Raises
     ------
     ModelError
     """
-    initial_alphas(network)
     for level in network.levels:
         if level.kind == "point":
             raise ModelError(
@@ -75,7 +68,7 @@ def check(network: Network) -> Network:
 
 
 def arrays(corpus, paths) -> dict[str, Array]:
-    """The arrays of a state but for the priors."""
+    """Shapes and types of the arrays of a state, the priors excepted."""
     return {"places": Array((corpus.n_tokens,), np.int32)} | paths.count_arrays(corpus, np.int32, np.int64)
 
 
@@ -85,8 +78,8 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 
 def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -> State:
-    """A start of the tokens whose pairs count at most the threshold."""
-    paths, owners = paths_of(model), owners_for(model, corpus)
+    """Initial state of one chain, of the tokens of pairs that count at most the threshold."""
+    paths, owners = paths_of(model), owners_of(model, corpus)
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
     state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
     count_paths(
@@ -98,7 +91,7 @@ def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -
 
 def initial_places(corpus, model, key, warm_start) -> np.ndarray:
     """(token,) int32 places: uniform, or drawn given the counts of another run, or its topics."""
-    paths, owners, places = paths_of(model), owners_for(model, corpus), np.empty(corpus.n_tokens, np.int32)
+    paths, owners, places = paths_of(model), owners_of(model, corpus), np.empty(corpus.n_tokens, np.int32)
     if warm_start is None:
         tokens = corpus.tokens_before[corpus.indptr]
         uniform_places(key, tokens, owners.indptr, real_lanes(paths), paths.n_lanes, places)
@@ -133,7 +126,7 @@ def step(corpus, model, options, state, context):
 
 def sweep(corpus, model, threshold, state, mean, context, chain=0) -> int:
     """One Gibbs sweep over the tokens under the threshold, beside expected counts if any (`Counts`); how many moved."""
-    paths, owners, laid = paths_of(model), owners_for(model, corpus), laid_out(model)
+    paths, owners, laid = paths_of(model), owners_of(model, corpus), laid_out(model)
     drawn = Counts(*state[1:5])
     whole = drawn if mean is None else Counts(*(m + n for m, n in zip(mean, drawn, strict=True)))
     priors = compile_network(model, state.alphas, corpus.n_words).priors
@@ -154,18 +147,18 @@ def sweep(corpus, model, threshold, state, mean, context, chain=0) -> int:
 
 
 def watch(corpus, model, options, state) -> dict:
-    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), owners_for(model, corpus), corpus, state)
+    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), corpus, state)
     n_k = state.n_k[leaf_places(paths_of(model))]
-    return {"log_joint": joint + log_known(corpus, model, state), "n_k": n_k} | told_alphas(model, state.alphas)
+    return {"log_joint": joint + log_known(corpus, model, state), "n_k": n_k} | watched_alphas(model, state.alphas)
 
 
 def log_known(corpus, model, state, threshold=EVERY_COUNT) -> float:
-    """What observed tables of numbers say of the sampled paths of tokens whose pairs count at most the threshold, nats."""
+    """Log probability of sampled paths under observed tables, of tokens of pairs that count at most the threshold, nats."""
     paths, lanes = paths_of(model), laid_out(model).lanes
     priors = compile_network(model, state.alphas, corpus.n_words).priors
     if not priors.known.any():
         return 0.0
-    owners, documents = owners_for(model, corpus), np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
+    owners, documents = owners_of(model, corpus), np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
     slot, lane = np.divmod(state.places, paths.n_lanes)
     at = lanes.factors[lane] + owners.ids[owners.indptr[documents] + slot][:, None] * lanes.factor_strides[lane]
     of_rest = np.maximum(at - paths.rest_at, 0)
@@ -177,7 +170,7 @@ def rows_of_tokens(corpus, model, state) -> np.ndarray:
     """(token,) the place among rows of the last level that each token's word came from."""
     paths, rows = paths_of(model), np.empty(corpus.n_tokens, np.int64)
     rows_of_places(
-        corpus.indptr, corpus.tokens_before, *owners_for(model, corpus), paths.visits.leaf_stride,
+        corpus.indptr, corpus.tokens_before, *owners_of(model, corpus), paths.visits.leaf_stride,
         laid_out(model).lanes.leaf, state.places, rows,
     )
     return rows
@@ -200,13 +193,8 @@ def counts(corpus, model, options, state) -> dict:
     return of_rows | level_counts(paths, state.n_own, state.n_rest) | {"token_topics": number[rows]}
 
 
-def samples(corpus, options) -> bool:
-    """Every token is sampled."""
-    return True
-
-
 def memory(corpus, model, options) -> Memory:
-    """The places of tokens and the counts."""
+    """Bytes of the path of each token and of the counts."""
     paths = paths_of(model)
     look = (corpus.n_tokens + corpus.n_documents * paths.n_leaves) * 2 * DOUBLE
     return Memory(size(arrays(corpus, paths)), step=8 * paths.n_flat * DOUBLE, look=look)

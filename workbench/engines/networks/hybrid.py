@@ -26,31 +26,31 @@ from workbench.engines.lda.svb import pairs_above
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import compile_network, owners_for
+from workbench.engines.networks.field import compile_network
 from workbench.engines.networks.fold_in import by_variational_bayes
-from workbench.engines.networks.gibbs import Counts
-from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predictive
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, watched_alphas
 from workbench.engines.networks.weights import NO_CHAIN, Sampled
+from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.threads import each_task
 from workbench.models.networks.network import Network
 
 
 class State(NamedTuple):
-    mean_own: np.ndarray   # (document, D) float64: expected counts of the variational pairs, as in `network_vb`
+    mean_own: np.ndarray   # (document, D) float64: expected counts of the variational pairs, as in `networks.vb`
     mean_rest: np.ndarray  # (C + A * authors,) float64
     mean_wk: np.ndarray    # (word, R) float64, padded
     mean_k: np.ndarray     # (R,) float64
     mean_dr: np.ndarray    # (document, R) float64
     entropy: float         # of the responsibilities, nats
-    places: np.ndarray     # (chain, token) int32 as in `network_gibbs`; of tokens of variational pairs they are not used
+    places: np.ndarray     # (chain, token) int32 as in `networks.gibbs`; of tokens of variational pairs they are not used
     n_own: np.ndarray      # (chain, document, D) int32: sampled counts
     n_rest: np.ndarray     # (chain, C + A * authors) int64
     n_wk: np.ndarray       # (chain, word, R) int32, padded
     n_k: np.ndarray        # (chain, R) int64
-    alphas: np.ndarray     # all priors, as learnt: `network_state.alphas_of`
+    alphas: np.ndarray     # all priors, as learnt: `networks.state.alphas_of`
 
 
 def mean_part(state) -> network_vb.State:
@@ -76,11 +76,11 @@ class OwnOptions(network_vb.OwnOptions):
 
 @dataclass(frozen=True)
 class Options(Learning, OwnOptions):
-    """Those of the engine, and when it learns priors."""
+    """Options of the engine, and of learning its priors."""
 
 
 def check(network: Network) -> Network:
-    """The network, if both parts can do it.
+    """The network, after the checks of both parts.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def check(network: Network) -> Network:
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
-    """Counts as `network-vb` starts them, and paths as `network-gibbs` does, each of its pairs."""
+    """Initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each of its own pairs."""
     threshold = threshold_of(options)
     mean = network_vb.initial_mean(corpus, check(model), options, threshold, context, warm_start)
     chains = [
@@ -135,18 +135,15 @@ def sweep_chains(corpus, model, options, state, context) -> list[int]:
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
-    compiled, owners, threshold = (
-        compile_network(model, state.alphas, corpus.n_words),
-        owners_for(model, corpus),
-        threshold_of(options),
-    )
+    compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus)
+    threshold = threshold_of(options)
     chains = range(len(state.places))
     joints = [
         network_vb.log_joint(compiled, owners, corpus, totals(state, s))
         + network_gibbs.log_known(corpus, model, chain_of(state, s), threshold) for s in chains
     ]
     n_k = (state.mean_k + state.n_k[0])[leaf_places(compiled.paths)]
-    return {"objective": float(np.mean(joints)) + state.entropy, "n_k": n_k} | told_alphas(model, state.alphas)
+    return {"objective": float(np.mean(joints)) + state.entropy, "n_k": n_k} | watched_alphas(model, state.alphas)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -158,13 +155,13 @@ def counts(corpus, model, options, state) -> dict:
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
-    compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_for(model, corpus)
+    compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus)
     of_chains = [predictive(compiled, owners, totals(state, s), pairs) for s in range(len(state.places))]
     return np.mean(of_chains, axis=0) if len(of_chains) > 1 else of_chains[0]
 
 
 def memory(corpus, model, options) -> Memory:
-    """Both parts; a sweep of a chain, or a look at it, adds up its counts."""
+    """Bytes of both parts, and of the total counts of a chain while it is swept or watched."""
     mean, sampled = network_vb.memory(corpus, model, options), network_gibbs.memory(corpus, model, options)
     chains, paths = chains_of(corpus, options), paths_of(model)
     whole = (corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves + paths.n_flat) * DOUBLE
@@ -176,7 +173,7 @@ def memory(corpus, model, options) -> Memory:
 
 
 def idle(options) -> str | None:
-    """Why more than one thread has little to do."""
+    """The reason why more than one thread has little to do; None if there is none."""
     return "one chain draws its tokens one after another" if options.n_chains == 1 and options.r > 0 else None
 
 

@@ -22,7 +22,7 @@ from workbench.models.networks.network import Network
 
 
 class Laid(NamedTuple):
-    """What a sampler knows of a network."""
+    """Layout of a network for the sampler."""
 
     shape: Shape
     lanes: PathSlots
@@ -31,7 +31,7 @@ class Laid(NamedTuple):
 
 @lru_cache(maxsize=16)
 def laid_out(network: Network) -> Laid:
-    """The lanes of a network and its bands; made once."""
+    """The layout of a network for the sampler: shape, path slots and bands."""
     paths = paths_of(network)
     runs, visits = paths.runs, paths.visits
     first = np.concatenate([[0], np.cumsum(LANES * runs.n_blocks)])
@@ -97,7 +97,7 @@ def _by_lane(paths, first, scalars, vectors) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
-    """Room for a document with so many authors."""
+    """Allocates the workspace for a document with so many authors."""
     n_columns, n_bands = len(bands.of_column), len(bands.leaf_at)
     sizes = most_owners * (paths.n_lanes + n_columns), most_owners * n_columns, most_owners * paths.n_leaves
     return Scratch(
@@ -117,7 +117,7 @@ def shares(paths: Paths) -> bool:
 
 
 def numbers_of(paths: Paths, priors: FlatPriors, n_rest, n_wk, n_k) -> Numbers:
-    """The numbers that a sweep begins with; the counts of documents come in as they are worked on."""
+    """Numbers of all cells and row sums at the start of a sweep; those of a document are set when it is visited."""
     tally, flat, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
     prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = priors.own, priors.rest, n_rest
     flat[paths.one_at] = 1.0
@@ -136,13 +136,13 @@ def numbers_of(paths: Paths, priors: FlatPriors, n_rest, n_wk, n_k) -> Numbers:
 
 
 def _listed(lists) -> tuple[np.ndarray, np.ndarray]:
-    """Where each list begins, and all of them chained."""
+    """Index of the first element of each list, and all lists concatenated."""
     ends = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     return ends, np.array(list(itertools.chain(*lists)), np.int64)
 
 
 def _touched(visits, first, scalars, vectors) -> tuple[list, list]:
-    """Of every lane the runs of which a one-number factor changes with a token in it, and the lanes of which another does."""
+    """For each lane: the runs of which a token there changes a one-number factor, and the lanes of which it changes another."""
     runs_at, lanes_at = defaultdict(list), defaultdict(list)
     for run, (begin, end) in enumerate(itertools.pairwise(first.tolist())):
         for at, _ in scalars[run]:

@@ -8,7 +8,7 @@ all cells and row sums lie in one vector, each block of them with the variable l
     flat = [ document's own | word | constants | shared | author 0 | author 1 | … ]
 
     document's own   cells and row sums of levels with rows by document; those of the document that is worked on
-    word             a number per row of the last level: what it says of the word that is worked on
+    word             a number per row of the last level: its weight for the present word
     shared, author   of levels with rows for the corpus, and of those with rows by author
 
 LDA is one run, a document's cells times those of the word; four-level pachinko has a run for each super-topic; an
@@ -18,22 +18,23 @@ author-topic model is the run of LDA for each author of the document.
 from __future__ import annotations
 
 import itertools
-import math
+from functools import cache
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.engines.cached import cached_by_corpus
 from workbench.engines.memory import Array
 from workbench.kernels.networks.field import Owners
 from workbench.kernels.simd.lanes import LANES, padded
+from workbench.models.lda import ModelError
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.models.networks.regions import Region, regions_of
 
 
 class Places(NamedTuple):
-    """Where a level stands in the vector: addresses of one document's, one author's or the shared rows."""
+    """Addresses of a level's cells and row sums in the vector: one document's, one author's or the shared rows."""
 
     scope: str           # "document", "author" or "shared"; "word" for the last level, whose cells are one a row
     cells: np.ndarray    # (row, value) int64; (row,) for the last level
@@ -41,7 +42,7 @@ class Places(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """What the compiled loops go through, run by run; an address is ``at + author * stride``."""
+    """Addresses of the factors of paths, run by run; an address is ``at + author * stride``."""
 
     n_blocks: np.ndarray        # (run,) int64: sixteens of paths
     scalar_ptr: np.ndarray      # (run + 1,) int64: the run's factors that are one number
@@ -63,7 +64,7 @@ class Runs(NamedTuple):
 
 
 class Visits(NamedTuple):
-    """What each path visits; lanes are paths in order of the runs, with the padding of each run's last sixteen."""
+    """Addresses that each path visits; lanes are paths in order of the runs, with the padding of each run's last sixteen."""
 
     leaf: np.ndarray     # (lane,) int32: row of the last level, in the order of the vector; -1 in padding
     cells: np.ndarray    # (lane, level but the last) int64 address, -1: not visited, or observed
@@ -73,7 +74,7 @@ class Visits(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The paths of one network; one corpus' authors are in `owners_of`."""
+    """The paths of one network and their layout; the authors of a corpus are in `owners_of`."""
 
     network: Network
     runs: Runs
@@ -89,17 +90,17 @@ class Paths(NamedTuple):
 
     @property
     def word_at(self) -> int:
-        """Where the word's numbers begin."""
+        """Address of the first number of the word."""
         return self.n_own
 
     @property
     def one_at(self) -> int:
-        """Where 1, 0, 0, … 0 stand: sixteen constants."""
+        """Address of sixteen constants, 1, 0, 0, … 0."""
         return self.n_own + self.n_leaves
 
     @property
     def rest_at(self) -> int:
-        """Where what belongs to the corpus begins: shared, then author after author."""
+        """Address of the first number of the corpus: shared rows, then author after author."""
         return self.one_at + LANES
 
     @property
@@ -117,7 +118,7 @@ class Paths(NamedTuple):
         return len(self.visits.leaf)
 
     def count_arrays(self, corpus: Corpus, dtype=np.float64, of_corpus=np.float64) -> dict[str, Array]:
-        """The counts of all levels (see `network_state`); ``of_corpus``: the type of those added up over documents or words."""
+        """Declares the counts of all levels (see `networks.state`); ``of_corpus``: type of sums over documents or words."""
         return {
             "n_own": Array((corpus.n_documents, self.n_own), dtype), "n_rest": Array((self.n_flat - self.rest_at,), of_corpus),
             "n_wk": Array((corpus.n_words, self.n_leaves), dtype), "n_k": Array((self.n_leaves,), of_corpus),
@@ -131,18 +132,19 @@ class _Box:
         self.axes, self.spans, self.inner, self.at = axes, spans, None, -1
 
     def lay_out(self, at: int, dense: bool = False) -> int:
-        """Begins at an address; returns where it ends. Along the inner variable there are whole sixteens, unless dense."""
+        """Assigns addresses from one on and returns the end; the inner variable is padded to sixteens, unless dense."""
         sizes = [last - first + 1 for first, last in self.spans]
         order = sorted(range(len(sizes)), key=lambda i: self.axes[i] == self.inner)
         self.at, self.strides, step = at, [0] * len(sizes), 1
         for i in reversed(order):
             self.strides[i] = step
             step *= padded(sizes[i]) if self.axes[i] == self.inner and not dense else sizes[i]
+        self.n_numbers = step
         return at + step
 
     @property
     def reach(self) -> int:
-        """Where the sixteens of its last run end when it is dense; in those before a run reads on into the next."""
+        """End of the last sixteen of a dense box; the sixteens of earlier runs overlap the next run."""
         run = self.address({
             axis: first if axis == self.inner else last for axis, (first, last) in zip(self.axes, self.spans, strict=True)
         })
@@ -150,48 +152,16 @@ class _Box:
         return run + padded(lengths[0]) if lengths else run + 1
 
     def address(self, values: dict[str, int]) -> int:
-        """Where the numbers for these values stand."""
+        """Address of the number for these values."""
         return self.at + sum(
             (values[axis] - first) * stride
             for axis, (first, _), stride in zip(self.axes, self.spans, self.strides, strict=True)
         )
 
 
+@cache
 def paths_of(network: Network) -> Paths:
-    """The paths of a network, laid out; made once."""
-    if network not in _made:
-        _made[network] = _lay_out(network)
-    return _made[network]
-
-
-_made: dict[Network, Paths] = {}
-
-
-def owners_of(network: Network, corpus: Corpus) -> Owners:
-    """The authors of each document; one for all where the network knows none."""
-    known = _owners.setdefault(corpus, {})
-    if network.author is None:
-        network = None
-    if network not in known:
-        known[network] = _owners_in(network, corpus)
-    return known[network]
-
-
-_owners: WeakKeyDictionary = WeakKeyDictionary()
-
-
-def _owners_in(network, corpus) -> Owners:
-    if network is None:
-        return Owners(np.arange(corpus.n_documents + 1), np.zeros(corpus.n_documents, np.int64))
-    number = {name: i for i, name in enumerate(network.author.values)}
-    ids = [[number[name] for name in names if name in number] for names in corpus.authors]
-    return Owners(np.cumsum([0, *map(len, ids)]), np.array(list(itertools.chain(*ids)), np.int64))
-
-
-# ---------------------------------------------------------------------- laying out
-
-
-def _lay_out(network: Network) -> Paths:
+    """The paths of a network and their layout."""
     author = network.author.name if network.author else None
     regions = regions_of(network)
     boxes = _boxes(network, regions, author)
@@ -200,6 +170,35 @@ def _lay_out(network: Network) -> Paths:
     scopes = {level.name: _scope(level, author) for level in network.levels}
     sizes = _assign(network, boxes, scopes)
     return _walk(network, regions, boxes, scopes, sizes, author)
+
+
+def owners_of(network: Network, corpus: Corpus) -> Owners:
+    """The authors of each document; one for all where the network has no authors.
+
+    Raises
+    ------
+    ModelError
+        For a document with tokens and without an author.
+    """
+    return _owners(corpus, network.author and network.author.values)
+
+
+@cached_by_corpus
+def _owners(corpus, authors: tuple[str, ...] | None) -> Owners:
+    if authors is None:
+        return Owners(np.arange(corpus.n_documents + 1), np.zeros(corpus.n_documents, np.int64))
+    number = {name: i for i, name in enumerate(authors)}
+    ids = [[number[name] for name in names if name in number] for names in corpus.authors]
+    alone = [d for d, n_tokens in enumerate(corpus.document_tokens) if n_tokens and not ids[d]]
+    if alone:
+        raise ModelError(
+            f"{len(alone)} documents have tokens and no author, the first of them '{corpus.titles[alone[0]]}'; "
+            "leave them out, or give each an author of its own"
+        )
+    return Owners(np.cumsum([0, *map(len, ids)]), np.array(list(itertools.chain(*ids)), np.int64))
+
+
+# ---------------------------------------------------------------------- laying out
 
 
 def _keys(level: Level, region: Region, author) -> list[tuple]:
@@ -214,7 +213,7 @@ def _keys(level: Level, region: Region, author) -> list[tuple]:
 
 
 def _boxes(network, regions, author) -> dict[tuple, _Box]:
-    """Every block of cells and of row sums, in the order of the levels; of authors' observed level there is none."""
+    """Blocks of cells and of row sums by key, in the order of the levels; none of the observed level of authors."""
     return {
         key: _Box(key[3], key[4])
         for level in network.levels if level.table != AUTHORS
@@ -240,7 +239,7 @@ def _choose_inner(region: Region, touched: list[_Box]) -> None:
 
 
 def _scope(level: Level, author) -> str:
-    """Whose numbers those of a level are."""
+    """Scope of a level's numbers: "document", "author", "shared" or "word"."""
     if level.draws == WORD:
         return "word"
     by = {name for rows in level.rows for name in rows.by}
@@ -262,7 +261,7 @@ def _assign(network, boxes, scopes) -> dict[str, int]:
 
 
 def _walk(network, regions, boxes, scopes, sizes, author) -> Paths:
-    """Run by run: the factors of each, and what its paths visit."""
+    """Collects, run by run, the factors and the addresses that the paths visit."""
     inner_levels = [level for level in network.levels if level.draws != WORD and level.table != AUTHORS]
     last = network.levels[-1]
     leaf_stride = sizes["word"] if any(author in rows.by for rows in last.rows) and author else 0
@@ -311,12 +310,12 @@ def _walk(network, regions, boxes, scopes, sizes, author) -> Paths:
     for key, box in boxes.items():
         if key[0] == "rows":
             start = starts[scopes[key[1]]] + box.at
-            is_row[start : start + _extent(box)] = True
+            is_row[start : start + box.n_numbers] = True
     of_authors = is_row[starts["author"] :].reshape(n_authors, sizes["author"])
     of_authors[:] = of_authors[0]
     fixed = np.array([at for name in alone for at in places[name].rows], np.int64)
     return Paths(
-        network, _runs(scalars, vectors, blocks),
+        network, Runs(np.array(blocks, np.int64), *chained(scalars), *chained(vectors)),
         Visits(
             np.array(leaves, np.int32), _table(cells, inner_levels), _table(rows_at, inner_levels),
             np.array([strides[scopes[level.name]] for level in inner_levels], np.int64), leaf_stride,
@@ -334,14 +333,6 @@ def _is_fixed(network, level, regions) -> bool:
     """Has a document one row of the level, which every path visits? Then its sum weighs on no path more than on another."""
     return level.kind == "dirichlet" and all(rows.by == (DOCUMENT,) for rows in level.rows) and all(
         level.name in region.visited for region in regions
-    )
-
-
-def _extent(box: _Box) -> int:
-    """Numbers of a block, padding included."""
-    sizes = [last - first + 1 for first, last in box.spans]
-    return math.prod(
-        padded(size) if axis == box.inner else size for axis, size in zip(box.axes, sizes, strict=True)
     )
 
 
@@ -373,12 +364,8 @@ def _within(box: _Box, values) -> bool:
     return all(first <= values[axis] <= last for axis, (first, last) in zip(box.axes, box.spans, strict=True))
 
 
-def _runs(scalars, vectors, blocks) -> Runs:
-    return Runs(np.array(blocks, np.int64), *chained(scalars), *chained(vectors))
-
-
 def chained(factors: list[list[tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where those of each run begin, and the address and the stride of all of them."""
+    """Index of the first factor of each run, and the addresses and strides of all factors."""
     at, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
     return np.cumsum([0, *map(len, factors)]), at, stride
 

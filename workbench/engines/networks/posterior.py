@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.engines.networks.field import CompiledNetwork, compile_network, owners_for
+from workbench.engines.networks.field import CompiledNetwork, compile_network
+from workbench.engines.networks.paths import owners_of
 from workbench.kernels.networks.field import Owners
 from workbench.kernels.networks.means import mean_ends, mean_rest, mix
 
@@ -14,7 +15,7 @@ FLOOR = 1e-10
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
     """p(w | d) of each pair by posterior means, given the counts of one state: (pair,)."""
-    return predictive(compile_network(model, state.alphas, corpus.n_words), owners_for(model, corpus), state, pairs)
+    return predictive(compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), state, pairs)
 
 
 def predictive(compiled: CompiledNetwork, owners: Owners, state, pairs) -> np.ndarray:

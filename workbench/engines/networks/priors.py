@@ -31,7 +31,7 @@ STEPS = 20
 
 @dataclass(frozen=True)
 class Learning:
-    """When priors learn that the network lets learn; a mixin of the options of the engines of networks."""
+    """Options of learning the priors; a mixin of the options of the engines of networks."""
 
     learn_after: int = option(8, "iterations before priors that learn are learnt for the first time", low=0, whole=True)
     learn_every: int = option(8, "iterations from one time to the next", low=1, whole=True)
@@ -49,7 +49,7 @@ def learns(network: Network, options, step: int) -> bool:
 
 
 def learnt_alphas(network: Network, alphas: np.ndarray, *states, sampled: bool = False) -> np.ndarray:
-    """All priors, those that learn moved uphill.
+    """All priors, after Newton steps on those that are learnt.
 
     states : of an engine of networks, with n_own, n_rest, n_wk and n_k; of whole numbers if `sampled`. Of several, chains that
         share the priors, the mean of what each says is maximised.

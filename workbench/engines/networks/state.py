@@ -19,13 +19,12 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.networks.paths import Paths, paths_of
-from workbench.models.lda import ModelError
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.models.networks.variables import learnt_priors, spread
 
 
 class FlatPriors(NamedTuple):
-    """What is added to counts, where the counts stand: 0 in padding cells, 1 in padding row sums."""
+    """Priors in the layout of the counts: 0 in padding cells, 1 in padding row sums."""
 
     own: np.ndarray          # (D,) prior of each cell of a document, their sum in row sums
     rest: np.ndarray         # (C + A * authors,) the same of shared rows and of authors'; numbers of observed tables
@@ -35,7 +34,7 @@ class FlatPriors(NamedTuple):
 
 
 class LevelPlaces(NamedTuple):
-    """Where the rows of a level stand, authors' included, in the order in which the network numbers rows."""
+    """Addresses of the rows of a level, authors' included, in the order in which the network numbers rows."""
 
     cells: np.ndarray   # (row, value) int64 addresses; (row,) places of rows for the last level
     rows: np.ndarray    # (row,) int64 addresses of the row sums, -1 where there is none
@@ -57,12 +56,12 @@ def prior_levels(network: Network) -> list[Level]:
 
 @lru_cache(maxsize=64)
 def places_of(network: Network, name: str) -> LevelPlaces:
-    """Where the rows of a level stand."""
+    """Addresses of the rows of a level."""
     paths, level = paths_of(network), network.level(name)
     author = network.author.name if network.author else None
     places = paths.places[name]
     stride = paths.visits.leaf_stride if level.draws == WORD else paths.n_author
-    cells, sums, keys, done = [], [], [], 0
+    cells, sums, done = [], [], 0
     for rows in level.rows:
         by = [variable for variable in rows.by if variable != DOCUMENT]
         spans = [network.span(rows, variable) for variable in by]
@@ -74,9 +73,7 @@ def places_of(network: Network, name: str) -> LevelPlaces:
         cells.append(_spread(places.cells[these], sizes, step))
         row_sums = places.rows[these]
         sums.append(np.where(_spread(row_sums, sizes, 0 * step) < 0, -1, _spread(row_sums, sizes, step)))
-        keys += [tuple(given[variable] for variable in level.groups) for given in network.assignments(rows)]
-    number = {key: i for i, key in enumerate(network.group_keys(level))}
-    return LevelPlaces(np.concatenate(cells), np.concatenate(sums), np.array([number[key] for key in keys]))
+    return LevelPlaces(np.concatenate(cells), np.concatenate(sums), np.array(network.row_groups(level)))
 
 
 def _spread(addresses, sizes, step) -> np.ndarray:
@@ -90,14 +87,10 @@ def _spread(addresses, sizes, step) -> np.ndarray:
 
 
 def initial_alphas(network: Network) -> np.ndarray:
-    """All priors of a network in one array, as it gives them; see `alphas_of`.
-
-    Raises
-    ------
-    ModelError
-        For a prior that is neither a number, nor one per value, nor (group, value); and for one per word.
-    """
-    return np.concatenate([_given_prior(network, level).ravel() for level in prior_levels(network)])
+    """All initial priors of a network in one array; see `alphas_of`."""
+    return np.concatenate([
+        np.broadcast_to(np.asarray(level.prior, float), _prior_shape(network, level)).ravel() for level in prior_levels(network)
+    ])
 
 
 def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
@@ -115,26 +108,8 @@ def _prior_shape(network, level) -> tuple[int, int]:
     return network.n_groups(level), 1 if level.draws == WORD else network.size(level.draws)
 
 
-def _given_prior(network, level) -> np.ndarray:
-    shape, given = _prior_shape(network, level), np.asarray(level.prior, float)
-    if given.shape in ((), shape, shape[1:]):
-        return np.broadcast_to(given, shape)
-    if level.draws == WORD:
-        raise ModelError(f"the prior of level '{level.name}' must be one number, for all words; got {given.size} numbers")
-    raise ModelError(
-        f"the prior of level '{level.name}' must be one number, or {shape[1]} (one per value of '{level.draws}'), "
-        f"or {shape[0]} x {shape[1]} (group, value); got an array of shape {given.shape}"
-    )
-
-
 def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
-    """The priors where the counts stand, from those by level.
-
-    Raises
-    ------
-    ModelError
-        For an observed table whose shape is not that of its level.
-    """
+    """The priors in the layout of the counts, from those by level."""
     network = paths.network
     own, rest = (paths.is_row[part].astype(float) for part in (slice(paths.n_own), slice(paths.rest_at, None)))
     known = np.zeros(len(rest), bool)
@@ -145,25 +120,16 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
         places = places_of(network, level.name)
         of_document = paths.places[level.name].scope == "document"
         flat, first = (own, 0) if of_document else (rest, paths.rest_at)
-        rows = _table(level, places) if level.kind == "observed" else by_level[level.name][places.groups]
+        rows = np.asarray(level.table, float) if level.kind == "observed" else by_level[level.name][places.groups]
         flat[places.cells - first] = rows
         have = places.rows >= 0
         flat[places.rows[have] - first] = rows.sum(axis=1)[have]
         if level.kind == "observed":
-            if of_document:
-                raise ModelError(f"level '{level.name}' is a table by document; only authors are, give rows for the corpus")
             known[places.cells - first] = True
     last = network.levels[-1]
     places = places_of(network, last.name)
     beta[places.cells] = by_level[last.name][places.groups, 0]
     return FlatPriors(own, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
-
-
-def _table(level, places) -> np.ndarray:
-    table = np.asarray(level.table, float)
-    if table.shape != places.cells.shape:
-        raise ModelError(f"the table of level '{level.name}' must be {places.cells.shape} (row, value); got {table.shape}")
-    return table
 
 
 # ---------------------------------------------------------------------- counts
@@ -182,7 +148,7 @@ def level_counts(paths: Paths, n_own, n_rest) -> dict[str, np.ndarray]:
     return found
 
 
-def told_alphas(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
+def watched_alphas(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """The priors of the levels that learn, ``alpha_<level>``, along the dims of `models.networks.variables`: for `watch`."""
     return learnt_priors(network, alphas_of(network, alphas))
 

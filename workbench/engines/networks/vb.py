@@ -27,15 +27,16 @@ import numpy as np
 from scipy.special import xlogy
 
 from workbench.engines.engine import Engine
-from workbench.engines.lda.factored import room_in_slices
+from workbench.engines.lda.factored import workspace_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
+from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import CompiledNetwork, check, compile_network, owners_for
+from workbench.engines.networks.field import CompiledNetwork, check, compile_network
 from workbench.engines.networks.fold_in import by_variational_bayes
-from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.paths import owners_of, paths_of
 from workbench.engines.networks.posterior import predict
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, told_alphas
+from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, watched_alphas
 from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
@@ -43,17 +44,18 @@ from workbench.kernels.networks.vb import fit_documents, random_cells, share_sta
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task
 from workbench.kernels.uniforms import PATHS
+from workbench.models import Priors
 from workbench.models.networks.network import Network
 from workbench.models.options import option
 
 
 class State(NamedTuple):
-    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `network_state`
+    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.state`
     n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
     n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
     n_k: np.ndarray      # (R,) float64
     n_dr: np.ndarray     # (document, R) float64: tokens of a document by the row that their word came from
-    alphas: np.ndarray   # all priors, as learnt: `network_state.alphas_of`
+    alphas: np.ndarray   # all priors, as learnt: `networks.state.alphas_of`
     entropy: float       # of the responsibilities behind the counts, nats
 
 
@@ -66,18 +68,18 @@ class OwnOptions:
 
 @dataclass(frozen=True)
 class Options(Learning, OwnOptions):
-    """Those of the engine, and when it learns priors."""
+    """Options of the engine, and of learning its priors."""
 
 
-ROOMS = WeakKeyDictionary()
-"""What the sweep of a corpus left behind, for the next, while none is under way."""
+WORKSPACES = WeakKeyDictionary()
+"""The workspace of the last sweep over each corpus, taken out while a sweep is under way."""
 CHUNKS, CHUNK_NUMBERS = (4, 64), 2**18
 """Into how many parts documents are cut whose counts of the corpus are then added in order; the more, the fewer these are."""
 
 
 @lru_cache(maxsize=8)
 def with_points(network: Network) -> Network:
-    """What `network-vb-ml` infers: the network with rows of the corpus as point estimates."""
+    """The network of `network-vb-ml`: rows of the corpus are point estimates."""
     check(network)
     levels = tuple(
         replace(level, kind="point", learn="none") if level.kind == "dirichlet" and not level.of_documents else level
@@ -86,28 +88,20 @@ def with_points(network: Network) -> Network:
     return replace(network, levels=levels)
 
 
-class _AtRandom(NamedTuple):
-    """What `starting.initialise` asks of a model."""
-
-    alphas: np.ndarray
-    beta: float
-    n_topics: int
-
-
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Rows of the last level at random for each pair, or from another run; levels above them at random by document."""
     return initial_mean(corpus, check(model), options, 0, context, warm_start)
 
 
 def arrays(corpus, paths) -> dict[str, Array]:
-    """The arrays of a state but for the priors."""
+    """Shapes and types of the arrays of a state, the priors excepted."""
     return paths.count_arrays(corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
 
 
 def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
     """Expected counts of the pairs that count more than the threshold."""
     alphas = initial_alphas(model)
-    compiled, owners = compile_network(model, alphas, corpus.n_words), owners_for(model, corpus)
+    compiled, owners = compile_network(model, alphas, corpus.n_words), owners_of(model, corpus)
     paths, lanes = compiled.paths, compiled.paths.n_leaves
     entropy = math.nan if np.any(corpus.counts > threshold) else 0.0
     state = State(**zeros(arrays(corpus, paths)), alphas=alphas, entropy=entropy)
@@ -132,8 +126,8 @@ def initial_mean(corpus, model, options, threshold, context, warm_start=None) ->
 
 
 def initialise_rows(corpus, n_rows, alphas, options, threshold, context, warm_start, *kept_and_counts) -> None:
-    """`starting.initialise` for the rows of the last level as if these were topics."""
-    flat = _AtRandom(np.full(n_rows, alphas[0]), float(alphas[-1]), n_rows)
+    """Initial counts of the rows of the last level as if these were topics; see `initial_responsibilities.initialise`."""
+    flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
     initialise(corpus, flat, options, threshold, context, warm_start, *kept_and_counts)
 
 
@@ -147,17 +141,17 @@ def step(corpus, model, options, state, context):
 
 
 def sweep(corpus, compiled: CompiledNetwork, options, state, context, sampled: Sampled = NO_CHAIN) -> tuple[float, int]:
-    """The counts of a state made anew, in place, beside sampled ones, if any.
+    """One sweep: recomputes the expected counts of a state in place, beside sampled ones, if any.
 
     Returns the entropy of the responsibilities and the pairs visited.
     """
     paths, lanes, by_word = compiled.paths, compiled.paths.n_leaves, corpus.by_word
-    owners, room = owners_for(paths.network, corpus), ROOMS.pop(corpus, None)
-    if room is None or len(room.word_factors[0][0]) != lanes:
-        room = room_in_slices(corpus, lanes)
-    document_slices, word_slices = room.order
+    owners, workspace = owners_of(paths.network, corpus), WORKSPACES.pop(corpus, None)
+    if workspace is None or len(workspace.word_factors[0][0]) != lanes:
+        workspace = workspace_in_slices(corpus, lanes)
+    document_slices, word_slices = workspace.order
     x, logs = corpus_numbers(compiled, state.n_rest, sampled)
-    words, ends = (*room.word_factors, compiled.n_rows), room.document_factors
+    words, ends = (*workspace.word_factors, compiled.n_rows), workspace.document_factors
 
     def fit(slices, interrupt):
         own_x, own_logs, expected, found = x.copy(), logs.copy(), np.zeros(len(x)), []
@@ -165,18 +159,18 @@ def sweep(corpus, compiled: CompiledNetwork, options, state, context, sampled: S
             interrupt()
             found.append(fit_documents(
                 first, last, corpus.indptr, corpus.words, corpus.counts, owners, compiled.field, compiled.own, sampled.n_own,
-                *words, options.n_inner, options.inner_tolerance, state.n_own, state.n_dr, *ends, room.ratios,
+                *words, options.n_inner, options.inner_tolerance, state.n_own, state.n_dr, *ends, workspace.ratios,
                 own_x, own_logs, expected,
             ))
         return found, expected[paths.rest_at :]
 
-    word_numbers(compiled, state.n_wk, state.n_k, word_slices, *room.word_factors, context, sampled)
+    word_numbers(compiled, state.n_wk, state.n_k, word_slices, *workspace.word_factors, context, sampled)
     fitted = each_task(
         [partial(fit, slices) for slices in chunks(document_slices, state.n_rest)], context.n_threads, context.interrupt
     )
     counted = each_slice(
         lambda a, b: count_words(
-            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *ends, *words, room.ratios, state.n_wk
+            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *ends, *words, workspace.ratios, state.n_wk
         ),
         word_slices, context.n_threads, context.interrupt,
     )
@@ -184,9 +178,9 @@ def sweep(corpus, compiled: CompiledNetwork, options, state, context, sampled: S
     state.n_rest[:] = sum(expected for _, expected in fitted)
     of_rest = float(np.sum(state.n_rest * logs[paths.rest_at :]))
     sum_rows(compiled.rest, state.n_rest[None])
-    ROOMS[corpus] = room
+    WORKSPACES[corpus] = workspace
     of_documents = [found for parts, _ in fitted for found in parts]
-    entropy = sum(entropy for entropy, _ in of_documents) - log_weights(state.n_wk, *room.word_factors) - of_rest
+    entropy = sum(entropy for entropy, _ in of_documents) - log_weights(state.n_wk, *workspace.word_factors) - of_rest
     return entropy, sum(n_visited for _, n_visited in of_documents)
 
 
@@ -200,9 +194,9 @@ def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
 
 def watch(corpus, model, options, state) -> dict:
     compiled = compile_network(model, state.alphas, corpus.n_words)
-    joint = log_joint(compiled, owners_for(model, corpus), corpus, state)
+    joint = log_joint(compiled, owners_of(model, corpus), corpus, state)
     watched = {"bound": joint + state.entropy, "n_k": state.n_k[leaf_places(compiled.paths)]}
-    return watched | told_alphas(model, state.alphas)
+    return watched | watched_alphas(model, state.alphas)
 
 
 def log_joint(compiled: CompiledNetwork, owners, corpus, state) -> float:
@@ -231,13 +225,8 @@ def counts(corpus, model, options, state) -> dict:
     return leaf_counts(paths, state.n_wk, state.n_dr) | level_counts(paths, state.n_own, state.n_rest)
 
 
-def samples(corpus, options) -> bool:
-    """No token is sampled."""
-    return False
-
-
 def memory(corpus, model, options) -> Memory:
-    """Counts of documents, words and the corpus; a sweep takes numbers of as many rows, and logarithms where they are faint."""
+    """Bytes of the counts; a sweep takes weights of as many rows, and their logarithms where they are faint."""
     paths = paths_of(model)
     declared, n_rest = arrays(corpus, paths), paths.n_flat * DOUBLE
     rows = size({name: declared[name] for name in ("n_dr", "n_wk")})

@@ -15,7 +15,7 @@ from workbench.kernels.threads import each_slice
 
 
 class Sampled(NamedTuple):
-    """Sampled counts of chains beside expected ones, as the loops take them; see `network_gibbs.State`."""
+    """Sampled counts of chains, as arguments of the kernels; see `gibbs.State`."""
 
     n_own: np.ndarray    # (chain, document, D) int32
     n_rest: np.ndarray   # (chain, 1, C + A * authors) int64
@@ -28,7 +28,7 @@ NO_CHAIN = Sampled(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], N
 
 
 def corpus_numbers(compiled: CompiledNetwork, n_rest, sampled: Sampled = NO_CHAIN) -> tuple[np.ndarray, np.ndarray]:
-    """x of every cell of the corpus and log x, where the vector of the paths has them; 0 and `NEVER` elsewhere."""
+    """x and log x of every cell of the corpus, in the layout of the vector of the paths; 0 and `NEVER` elsewhere."""
     paths = compiled.paths
     x, logs = np.zeros(paths.n_flat), np.full(paths.n_flat, NEVER)
     x[paths.one_at], logs[paths.one_at] = 1.0, 0.0

@@ -20,7 +20,7 @@ from workbench.kernels.simd.special import normalise_logs
 
 @kernel
 def log_absence(g):
-    """log(1 - q), bounded."""
+    """log(1 - q), bounded below by log(1e-16)."""
     return math.log1p(-min(g, NEARLY_CERTAIN))
 
 

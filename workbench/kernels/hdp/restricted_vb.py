@@ -18,7 +18,7 @@ def log_weight(d, w, k, g, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, alph
 
 @kernel
 def move_moments(d, w, k, count, old, new, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k):
-    """E and V of one topic after a responsibility has changed from old to new."""
+    """Updates E and V of one topic after a responsibility has changed from old to new."""
     change = count * (new - old)
     mean_dk[d, k] = max(mean_dk[d, k] + change, 0.0)
     mean_wk[w, k] = max(mean_wk[w, k] + change, 0.0)

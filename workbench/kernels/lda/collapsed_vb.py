@@ -112,7 +112,7 @@ def add_to(array, i, change, nothing):
 
 @inlined
 def move(k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, workspace):
-    """Topics k on of one pair get a new gamma, as it is stored, and the counts follow; returns by how much it changed."""
+    """Stores the new gamma of a pair in topics from k on and moves its counts along; returns the change of gamma."""
     n_padded = len(mean_k)
     nothing = load_eight(workspace, NOTHING * n_padded)
     in_d, in_w = d * n_padded + k, w * n_padded + k
@@ -136,7 +136,7 @@ def renew(
     d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
     n_topics, kept, row, workspace,
 ):
-    """`update_pair`; returns the largest changes in each of eight topics."""
+    """Updates one pair, see `update_pair`; returns the largest change in each of eight topics."""
     n_padded = len(mean_k)
     i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
     by_logs = len(sampled_dk) > 1
@@ -168,7 +168,7 @@ def renew(
 
 @inlined
 def highest(values):
-    """The greatest of eight."""
+    """The greatest lane of a vector of eight."""
     found = lane(values, 0)
     for k in range(1, BLOCK):
         found = max(found, lane(values, k))
@@ -182,7 +182,7 @@ def update_pair(
 ):
     """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
 
-    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are what is added to the counts; room: `make_workspace`.
+    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are added to the counts; workspace: `make_workspace`.
     """
     return highest(renew(
         d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
@@ -195,7 +195,7 @@ def update_pairs(
     first, last, indptr, words, counts, rows, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
     sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, workspace,
 ):
-    """`update_in_order`, given its workspace."""
+    """The loop of `update_in_order`, with allocated workspace."""
     largest, end = load_eight(workspace, NOTHING * len(mean_k)), indptr[last] - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):

@@ -28,7 +28,7 @@ from workbench.kernels.simd.vectors import choose, fetch, lane, load, load_eight
 
 
 def longest(first, last, indptr) -> int:
-    """Pairs of the longest of documents first..last."""
+    """The largest number of pairs of one of the documents first..last."""
     return np.diff(indptr[first : last + 1]).max()
 
 
@@ -95,7 +95,7 @@ def fit_each(
     first, last, indptr, words, counts, alpha, none_sampled, word_logs, word_weights, n_topics, most_passes, tolerance,
     mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
 ):
-    """`fit_documents`, given its working arrays."""
+    """The loop of `fit_documents`, with allocated working arrays."""
     n_padded, n_visited = len(alpha), 0
     for d in range(first, last):
         begin, end, own = indptr[d], indptr[d + 1], d * n_padded

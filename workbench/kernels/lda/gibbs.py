@@ -62,7 +62,7 @@ def draw_from(sums, cumulative, ends, u):
 
 @inlined
 def beside(mean, i, n):
-    """A number or a block of counts with its mean part."""
+    """A count plus its mean part, if there is one."""
     return n if mean is None else mean[i] + n
 
 

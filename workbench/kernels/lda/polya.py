@@ -203,14 +203,14 @@ def digamma_trigamma_rise(x, n):
 
 @kernel
 def digamma_tail(z):
-    """What psi(y) has less than log y - z / 2 - z^2 / 12, z = 1 / y, its sign turned."""
+    """log y - z / 2 - z^2 / 12 - psi(y), z = 1 / y."""
     s = z * z
     return -s * s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * (1 / 132 - s * (691 / 32760 - s * (1 / 12))))))
 
 
 @kernel
 def trigamma_tail(z):
-    """What psi'(y) has more than z + z^2 / 2, z = 1 / y."""
+    """psi'(y) - z - z^2 / 2, z = 1 / y."""
     s = z * z
     return z * s * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - s * (5 / 66 - s * (691 / 2730 - s * (7 / 6)))))))
 

@@ -65,7 +65,7 @@ def make_lists(n_dk, document_tokens, n_topics: int) -> Lists:
 
 @kernel
 def fill_lists(n_dk, entries, starts, ends, bits):
-    """Every count that is not 0, in the order of the topics."""
+    """Fills the lists with every count that is not 0, in the order of the topics."""
     lanes = n_dk.shape[1]
     for d in range(len(n_dk)):
         end = starts[d]
@@ -80,7 +80,7 @@ def fill_lists(n_dk, entries, starts, ends, bits):
 
 @kernel
 def write_back(n_dk, entries, starts, ends, bits):
-    """The counts of the lists to n_dk (document, topic)."""
+    """Writes the counts of the lists to n_dk (document, topic)."""
     for d in range(len(n_dk)):
         for k in range(n_dk.shape[1]):
             n_dk[d, k] = 0
@@ -104,7 +104,7 @@ def mean_held(n_dk, document_tokens):
 
 @inlined
 def mend(w, k, change, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta):
-    """A token of word w more or less in topic k: the counts, q_k and the sum of its block."""
+    """Updates the counts, q_k and the sum of its block after a token of word w has joined or left topic k."""
     n_wk[w, k] += change
     n_k[k] += change
     inverse[k] = 1.0 / (words_beta + n_k[k])
@@ -149,7 +149,7 @@ def entry_below(target, sofar, below, entries, start, end, one):
 
 @inlined
 def add_entry(d, k, entries, starts, ends, topic_of, one, ones, nothing):
-    """One more token of document d in topic k: in the entry of the topic, else in the first that is free."""
+    """Adds a token of document d in topic k: to the entry of the topic, else to the first that is free."""
     free = ends[d]
     for at in range(starts[d], ends[d], LANES):
         held = load(entries, at)

@@ -84,7 +84,7 @@ def count_each(
     first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
     kept_ratios, new_wk, sizes, gamma, ratios,
 ):
-    """`count_words`, given an array for the ratios of its pairs."""
+    """The loop of `count_words`, with allocated working arrays."""
     n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
     for i in range(word_indptr[last] - start):
         ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]

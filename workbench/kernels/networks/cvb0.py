@@ -20,17 +20,17 @@ TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
 
 
-class Whole(NamedTuple):
-    """Expected counts, where the vector of the paths has them."""
+class Counts(NamedTuple):
+    """Counts in the layout of the vector of the paths: expected (float64), or sampled (integers)."""
 
-    n_own: np.ndarray    # (document, D) float64
-    n_rest: np.ndarray   # (C + A * authors,) float64
-    n_wk: np.ndarray     # (word, R) float64
-    n_k: np.ndarray      # (R,) float64
+    n_own: np.ndarray    # (document, D)
+    n_rest: np.ndarray   # (C + A * authors,)
+    n_wk: np.ndarray     # (word, R)
+    n_k: np.ndarray      # (R,)
 
 
 class Added(NamedTuple):
-    """What is added to counts, and which numbers are row sums, by which a path is divided."""
+    """Priors in the vector of the paths, and which numbers are row sums, by which a path is divided."""
 
     prior: np.ndarray       # (address,) float64; of a known number the number itself
     is_row: np.ndarray      # (address,) bool

@@ -54,7 +54,7 @@ class Owners(NamedTuple):
 
 @inlined
 def scale_of(field, run, owner, flat):
-    """The product of a run's factors that are one number."""
+    """The product of a run's scalar factors."""
     scale = 1.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
         scale *= flat[field.scalar_at[i] + owner * field.scalar_stride[i]]
@@ -63,7 +63,7 @@ def scale_of(field, run, owner, flat):
 
 @inlined
 def block_of(field, run, owner, k, flat):
-    """The product of a run's stretches, of sixteen paths from path k on."""
+    """The product of a run's vector factors, for sixteen paths from path k on."""
     first = field.vector_ptr[run]
     product = load(flat, field.vector_at[first] + owner * field.vector_stride[first] + k)
     for i in range(first + 1, field.vector_ptr[run + 1]):
@@ -73,7 +73,7 @@ def block_of(field, run, owner, k, flat):
 
 @inlined
 def gather_ends(d, owners, field, flat, ends, at, width):
-    """P_r of document d into `ends` from flat index `at` on, `width` rows."""
+    """Sums the weights of the paths of document d by end row, P_r, into `ends` from flat index `at` on, `width` rows."""
     for k in range(0, width, LANES):
         store(ends, at + k, spread(0.0))
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
@@ -92,7 +92,7 @@ def gather_ends(d, owners, field, flat, ends, at, width):
 
 @inlined
 def share_out(d, owners, field, flat, shares, low, high, expected):
-    """Adds to `expected` what each cell with an address in low..high has of `shares`, n_r / P_r of each row (row,)."""
+    """Adds the expected counts of the cells with addresses low..high to `expected`; shares (row,) are n_r / P_r."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):

@@ -84,7 +84,7 @@ def log_cells(cells, counts, sampled, row, sizes, logs):
 
 @inlined
 def add_rows(cells, counts, row):
-    """Row sums from cells."""
+    """Sums the cells of each row of a level, for one row of counts (a document, or the corpus), in place."""
     for i in range(len(cells.rows)):
         counts[row, cells.rows[i]] = 0.0
     for i in range(len(cells.blocks)):
@@ -99,7 +99,7 @@ def fit_each(
     tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
     tokens, ratios, rows, gamma, new, by_logs, sizes,
 ):
-    """`fit_documents`, given its working arrays."""
+    """The loop of `fit_documents`, with allocated working arrays."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
     product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
     for d in range(first, last):
@@ -235,7 +235,7 @@ def weigh_rest(cells, counts, sampled, sizes, x, logs):
 
 @lean
 def sum_rows(cells, counts):
-    """Row sums from cells, of counts (row, address)."""
+    """Sums the cells of each row of a level in every row of counts (row, address), in place."""
     for row in range(len(counts)):
         add_rows(cells, counts, row)
 

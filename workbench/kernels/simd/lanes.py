@@ -24,7 +24,7 @@ def aligned_zeros(shape: tuple[int, ...], dtype) -> np.ndarray:
 
 
 def aligned_empty(shape: tuple[int, ...], dtype) -> np.ndarray:
-    """The same, holding anything."""
+    """An uninitialised C-contiguous array whose first byte lies on a 64-byte boundary."""
     return _aligned(np.empty, shape, np.dtype(dtype))
 
 

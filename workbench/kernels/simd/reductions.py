@@ -31,14 +31,7 @@ def total(typing_context, values):
     def build(context, builder, sig, arguments):
         sums, half = arguments[0], values.lanes // 2
         while half:
-            halves = [
-                builder.shuffle_vector(
-                    sums, ir.Constant(sums.type, ir.Undefined),
-                    ir.Constant(ir.VectorType(INT32, half), list(range(first, first + half))),
-                )
-                for first in (0, half)
-            ]
-            sums = builder.fadd(*halves)
+            sums = builder.fadd(*(_shuffled(builder, sums, range(first, first + half)) for first in (0, half)))
             half //= 2
         return builder.extract_element(sums, INT32(0))
 

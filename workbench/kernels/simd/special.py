@@ -94,13 +94,6 @@ def shifted(x):
 
 
 @inlined
-def exp_digamma(x):
-    """exp(psi(x)) for x > 0."""
-    series, reciprocals = shifted(x)
-    return series * exp_nearly(0.0 - reciprocals)
-
-
-@inlined
 def exp_digamma_ratio(x, y, z):
     """exp(psi(x) + psi(y) - psi(z)) for positive arguments, with one exponential."""
     series_x, reciprocals_x = shifted(x)

@@ -7,7 +7,7 @@ from workbench.models.networks.network import Network
 
 
 def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> Network:
-    """A token is by one of the authors of its document, each as likely as the others; the author draws a topic, it the word.
+    """The author-topic model: each token has one of the authors of its document, evenly; the author draws a topic, it the word.
 
     x ~ uniform over the document's authors, z ~ theta_x, w ~ phi_z; theta_x ~ Dirichlet(alpha), phi_z ~ Dirichlet(beta).
     ``alpha`` is per topic (a number, or one per topic), ``beta`` per word. The corpus tells the authors.

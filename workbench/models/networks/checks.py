@@ -19,7 +19,7 @@ MOST_PATHS = 2**20
 
 
 def check(network) -> None:
-    """Refuses what is no network.
+    """Checks a network, see `Network`.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def check(network) -> None:
     for level in network.levels:
         _check_level(network, level)
     _check_paths(network)
-    for each in network.levels:  # told by the sizes of rows, which are known to fit by now
+    for each in network.levels:  # their sentences name sizes of rows, which fit by now
         check_prior(network, each)
         check_table(network, each)
 
@@ -63,7 +63,7 @@ def _check_variables(network) -> None:
 
 
 def _check_order(network) -> None:
-    """Every variable is drawn once, before it is used; the word last."""
+    """Checks that every variable is drawn once, before it is used, and the word last."""
     where, known, drawn = f"network '{network.name}'", {each.name for each in network.variables}, {}
     for level in network.levels:
         if level.draws != WORD and level.draws not in known:
@@ -109,7 +109,7 @@ def _unknown(network, what: str, name) -> str:
 
 
 def _check_level(network, level) -> None:
-    """Kind, learning, groups, and whose its rows are."""
+    """Checks kind, learning and groups of a level, and what its rows are numbered by."""
     where = f"network '{network.name}': level '{level.name}'"
     for name, value, choices in (("kind", level.kind, KINDS), ("learn", level.learn, LEARNING)):
         if value not in choices:
@@ -157,7 +157,7 @@ def _check_when(network, level, rows, author) -> None:
 
 
 def _check_paths(network) -> None:
-    """Each path draws its word, and has every value that its rows ask for, from one block of rows."""
+    """Checks that each path draws its word, and has every value that its rows depend on, from one block of rows."""
     where, regions = f"network '{network.name}'", regions_of(network)
     authors = {level.draws for level in network.levels if level.table == AUTHORS}
     n_paths = sum(region.n_paths for region in regions)
@@ -165,7 +165,7 @@ def _check_paths(network) -> None:
         raise ModelError(f"{where} has {n_paths:,} paths a token, and may have {MOST_PATHS:,}; take smaller sizes")
     visited = set()
     for region in regions:
-        spans, told = {}, _told(region)
+        spans, told = {}, _format_region(region)
         for level in network.levels:
             here = [rows for rows in level.rows if holds(rows, spans)]
             if len(here) > 1:
@@ -189,7 +189,7 @@ def _check_paths(network) -> None:
                 raise ModelError(f"{where}: no path visits the rows of level '{level.name}' when {when}; remove them")
 
 
-def _told(region) -> str:
+def _format_region(region) -> str:
     return ", ".join(f"{name} {first}" if first == last else f"{name} {first} to {last}"
                      for name, (first, last) in region.spans.items()) or "nothing drawn"
 

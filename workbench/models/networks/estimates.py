@@ -115,7 +115,7 @@ def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
 
 
 def _within(network, level: Level, table: Table, region) -> Table:
-    """The part of a level's table that the paths of a region see."""
+    """The part of a level's table that the paths of a region visit."""
     rows, (values, dims), first = region.visited[level.name], table, {}
     if len(level.rows) > 1:
         before = sum(math.prod(network.shape(each)) for each in level.rows[: level.rows.index(rows)])
@@ -188,7 +188,7 @@ def _given(network, level: Level):
 
 
 def along_rows(network, level: Level, prior: np.ndarray) -> np.ndarray:
-    """A prior (), (value,) or (group…, value) so that it is added to the counts of the level's rows."""
+    """A prior (), (value,) or (group…, value), broadcast along the rows of the level."""
     if prior.ndim < 2:
         return prior
     if len(level.rows) == 1:

@@ -86,7 +86,7 @@ def _shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> Network:
 
 
 def spelled(network: Network) -> dict | None:
-    """What `network_of` would make the network of, where a shipped model is meant: model, n_topics, sizes, alpha, beta.
+    """The arguments of `network_of` that give this network, if it is a shipped one: model, n_topics, sizes, alpha, beta.
 
     None for a network of one's own. Point estimates count as the Dirichlet rows that they were.
     """

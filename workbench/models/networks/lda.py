@@ -7,7 +7,7 @@ from workbench.models.networks.network import Network
 
 
 def generic_lda(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> Network:
-    """Documents mix topics, topics mix words: what `workbench.models.LDA` says, for the engines of networks.
+    """LDA as a network of two levels: documents mix topics, topics mix words.
 
     ``alpha`` is per topic (a number, or one per topic), ``beta`` per word.
 

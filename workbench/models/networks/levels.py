@@ -106,7 +106,7 @@ def no_others(kind: type, given: Mapping, where: str) -> None:
 
 
 def part(kind: type, given):
-    """A part of a network, of a dict where it comes from a file, its lists as tuples."""
+    """A Variable, Level or Rows, from one or from a dict (as of a file); lists become tuples."""
     if isinstance(given, kind):
         return kind(**{f.name: _tuples(getattr(given, f.name)) for f in fields(kind)})
     what = kind.__name__.lower()
@@ -123,7 +123,7 @@ def part(kind: type, given):
 
 
 def with_numbers(level: Level, variables) -> Level:
-    """A level whose limits are numbers, each with a first and a last value."""
+    """The level with the values in ``when`` as numbers, each limit with a first and a last one."""
     values = {each.name: each.values for each in variables}
 
     def limit(given):

@@ -20,7 +20,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.models.lda import ModelError, bag_coords, bag_dims, tiny_bag
+from workbench.models.lda import LDA, ModelError, bag_coords, bag_dims, tiny_bag
 from workbench.models.networks.checks import check
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable, part, with_numbers
@@ -43,7 +43,7 @@ class Network:
     levels : tuple of Level
         In the order in which a token visits them; the last one draws the word. Variables, levels and rows can be dicts.
     n_topics : int, optional
-        The rows of the level that draws the word; told by the network, and only compared where it is given. None where
+        The rows of the level that draws the word, compared with those of the network where it is given. None where
         they are by author, until there is a corpus.
 
     Raises
@@ -105,7 +105,7 @@ class Network:
         return self.author is not None and self.author.name == name
 
     def is_open(self, name: str) -> bool:
-        """Is the size of a variable still to be told by a corpus?"""
+        """Is the size of a variable open until there is a corpus?"""
         return name != DOCUMENT and self.size(name) == AUTHORS
 
     def span(self, rows: Rows, name: str) -> tuple[int, int]:
@@ -135,24 +135,30 @@ class Network:
 
     def group_keys(self, level: Level) -> list[tuple[int, ...]]:
         """The values of a level's ``groups`` that each of its priors is for, in the order in which the rows meet them."""
-        return list(dict.fromkeys(
-            tuple(given[name] for name in level.groups)
-            for rows in level.rows for given in self.assignments(rows, level.groups)
-        ))
+        return list(dict.fromkeys(self._keys_of_rows(level, level.groups)))
+
+    def row_groups(self, level: Level) -> list[int]:
+        """Index of the prior of each row of a level, documents apart; see `group_keys`."""
+        number = {key: i for i, key in enumerate(self.group_keys(level))}
+        return [number[key] for key in self._keys_of_rows(level)]
+
+    def _keys_of_rows(self, level: Level, names=None) -> Iterator[tuple[int, ...]]:
+        assigned = (given for rows in level.rows for given in self.assignments(rows, names))
+        return (tuple(given[name] for name in level.groups) for given in assigned)
 
     def n_groups(self, level: Level) -> int:
         """How many priors a level has: rows that have the same values of its ``groups`` share one."""
         return len(self.group_keys(level))
 
     def value_name(self, name: str, value: int) -> str:
-        """What a value of a variable is called: its own name, or the variable's with the number."""
+        """Label of a value of a variable: its own name, or the variable's with the number."""
         names = self.variable(name).values
         return names[value] if names else f"{name} {value}"
 
     # ---------------------------------------------------------------------- the same with other numbers
 
     def for_data(self, corpus: Corpus) -> Network:
-        """The same with the authors of a corpus, by name in order, where a level tells authors.
+        """The network with the authors of a corpus, by name in order, where a level draws authors.
 
         Raises
         ------
@@ -187,11 +193,11 @@ class Network:
         return self.with_authors(names)
 
     def with_authors(self, names) -> Network:
-        """The same with these authors."""
+        """The network with these authors."""
         return self._with_variables({self.author.name: replace(self.author, size=len(names), values=tuple(names))})
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Network:
-        """The same with other sizes of some variables; a ``when`` that went to the last value still does.
+        """The network with other sizes of some variables; a ``when`` that went to the last value still does.
 
         Raises
         ------
@@ -213,7 +219,7 @@ class Network:
         return self._with_variables(changed)
 
     def with_priors(self, alpha=None, beta=None) -> Network:
-        """The same with other priors: ``alpha`` of every Dirichlet level but the last, ``beta`` of that; None: as they are."""
+        """The network with other priors: ``alpha`` of every Dirichlet level but the last, ``beta`` of that; None: unchanged."""
         given = [alpha] * (len(self.levels) - 1) + [beta]
         return replace(self, levels=tuple(
             level if prior is None or level.kind != "dirichlet" else replace(level, prior=prior)
@@ -237,10 +243,7 @@ class Network:
         """A corpus drawn from the model and the truth behind it; see `workbench.models.networks.simulation.simulate`."""
         return simulate(self, n_documents, n_words, tokens_per_document, seed, authors)
 
-    @property
-    def size_label(self) -> tuple[str, int]:
-        """What the number of a run's name and title is, and the number."""
-        return "K", self.n_topics
+    size_label = LDA.size_label
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
@@ -259,12 +262,12 @@ class Network:
         return bag_coords(corpus) | names
 
     def with_coords(self, coords) -> Network:
-        """The same with the authors that the coordinates of a run name."""
+        """The network with the authors that the coordinates of a stored run name."""
         known = self.author is not None and self.author.name in coords
         return self.with_authors(np.asarray(coords[self.author.name]).tolist()) if known else self
 
     def recorded(self, options) -> tuple:
-        """Counts of every level, and the priors that are learnt."""
+        """The variables that a run records: counts of every level, and the priors that are learnt."""
         return (VARIABLES["n_k"], VARIABLES["n_kw"], VARIABLES["n_dk"], *variables_of(self))
 
     def priors(self, last: Mapping) -> Priors:
@@ -276,11 +279,11 @@ class Network:
         return posterior_means(self, last, corpus)
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Of a network none stands for all its levels; what they learn is recorded as ``alpha_<level>``."""
+        """Empty: a network has no alpha or beta of all levels; learnt priors are recorded as ``alpha_<level>``."""
         return {}
 
     def tiny(self, most: int = 9) -> Corpus:
-        """Two documents, by authors of the network where it names some, to compile kernels with."""
+        """A corpus of two documents, with authors where the network names some, to compile kernels with."""
         author = self.author
         return tiny_bag(most, **({"authors": (author.values[:2], author.values[:1])} if author else {}))
 
@@ -290,18 +293,18 @@ class Network:
         return [(f"network {self.name}", sizes), *((f"level {name}", text) for name, text in self.describe_levels())]
 
     def describe_levels(self) -> list[tuple[str, str]]:
-        """(level, what it says) for people, as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
+        """(level, description), as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
         found = []
         for level in self.levels:
-            rows = " or ".join(_told_rows(self, each) for each in level.rows)
-            prior = f"prior {_told_prior(level.prior)}" + (f" for each {', '.join(level.groups)}" if level.groups else "")
+            rows = " or ".join(_format_rows(self, each) for each in level.rows)
+            prior = f"prior {_format_prior(level.prior)}" + (f" for each {', '.join(level.groups)}" if level.groups else "")
             learnt = {"scalar": ", learnt", "vector": ", learnt for each value"}.get(level.learn, "")
             about = {"dirichlet": prior + learnt, "point": "estimated", "observed": "known"}[level.kind]
             found.append((level.name, f"{rows} → {level.draws}, {about}"))
         return found
 
     def settings(self) -> dict:
-        """All of it as JSON can hold it, but the names of authors, which a corpus has (`for_data`)."""
+        """The network as a dict for JSON, without the names of authors, which a corpus has (`for_data`)."""
         plain = _lists(asdict(self))
         for each in plain["variables"]:
             if self.is_author(each["name"]):
@@ -309,7 +312,7 @@ class Network:
         return plain
 
 
-def _told_rows(network: Network, rows: Rows) -> str:
+def _format_rows(network: Network, rows: Rows) -> str:
     """The variables that number rows, and the paths that they are for."""
     def value(name, number):
         return network.variable(name).values[number] if network.variable(name).values else str(number)
@@ -321,7 +324,7 @@ def _told_rows(network: Network, rows: Rows) -> str:
     return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
 
 
-def _told_prior(prior) -> str:
+def _format_prior(prior) -> str:
     return f"{prior:g}" if np.ndim(prior) == 0 else "of many numbers"
 
 

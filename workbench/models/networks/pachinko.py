@@ -8,7 +8,7 @@ from workbench.models.networks.network import Network
 
 
 def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> Network:
-    """Four levels, root, super-topics, topics, words: documents mix super-topics, and each of these topics in its own way.
+    """Pachinko allocation of four levels: documents mix super-topics, and each of these mixes topics in its own way.
 
     x ~ theta0_d, y ~ theta1_dx, w ~ phi_y; theta1_dx has a prior of its own for each super-topic x, learnt as a vector,
     which is what tells super-topics apart.

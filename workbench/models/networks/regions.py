@@ -22,7 +22,7 @@ class Region(NamedTuple):
 
 
 def regions_of(network) -> list[Region]:
-    """All combinations of spans, in the order of the levels; where rows overlap the first are taken."""
+    """The regions of a network, in the order of the levels; where rows overlap the first are taken."""
     cuts = {each.name: {0, each.size} for each in network.variables if each.size != AUTHORS}
     for level in network.levels:
         for rows in level.rows:
@@ -35,12 +35,12 @@ def regions_of(network) -> list[Region]:
 
 
 def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
-    """Are these rows for paths with such values?"""
+    """Do the conditions (``when``) of rows hold for paths with these spans of values?"""
     return all(name in spans and first <= spans[name][0] and spans[name][1] <= last for name, first, last in rows.when)
 
 
 def _grown(region: Region, level: Level, cuts) -> list[Region]:
-    """A region with one more level: as it is where that is not visited, else once for each span of what the level draws."""
+    """A region extended by a level: unchanged where that is not visited, else once for each span of what the level draws."""
     rows = next((rows for rows in level.rows if holds(rows, region.spans)), None)
     if rows is None:
         return [region]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -127,22 +126,10 @@ def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
     """(row, value) rows of a level, drawn from their prior where they are not known."""
     if level.kind == "observed":
         return np.array(level.table, float)
-    n_values, groups = network.n_values(level, n_words), _groups(network, level)
+    n_values, groups = network.n_values(level, n_words), network.row_groups(level)
     prior = np.broadcast_to(np.asarray(level.prior, float), (network.n_groups(level), n_values))
     n_times = n_documents if level.of_documents else 1
     return np.concatenate([random.dirichlet(prior[group], n_times)[:, None] for group in groups], axis=1).reshape(-1, n_values)
-
-
-def _groups(network, level) -> list[int]:
-    """Of each row of a level, those of one document: which rows share its prior, numbered as they are met."""
-    keys = []
-    for rows in level.rows:
-        by = [name for name in rows.by if name != DOCUMENT]
-        spans = [range(first, last + 1) for first, last in (network.span(rows, name) for name in by)]
-        at = [by.index(name) for name in level.groups]
-        keys += [tuple(values[i] for i in at) for values in itertools.product(*spans)]
-    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    return [number[key] for key in keys]
 
 
 def _drawn(parameters: np.ndarray, row: np.ndarray, random) -> np.ndarray:

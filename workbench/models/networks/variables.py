@@ -13,7 +13,7 @@ from workbench.models.variables import Variable
 
 
 def variables_of(network) -> tuple[Variable, ...]:
-    """The arrays of a run that the network brings: ``n_<level>`` of a snapshot, ``alpha_<level>`` of an iteration.
+    """The variables of a run that belong to the network: ``n_<level>`` of a snapshot, ``alpha_<level>`` of an iteration.
 
     The last level's counts are n_kw; observed levels have none. A learnt prior is a number, or one per group and value.
     """
@@ -30,7 +30,7 @@ def variables_of(network) -> tuple[Variable, ...]:
 
 
 def sizes_of(network) -> dict[str, int]:
-    """Dim → length of what the network brings, the document's and the word's apart."""
+    """Dim → length of the network's variables and rows, without document and word."""
     several = {f"{level.name}_row": network.n_rows(level) for level in network.levels if len(level.rows) > 1}
     return {each.name: each.size for each in network.variables if each.size != AUTHORS} | several
 

@@ -1,4 +1,4 @@
-"""How well a run foretells the held-out tokens of each document: what its headline perplexity is the mean of."""
+"""How well a run predicts the held-out tokens of each document: what its headline perplexity is the mean of."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ class Learnt(NamedTuple):
 
 def learnt_of(run: xr.Dataset) -> Learnt | None:
     """What the last snapshot of a run has learnt; None where its model is no network."""
-    network = network_in(run)
-    if network is None:
+    network = model_of(run)
+    if not isinstance(network, Network):
         return None
     last, alphas = last_snapshot(run), initial_alphas(network)
     counts = {
@@ -36,12 +36,6 @@ def learnt_of(run: xr.Dataset) -> Learnt | None:
     for name, own in alphas_of(network, alphas).items():
         own[...] = _by_groups(network, network.level(name), priors[name])
     return Learnt(network, counts, alphas)
-
-
-def network_in(run: xr.Dataset) -> Network | None:
-    """The network of a run with the authors it knows; None where its model is another."""
-    model = model_of(run)
-    return model if isinstance(model, Network) else None
 
 
 def _by_groups(network: Network, level: Level, prior: np.ndarray) -> np.ndarray:

@@ -14,11 +14,10 @@ import numpy as np
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, split_options, takes
-from workbench.models import LDA
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
-from workbench.runs.execution.fit import fit
+from workbench.runs.execution.fit import fit, run_specs
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import ENDED, Run
 from workbench.runs.progress import bars
@@ -38,8 +37,6 @@ class RunFailed(RuntimeError):
 
 NETWORK = ("model", "sizes")
 """Settings of the engines of networks alone."""
-PLANNED = ("seeds", "seed", "options")
-"""What `plan` makes the settings of each run from."""
 
 
 def plan(
@@ -83,7 +80,7 @@ def plan(
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
     if start is not None:
-        settings["start"] = warm_start_from(start, train, settings.get("n_topics") or LDA.n_topics, store)
+        settings["start"] = warm_start_from(start, train, settings.get("n_topics"), store)
     specs = []
     for name, own in chosen:
         shared = {option: value for option, value in (options or {}).items() if takes(get_engine(name), option, value)}
@@ -143,14 +140,7 @@ def compare(
     planned = [Planned(spec, train, test) for spec in specs]
     if store is None:
         check_room(planned, here=True, stored=False)
-        own = {name: value for name, value in settings.items() if name not in (*PLANNED, *names(SplitSettings))}
-        datasets = [
-            of_iterations(fit(
-                train, spec.engine, test=test, seed=spec.seed, options=spec.options, split=spec.split, progress=progress,
-                start=start, **settings_of(spec.engine, own),
-            ))
-            for spec in specs
-        ]
+        datasets = [of_iterations(each) for spec in specs for each in run_specs([spec], train, test, None, progress)]
     else:
         check_room(unfinished(store, planned), jobs)
         runs = [Run(create_run(Path(store), spec, train, test)) for spec in specs]

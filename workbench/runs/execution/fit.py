@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.corpus import Corpus
 from workbench.engines import any_with
-from workbench.models import LDA
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, outlook_on_memory, unfinished
@@ -96,25 +95,28 @@ def fit(
     SpecError, ModelError, OptionError, StoreError
         One sentence each.
     """
-    warm_start = (
-        None if start is None else warm_start_from(start, corpus, LDA.n_topics if n_topics is None else n_topics, store)
-    )
+    warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
     specs = [
         make_spec(corpus, engine, n_topics, alpha, beta, seed=whole("seed", seed, 0) + i, start=warm_start, **settings)
         for i in range(whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
-    test, stored = settings.get("test"), store is not None
-    planned = [Planned(spec, corpus, test) for spec in specs]
+    return best_of(run_specs(specs, corpus, settings.get("test"), store, progress))
+
+
+fit.__signature__ = named(fit, make_spec, RunSettings)
+
+
+def run_specs(specs: list[RunSpec], corpus: Corpus, test: Corpus | None, store, progress: bool) -> Iterator[xr.Dataset]:
+    """The Datasets of runs in this process, one after the other, if the largest of them fits into memory."""
+    stored, planned = store is not None, [Planned(spec, corpus, test) for spec in specs]
     check_room(unfinished(store, planned) if stored else planned, here=True, stored=stored)
     if progress:
         warn_of_idle_threads(specs)
         if at_a_time(planned, 1, stored) >= LARGE:
             print(f"takes {outlook_on_memory(planned, stored=stored)}", file=sys.stderr)
-    return best_of(_run(spec, corpus, test, store, progress) for spec in specs)
-
-
-fit.__signature__ = named(fit, make_spec, RunSettings)
+    for spec in specs:
+        yield _run(spec, corpus, test, store, progress)
 
 
 def warn_of_idle_threads(specs: list[RunSpec]) -> None:
@@ -172,7 +174,7 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     if settings.pop("restarts", 1) != 1:
         raise SpecError("start makes one run; for restarts use fit, or start one run per seed")
     if settings.get("start") is not None:
-        settings["start"] = warm_start_from(settings["start"], corpus, settings.get("n_topics") or LDA.n_topics, store)
+        settings["start"] = warm_start_from(settings["start"], corpus, settings.get("n_topics"), store)
     spec = make_spec(corpus, engine, test=test, **settings)
     store = default_store() if store is None else Path(store)
     check_room(unfinished(store, [Planned(spec, corpus, test)]))
@@ -191,7 +193,7 @@ def resume(
     ``corpora`` are its training and test corpus where they are at hand, so that they are not read from the store.
     """
     run = finish(Run(find_run(run, store)), n_iterations, progress, corpora)
-    return run.reader.dataset(corpora[0] if corpora else None)
+    return run.dataset(corpora[0] if corpora else None)
 
 
 def finish(run: Run, n_iterations: int | None = None, progress: bool = True, corpora: tuple | None = None) -> Run:

@@ -1,12 +1,12 @@
-"""Memory that runs will take, and the sentence where there is less; told before anything is made.
+"""Memory that runs will take, and the sentence where there is less; predicted before anything is made.
 
-What a run takes at its peak is told from sizes alone::
+What a run takes at its peak is predicted from sizes alone::
 
     process + corpora + the largest of   reading:  what a corpus takes on its way in
                                          working:  state + indices + the largest of step, measuring, snapshot
                                          ending:   theta, phi and what they are made of
 
-Each engine tells its own part (`engines.memory`); what `benchmarks/memory.py` measures lies beside it.
+Each engine predicts its own part (`engines.memory`); what `benchmarks/memory.py` measures lies beside it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ READING, MEASURING = 28, DOUBLE
 WRITING, ENDING, ENDING_IN_MEMORY = 2, 2, 2
 """Copies, for a moment: of the counts of a snapshot; at the end of theta and phi, their counts read from a store or not."""
 LARGE = GIB
-"""From where on a run says by itself what it will take."""
+"""From where on `fit` prints what a run will take."""
 SMALLER = ("cvb0", "svb", "cvb0-cgs", "svb-cgs", "cgs", "g-hdp")
 """Engines that take less than their kin, in the order in which they are proposed."""
 

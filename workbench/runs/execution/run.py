@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.runs.execution.worker import launch
-from workbench.runs.spec import RunSpec, whole
+from workbench.runs.spec import whole
 from workbench.runs.store.ending import set_end
 from workbench.runs.store.layout import CAPACITY, StoreError
 from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
@@ -52,42 +52,21 @@ def find_run(run, store: Path | None = None) -> Path:
     raise StoreError(f"no run '{run}' in {home}; {hint}")
 
 
-class Run:
+class Run(RunReader):
     """A run in a store: everything is read from, and controlled through, the files of its folder.
 
     ``run.dataset()`` is what is committed so far; ``pause``, ``resume`` and ``stop`` return at once;
     ``wait`` returns when it has ended, and ``watch`` shows it live.
     """
 
-    def __init__(self, path: Path):
-        self.path = Path(path)
-        self._reader = RunReader(self.path)
-
     @property
     def name(self) -> str:
         return self.path.name
 
     @property
-    def spec(self) -> RunSpec:
-        """The settings, with the present last iteration and stop rule."""
-        return self._reader.spec()
-
-    def status(self) -> dict:
-        """state, iteration, n_iterations, time_left (seconds or None), message."""
-        return self._reader.status()
-
-    @property
     def state(self) -> str:
         """waiting, running, paused, stopped, finished, failed or interrupted."""
         return self.status()["state"]
-
-    def dataset(self) -> xr.Dataset:
-        """The whole Dataset as committed so far."""
-        return self._reader.dataset()
-
-    def progress(self) -> xr.Dataset:
-        """The per-iteration variables of the Dataset: cheap enough to be read every second."""
-        return self._reader.progress()
 
     @property
     def notes(self) -> Notes:
@@ -101,11 +80,6 @@ class Run:
     def label(self, topic: int, text: str) -> Notes:
         """Labels a topic, in every Dataset of the run from now on (``topic_label``); "" removes the label."""
         return label_topic(self.path, self.dataset(), topic, text)
-
-    @property
-    def reader(self) -> RunReader:
-        """Reads the rows one by one."""
-        return self._reader
 
     def pause(self) -> None:
         """Requests a pause after the present step; returns at once."""
@@ -151,7 +125,7 @@ class Run:
 
 def warn_of_other_kernels(runs: list[Run]) -> None:
     """Prints a warning on stderr where runs are about to continue with other kernels than before."""
-    if sentence := other_kernels_warning([run.name for run in runs if run.reader.by_other_kernels()]):
+    if sentence := other_kernels_warning([run.name for run in runs if run.by_other_kernels()]):
         print(sentence, file=sys.stderr)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,17 +9,12 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.data.errors import DataError
-from workbench.data.saving import load_data, partial_of
+from workbench.data.saving import load_data, replacing
 from workbench.engines.engine import WarmStart
 from workbench.records import Records
 from workbench.runs.spec import SpecError
 
 CORPORA, WARM_STARTS = ".corpora", ".starts"
-
-
-def put_corpus(store: Path, data: Corpus | Records) -> Path:
-    """Writes data under their hash unless they are there; whole or not at all."""
-    return data.save(store / CORPORA)
 
 
 @lru_cache(maxsize=8)
@@ -46,11 +40,9 @@ def put_warm_start(store: Path, counts_hash: str, warm_start: WarmStart) -> None
     path = store / WARM_STARTS / f"{counts_hash}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = partial_of(path)
-        with open(partial, "wb") as file:
+        with replacing(path) as file:
             known = {name: counts for name, counts in warm_start._asdict().items() if counts is not None}
             np.savez_compressed(file, **known)
-        os.replace(partial, path)
 
 
 def get_warm_start(store: Path, counts_hash: str) -> WarmStart:

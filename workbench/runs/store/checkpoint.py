@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from workbench.data.saving import replacing
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.runs.loop import Position
 from workbench.runs.scoring import Average
@@ -15,14 +15,12 @@ from workbench.runs.scoring import Average
 
 def write_checkpoint(path: Path, position: Position) -> None:
     """Writes the position to the file, or leaves the file as it was."""
-    partial = path.with_name(f"{path.name}.partial")
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
-    with open(partial, "wb") as file:
+    with replacing(path) as file:
         np.savez(
             file, iteration=position.iteration, elapsed=position.elapsed, cpu_time=position.cpu_time,
             updates=position.updates, probability=position.average.probability, n_averaged=position.average.n_averaged, **state,
         )
-    os.replace(partial, path)
 
 
 def read_checkpoint(path: Path, engine, model) -> Position | None:

@@ -14,7 +14,7 @@ from workbench.data.saving import partial_of
 from workbench.runs.dataset import versions, width
 from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.archive import put_corpus, put_warm_start
+from workbench.runs.store.archive import CORPORA, put_warm_start
 from workbench.runs.store.chunks import COUNTS
 from workbench.runs.store.ending import read_spec, set_end
 from workbench.runs.store.layout import CAPACITY, ROWS_PER_CHUNK, SCHEMA, StoreError
@@ -51,9 +51,8 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
     partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        put_corpus(path.parent, train)
-        if test is not None:
-            put_corpus(path.parent, test)
+        for data in filter(None, (train, test)):
+            data.save(path.parent / CORPORA)
         if spec.warm_start is not None:
             put_warm_start(path.parent, spec.start["counts"], spec.warm_start)
         shutil.rmtree(partial, ignore_errors=True)

@@ -52,6 +52,7 @@ class RunReader:
             self._numbers = self._group["numbers"]
         return self._numbers[after : committed.n_rows, :n_columns]
 
+    @property
     def spec(self) -> RunSpec:
         """The settings, with the present last iteration and stop rule; cheap."""
         return read_spec(self.path, self._about)
@@ -66,11 +67,11 @@ class RunReader:
         return bool(known) and known[-1][1] != KERNELS and self._committed().n_rows > 0
 
     def status(self) -> dict:
-        """See `read_status`; cheap enough for every second."""
+        """state, iteration, n_iterations, time_left (seconds or None), message; see `read_status`. Cheap."""
         return read_status(self.path, self._about)
 
     def progress(self) -> xr.Dataset:
-        """The per-iteration variables of the Dataset; cheap."""
+        """The per-iteration variables of the Dataset: cheap enough to be read every second."""
         return self._labelled(self.rows())
 
     @cached_property
@@ -79,12 +80,15 @@ class RunReader:
         return Recorded(*self._layout, *recorded(RunSpec.from_json(self._about["spec"]))[3:])
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
-        return label_rows(self.recorded, rows, self._attributes())
+        settled = read_ending(self.path, self._about).settled
+        attrs = attributes(self.spec, self._versions, self.status()["state"], settled, self.provenance())
+        return label_rows(self.recorded, rows, attrs)
 
     def dataset(self, train=None) -> xr.Dataset:
-        """The whole Dataset; counts of snapshots are read from disk when they are used, ``train`` if it is not at hand.
+        """The whole Dataset as committed so far; counts of snapshots are read from disk when they are used.
 
-        A snapshot that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
+        ``train`` is the training corpus where it is at hand; without it, it is read from the store. A snapshot
+        that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
         """
         from workbench.runs.store.counts import read_counts  # a backend of xarray, which is slow to import
 
@@ -94,14 +98,10 @@ class RunReader:
         arrays = {name: (self.recorded.variables[name].dims, self._group[name]) for name in self._layout.kept}
         counts = read_counts(self.path, arrays, self._snapshot_iteration, len(iterations))
         counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics), missing_dims="ignore")
-        train = train or get_corpus(self.path.parent, self.spec().train)
+        train = train or get_corpus(self.path.parent, self.spec.train)
         found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self.recorded)
         try:
             return with_labels(found, self.path)
         except NoteError as error:  # what people wrote never hides what was computed
             warnings.warn(str(error), stacklevel=2)
             return found
-
-    def _attributes(self) -> dict:
-        settled = read_ending(self.path, self._about).settled
-        return attributes(self.spec(), self._versions, self.status()["state"], settled, self.provenance())

@@ -7,11 +7,10 @@ the run alone and is its heartbeat. Both are replaced whole.
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 
-from workbench.data.saving import partial_of
+from workbench.data.saving import replacing
 
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 WAITING, FINISHED, FAILED, LOST = "waiting", "finished", "failed", "interrupted"
@@ -23,9 +22,8 @@ START_PATIENCE = 60.0
 
 def replace_json(path: Path, values: dict) -> None:
     """Writes the file whole or not at all."""
-    partial = partial_of(path)
-    partial.write_text(json.dumps(values))
-    os.replace(partial, path)
+    with replacing(path) as file:
+        file.write(json.dumps(values).encode())
 
 
 def read_json(path: Path) -> dict:
