@@ -117,7 +117,8 @@ def test_cvb0_of_one_token_is_exact():
 
 def test_the_mixture_foretells_every_word_and_adds_up_to_one():
     corpus, n_kw, model = simulated(8, 10, 12), counts_of(5, 10), LDA(5, 0.2, 0.2)
-    theta, phi = fold_in.by_cvb0(learnt(model, n_kw), None, corpus, StepContext(0, 0)), fold_in.word_probabilities(*learnt(model, n_kw))
+    theta = fold_in.by_cvb0(learnt(model, n_kw), None, corpus, StepContext(0, 0))
+    phi = fold_in.word_probabilities(*learnt(model, n_kw))
     table = fold_in.mixture_probability(theta, phi, every_pair(corpus)).reshape(8, 10)
     np.testing.assert_allclose(phi.T, twins.word_probabilities(n_kw, model.beta), rtol=ROUNDING)
     np.testing.assert_allclose(table, theta @ phi.T, rtol=ROUNDING)
