@@ -29,17 +29,14 @@ from workbench.engines.lda.factored import Entropy
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hyperparameters import Learning, SufficientStatistics, learn, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option
+from workbench.engines.lda.interleaved import interleaved_pass
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, topic_counts
 from workbench.errors import Named
-from workbench.kernels.jit import kernel
-from workbench.kernels.lda import collapsed_vb, standard_vb
-from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.simd.lanes import pad_topics, padded
-from workbench.kernels.threads import each_slice, each_task, slice_bounds
-from workbench.kernels.uniforms import GIBBS
+from workbench.kernels.threads import each_task
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
@@ -228,13 +225,13 @@ def step(corpus, model, options, state, context, *, part=svb):
     threshold = threshold_of(options)
     sampled = sampled_of(corpus, threshold)
     n_sampled, mixed = sampled.n_tokens * len(state.topics), sampled.n_pairs < corpus.n_pairs
+    drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
     if options.phases == "interleaved" and mixed:
-        n_moved, info = interleaved_pass(corpus, threshold, state, context, part)
+        n_moved, info = interleaved_pass(corpus, threshold, mean_part(state), chain_of(state, 0), drawn, context)
         scans = [DOCUMENTS]
     else:
         swept = sweep_chains(corpus, options, state, context, mixed) if n_sampled else []
         n_moved, scans = sum(n for n, _ in swept), [scan for _, scan in swept]
-        drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
         mean, info = part.update(corpus, options, threshold, mean_part(state), drawn, context)
         state = type(state)(*mean[:-2], *state[-6:])
     state = learn(corpus, options, state, context, n_sampled > 0, likelihood)
@@ -266,28 +263,6 @@ def moments_for_sampling(options, state) -> tuple:
     if getattr(options, "cg_second_order", False):
         return state[:6]
     return (*state[:3], None, None, None)
-
-
-def interleaved_pass(corpus, threshold, state, context, part) -> tuple[int, dict]:
-    """One canonical pass over all pairs, each by its own rule; returns how many tokens moved, and the numbers of the pass."""
-    variational_before, chain, key = svb.count_before(corpus, threshold), chain_of(state, 0), context.key(GIBBS)
-    collapsed = part is not svb
-    if collapsed:
-        cvb.recount_in_time(corpus, threshold, mean_part(state), context)
-    moments = mean_part(state).moments if collapsed else (*state[:3], None, None, None)
-    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
-    workspace = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
-
-    def work(first, last):
-        return visit_in_order(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *chain[:4],
-            variational_before, state.gamma, *moments, state.n_dk, state.n_wk, state.n_k[:, None],
-            alpha, state.beta, n_topics, key, collapsed, workspace,
-        )
-
-    found = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
-    info = {"updates": len(state.gamma)} | ({"change": max(change for _, change in found)} if collapsed else {})
-    return sum(n_moved for n_moved, _ in found), info
 
 
 def entropy_of(corpus, options, state) -> float:
@@ -387,41 +362,3 @@ def engine(name: str = "svb-cgs") -> Engine:
         fold_in=by_gibbs,
         memory=partial(memory, part=kind.part), idle=idle,
     )
-
-
-@kernel
-def visit_in_order(
-    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k,
-    variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-    alpha, beta, n_topics, key, collapsed, workspace,
-):
-    """Pairs of documents first..last in canonical order: sampled up to the threshold, updated above it.
-
-    Returns how many tokens moved and the largest change of gamma (`collapsed` only).
-    """
-    words_beta, betas = len(mean_wk) * beta, np.full(len(mean_wk), beta)
-    inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
-    cumulative, ends, gamma = np.empty(len(mean_k)), np.zeros(ENDS), np.empty(len(mean_k))
-    n_moved, largest = 0, 0.0
-    for d in range(first, last):
-        for pair in range(indptr[d], indptr[d + 1]):
-            w = words[pair]
-            if counts[pair] <= threshold:
-                n_moved += draw_pair(
-                    tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
-                    alpha, beta, words_beta, inverse, cumulative, ends,
-                )
-                continue
-            if collapsed:
-                changed = collapsed_vb.update_pair(
-                    d, w, counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-                    alpha, betas, words_beta, n_topics, kept, variational_before[pair], workspace,
-                )
-                largest = max(largest, changed)
-            else:
-                standard_vb.update_pair(
-                    d, w, counts[pair], mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k,
-                    alpha, beta, n_topics, kept, variational_before[pair], gamma,
-                )
-            inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
-    return n_moved, largest

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.paths import Paths, chained, paths_of
+from workbench.engines.networks.path_layout import Paths, chained
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.state import FlatPriors, hidden_levels, places_of, priors_of
 from workbench.kernels.networks.field import Field
 from workbench.kernels.networks.vb import Cells

@@ -14,7 +14,8 @@ import numpy as np
 
 from workbench.engines.lda.fold_in import PASSES
 from workbench.engines.networks.field import CompiledNetwork, compile_network
-from workbench.engines.networks.paths import Paths, owners_of
+from workbench.engines.networks.path_layout import Paths
+from workbench.engines.networks.paths import owners_of
 from workbench.engines.networks.posterior import row_shares, word_means
 from workbench.engines.networks.state import hidden_levels, leaf_places, places_of
 from workbench.engines.networks.weights import NO_CHAIN, corpus_numbers, word_numbers

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.paths import Paths, chained, paths_of
+from workbench.engines.networks.path_layout import Paths, chained
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.state import FlatPriors
 from workbench.kernels.lda.gibbs import ENDS
 from workbench.kernels.networks.path_slots import Bands, Numbers, PathSlots, Scratch, Shape

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.paths import Paths, paths_of
+from workbench.engines.networks.path_layout import Paths
+from workbench.engines.networks.paths import paths_of
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.models.networks.variables import learnt_priors, spread
 

@@ -1,0 +1,79 @@
+"""One pass of a hybrid over all pairs in canonical order: each is sampled or updated, by its own rule.
+
+Welling, Teh & Kappen (2008), sec. 4: the tokens of pairs that count at most r are drawn as in `cgs`, the other pairs are
+updated as in `svb` or `cvb`, and every pair sees the counts that the pairs before it left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.engines.lda import cvb, svb
+from workbench.kernels.jit import kernel
+from workbench.kernels.lda import collapsed_vb, standard_vb
+from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
+from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import GIBBS
+
+
+def interleaved_pass(corpus, threshold, mean, chain, drawn, context) -> tuple[int, dict]:
+    """One canonical pass over all pairs, each by its own rule; returns how many tokens moved, and the numbers of the pass.
+
+    mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
+    (chain, …) arrays.
+    """
+    variational_before, collapsed = svb.count_before(corpus, threshold), isinstance(mean, cvb.State)
+    if collapsed:
+        cvb.recount_in_time(corpus, threshold, mean, context)
+    moments = mean.moments if collapsed else (*mean[:3], None, None, None)
+    alpha, n_topics, key = pad_topics(mean.alpha), len(mean.alpha), context.key(GIBBS)
+    workspace = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
+
+    def work(first, last):
+        return visit_in_order(
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *chain[:4],
+            variational_before, mean.gamma, *moments, *drawn, alpha, mean.beta, n_topics, key, collapsed, workspace,
+        )
+
+    found = each_slice(work, slice_bounds(corpus.indptr, len(mean.mean_k)), 1, context.interrupt)
+    info = {"updates": len(mean.gamma)} | ({"change": max(change for _, change in found)} if collapsed else {})
+    return sum(n_moved for n_moved, _ in found), info
+
+
+@kernel
+def visit_in_order(
+    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k,
+    variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
+    alpha, beta, n_topics, key, collapsed, workspace,
+):
+    """Pairs of documents first..last in canonical order: sampled up to the threshold, updated above it.
+
+    Returns how many tokens moved and the largest change of gamma (`collapsed` only).
+    """
+    words_beta, betas = len(mean_wk) * beta, np.full(len(mean_wk), beta)
+    inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
+    cumulative, ends, gamma = np.empty(len(mean_k)), np.zeros(ENDS), np.empty(len(mean_k))
+    n_moved, largest = 0, 0.0
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            w = words[pair]
+            if counts[pair] <= threshold:
+                n_moved += draw_pair(
+                    tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
+                    alpha, beta, words_beta, inverse, cumulative, ends,
+                )
+                continue
+            if collapsed:
+                changed = collapsed_vb.update_pair(
+                    d, w, counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
+                    alpha, betas, words_beta, n_topics, kept, variational_before[pair], workspace,
+                )
+                largest = max(largest, changed)
+            else:
+                standard_vb.update_pair(
+                    d, w, counts[pair], mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k,
+                    alpha, beta, n_topics, kept, variational_before[pair], gamma,
+                )
+            inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
+    return n_moved, largest
