@@ -16,7 +16,7 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda import cvb
 
 initial_mean, init, memory = (partial(each, second_order=False) for each in (cvb.initial_mean, cvb.init, cvb.memory))
-update = cvb.update
+update, likelihood = cvb.update, cvb.likelihood
 
 
 def engine(name: str = "cvb0") -> Engine:
