@@ -1,0 +1,33 @@
+"""A short run of every engine, with what it came to when it was written down: ``python tests/short_runs.py`` writes it anew."""
+
+import json
+from pathlib import Path
+
+import workbench as wb
+from workbench.corpus import Corpus
+from workbench.engines import ENGINES, get_engine
+from workbench.models import LDA
+
+GOLDEN = Path(__file__).parent / "golden" / "short_runs.json"
+CLOCKS = ("elapsed", "cpu_time")
+
+
+def short_run(name: str) -> dict:
+    """The hash of the spec of a run of twelve iterations on twelve documents, and its last numbers by name."""
+    corpus, _ = LDA(4, 0.3, 0.2).simulate(12, 20, 25, 3)
+    authors = tuple((f"author {d % 3}", f"author {3 + d % 2}")[: 1 + d % 2] for d in range(12))
+    corpus = Corpus.from_pairs(
+        corpus.documents, corpus.words, corpus.counts, n_documents=12, n_words=20, name="twelve", authors=authors
+    )
+    train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=1)
+    model = {"model": "author-topic"} if "model" in get_engine(name).model.takes else {}
+    run = wb.fit(train, name, 3, test=test, n_iterations=12, burn_in=3, progress=False, **model)
+    last = run.isel(iteration=-1)
+    numbers = {each: last[each].values.tolist() for each in run.data_vars if run[each].dims[:1] == ("iteration",)}
+    return {
+        "spec_hash": run.attrs["spec_hash"], "final": {each: numbers[each] for each in sorted(numbers) if each not in CLOCKS},
+    }
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text("{\n" + ",\n".join(f'"{name}": {json.dumps(short_run(name))}' for name in ENGINES) + "\n}\n")
