@@ -49,7 +49,7 @@ def test_an_option_is_read_and_hashed_by_its_former_name(thirty_documents):
     assert spec == make_spec(train, "svb-cgs", options={"n_chains": 2}) and spec.options["n_chains"] == 2
     assert RunSpec.from_json(spec.to_json().replace("n_chains", "n_samples")) == spec
     before = {{"n_chains": "n_samples"}.get(name, name): value for name, value in spec.options.items()}
-    assert replace(spec, options=before).hash == spec.hash  # as test_digests shows, that of earlier versions
+    assert replace(spec, options=before).hash == spec.hash  # that of earlier versions
     (planned,), *_ = plan(train, "svb-cgs", options={"n_samples": "2"})
     assert planned.options["n_chains"] == 2
     assert list(grid_axes({"n_samples": [1, 2]}, "svb-cgs")) == ["n_chains"]
