@@ -121,7 +121,7 @@ def test_going_on_says_which_runs_other_kernels_made(desk, reading_of, monkeypat
     names = {"old": True, "new": False, "held": True}
     holds(*(reading_of(name, state="paused" if name == "held" else "stopped") for name in names))
     monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(
-        resume=lambda: None, stop=lambda: None, reader=SimpleNamespace(by_other_kernels=lambda: names[path.name])
+        resume=lambda: None, stop=lambda: None, by_other_kernels=lambda: names[path.name]
     ))
     page.table.chosen = list(names)
     page.steering.press("resume")
@@ -154,7 +154,7 @@ def test_many_runs_that_go_on_stand_in_line(desk, reading_of, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.compare.steering.SLOTS", 2)
     monkeypatch.setattr("workbench.dashboard.compare.steering.enqueue", lambda paths, jobs: lined.append((len(paths), jobs)))
     monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(
-        resume=lambda: resumed.append(path.name), reader=SimpleNamespace(by_other_kernels=lambda: False)
+        resume=lambda: resumed.append(path.name), by_other_kernels=lambda: False
     ))
     holds(reading_of("held", state="paused"), *(reading_of(name, state="stopped") for name in "abc"))
     page.table.chosen = ["held", "a", "b", "c"]
