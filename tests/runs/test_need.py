@@ -24,7 +24,7 @@ from workbench.runs.execution.memory_check import (
     Planned,
     at_a_time,
     check_room,
-    outlook_on_memory,
+    memory_forecast,
     predict_memory,
     unfinished,
 )
@@ -138,8 +138,8 @@ def test_what_runs_take_at_a_time_is_the_sum_of_the_largest(large):
 
 
 def test_an_engine_that_may_find_more_topics_says_so(wide):
-    assert outlook_on_memory([planned(wide, "g-hdp")]).endswith(" of memory, more if more topics are found")
-    assert outlook_on_memory([planned(wide, "cgs")]).endswith(" of memory")
+    assert memory_forecast([planned(wide, "g-hdp")]).endswith(" of memory, more if more topics are found")
+    assert memory_forecast([planned(wide, "cgs")]).endswith(" of memory")
 
 
 def test_a_fit_says_it_where_it_is_large(wide, monkeypatch, capsys):

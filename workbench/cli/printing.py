@@ -114,7 +114,7 @@ def store_path(store: Path | None) -> Path:
 
 def describe(planned: list[Planned], corpus, jobs: int) -> str:
     """One line about planned runs: what, how long, how large on disk and in memory, ``jobs`` at a time."""
-    from workbench.runs.execution.memory_check import outlook_on_memory
+    from workbench.runs.execution.memory_check import memory_forecast
     from workbench.runs.store.create import snapshot_bytes
 
     specs = [each.spec for each in planned]
@@ -125,5 +125,5 @@ def describe(planned: list[Planned], corpus, jobs: int) -> str:
     return (
         f"{labels} on {corpus!r}: {len(specs)} run{'s' * (len(specs) > 1)}, {spec.size_text}{spec.size_text and ', '}"
         f"{spec.n_iterations} iterations, up to {snapshots} snapshots each, {megabytes:,.0f} MB before compression, "
-        f"{outlook_on_memory(planned, jobs)}"
+        f"{memory_forecast(planned, jobs)}"
     )

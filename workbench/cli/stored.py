@@ -123,7 +123,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
 
 
 def _model_rows(spec) -> list[tuple[str, str]]:
-    """Rows of a table about the model: its numbers in one, or what it says of itself."""
+    """Rows of a table about the model: its numbers in one, or its description."""
     described = spec.parts()[1].describe()
     if "levels" in spec.model or not spec.model:
         (first, text), *others = described or [("", "")]

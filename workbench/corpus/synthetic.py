@@ -205,7 +205,7 @@ class DrawnSet:
         return "drawn"
 
     def facts(self) -> dict:
-        """What there is to know of it, as JSON can hold it."""
+        """Name, title and options of the data set, as JSON can hold them."""
         names = ("name", "title", "n_documents", "n_words", "n_tokens", "origin", "options")
         return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
 

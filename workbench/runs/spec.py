@@ -75,7 +75,7 @@ class RunSpec(RunSettings):
         return found
 
     def parts(self, data=None):
-        """(engine, model, options) as objects; with ``data`` the model has what only data tell, as the names of authors."""
+        """(engine, model, options) as objects; with ``data`` the model has what they alone determine (names of authors)."""
         engine = get_engine(self.engine)
         beliefs, options = split_options(engine, _restored(self.options))
         model = engine.model(**_restored(self.model), **beliefs)

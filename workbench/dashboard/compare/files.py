@@ -114,7 +114,7 @@ def _sentences(drawn: Drawn) -> str:
 
 
 def table_file(drawn: Drawn) -> File:
-    """Every record of the lines that are drawn, nothing thinned, as CSV: run, clocks and what is drawn.
+    """Every record of the curves that are drawn, nothing thinned, as CSV: run, clocks and what is drawn.
 
     Of a mean: the label, how many runs, and after each number its standard error (``_se``). Where something is smoothed it
     stands beside what was recorded (``_smoothed``).

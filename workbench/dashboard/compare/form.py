@@ -52,7 +52,7 @@ class Form(Drawn):
             self.menus = menus
 
     def show(self, seen: list[str], told: dict[str, str], unfolded: list[str]) -> None:
-        """Shows these parts, with these texts of headings and folds, these of them open."""
+        """Shows these fields, with these headings, and the folded groups that are to be open."""
         if (seen, told, unfolded) != (self.seen, self.told, self.unfolded):
             self.param.update(seen=seen, told=told, unfolded=unfolded)
 

@@ -107,7 +107,7 @@ class Settings:
         } | {name: field.read() if has.get(name, True) else None for name, field in self.numbers.items()}
 
     def keep_pace(self, readings: list[Reading]) -> None:
-        """The runs of the store tell how long others will take; the newest are first."""
+        """Takes in the runs of the store (newest first), from whose pace the duration of new ones is estimated."""
         pace = paces(readings)
         if pace != self._pace:
             self._pace = pace
@@ -137,7 +137,7 @@ class Settings:
         self.say(sentence, kind)
 
     def refuse(self, error: Exception) -> None:
-        """Start can be pressed again; what is wrong with the corpus is told under its field, all else under the button."""
+        """Enables Start again; shows what is wrong with the corpus under its field, all else under the button."""
         if isinstance(error, CorpusError):
             self._refused = _about_corpus(self._asked), self._placed(mistake_of(error, self._asked["corpus"]))
             self._tell(self._refused[1])
@@ -158,7 +158,7 @@ class Settings:
     # ------------------------------------------------------------------ mistakes
 
     def _look_over(self, name: str) -> None:
-        """After a change: tells what is wrong with that field, and of what was told before what is wrong still."""
+        """After a change: shows what is wrong with that field, and which of the mistakes shown before are there still."""
         found = self._look_ahead()
         self._tell({field: found[field] for field in found if field == name or field in self.form.wrong})
 
@@ -182,7 +182,7 @@ class Settings:
             self.ahead.object = said
 
     def _placed(self, found: dict[str, str]) -> dict[str, str]:
-        """By the field beside which it is told: the corpus may be the path."""
+        """The mistakes by the field beside which each is shown: that of the corpus may be the path."""
         return {"path" if field == "corpus" and self.corpus.value == FILE else field: said for field, said in found.items()}
 
     def _tell(self, found: dict[str, str]) -> None:

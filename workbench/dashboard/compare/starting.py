@@ -13,7 +13,7 @@ from workbench.engines import get_engine
 from workbench.records import Records
 from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.grid import Cell, lay_out
-from workbench.runs.execution.memory_check import outlook_on_memory, unfinished
+from workbench.runs.execution.memory_check import memory_forecast, unfinished
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run
 from workbench.runs.execution.sweep import open_cells
@@ -57,7 +57,7 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
         if run not in begun:
             run.resume()
     enqueue([run.path for run in begun], jobs)
-    memory = outlook_on_memory(coming, jobs) if coming else ""
+    memory = memory_forecast(coming, jobs) if coming else ""
     return started, finished, f"{jobs} at a time, {memory}" if len(started) > jobs else memory, others
 
 

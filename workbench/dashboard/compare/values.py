@@ -12,7 +12,7 @@ SEVERAL = "several with commas between them are a run each"
 
 
 class Field:
-    """A line of text. ``value`` is what it holds; those who `watch` it are told when that changes."""
+    """A line of text. ``value`` is what it holds; callbacks given to `watch` are called when that changes."""
 
     kind = "text"
 

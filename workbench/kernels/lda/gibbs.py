@@ -151,7 +151,7 @@ def draw_topics(
     first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k,
     mean_dk, mean_k, var_dk, var_wk, var_k, alpha, beta, n_topics, key,
 ):
-    """Draws, in canonical order, every token of the given pairs of documents first..last.
+    """Draws, in canonical order, the topic of every token of the given pairs of documents first..last.
 
     topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are
     padded and changed in place; returns how many tokens changed topic. The mean part of a word is within n_wk, which

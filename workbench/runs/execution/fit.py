@@ -13,7 +13,7 @@ from workbench.corpus import Corpus
 from workbench.engines import any_with
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
-from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, outlook_on_memory, unfinished
+from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, memory_forecast, unfinished
 from workbench.runs.execution.run import Run, default_store, extend, find_run, warn_of_other_kernels
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import initial_position, iterate
@@ -114,7 +114,7 @@ def run_specs(specs: list[RunSpec], corpus: Corpus, test: Corpus | None, store, 
     if progress:
         warn_of_idle_threads(specs)
         if at_a_time(planned, 1, stored) >= LARGE:
-            print(f"takes {outlook_on_memory(planned, stored=stored)}", file=sys.stderr)
+            print(f"takes {memory_forecast(planned, stored=stored)}", file=sys.stderr)
     for spec in specs:
         yield _run(spec, corpus, test, store, progress)
 

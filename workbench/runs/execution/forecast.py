@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from workbench.runs.execution.control import MemoryControl
 from workbench.runs.execution.grid import Cell
-from workbench.runs.execution.memory_check import outlook_on_memory, state_bytes
+from workbench.runs.execution.memory_check import memory_forecast, state_bytes
 from workbench.runs.execution.run import Run
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
@@ -33,7 +33,7 @@ def forecast(cells: list[Cell], runs: list[Run], jobs: int) -> str:
         return text
     kinds = _kinds(coming)
     text += f"; up to {sum(_bytes(coming, alike) for alike in kinds) / 2**20:,.0f} MB on disk"
-    text += f", {outlook_on_memory([cell.planned for cell in coming.values()], jobs)}"
+    text += f", {memory_forecast([cell.planned for cell in coming.values()], jobs)}"
     seconds = _seconds(coming, kinds, jobs)
     return text if seconds is None else f"{text}; about {duration(seconds)}, {jobs} at a time"
 

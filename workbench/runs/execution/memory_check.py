@@ -1,4 +1,4 @@
-"""Memory that runs will take, and the sentence where there is less; predicted before anything is made.
+"""Predicts the memory that runs will take, and refuses those that do not fit, before anything is made.
 
 What a run takes at its peak is predicted from sizes alone::
 
@@ -92,7 +92,7 @@ def state_bytes(spec: RunSpec, train: Corpus) -> int:
 # ---------------------------------------------------------------------- what is said, and what is refused
 
 
-def outlook_on_memory(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
+def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
     """What runs take, the largest ``jobs`` of them at a time: as in "about 1.2 GB of memory"."""
     grows = any(run.spec.parts()[0].grows for run in planned)
     more = ", more if more topics are found" if grows else ""

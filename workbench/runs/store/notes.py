@@ -207,7 +207,7 @@ def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
 
 
 def _text(what: str, text, longest: int, lines: bool = False) -> str:
-    """The text without blanks around it, on one line unless it may have several; or a sentence."""
+    """The text without blanks around it, on one line unless it may have several; raises where it is too long or no text."""
     if not isinstance(text, str):
         raise NoteError(f"{what} is text; got {type(text).__name__}")
     text = "\n".join(text.strip().splitlines()) if lines else " ".join(text.split())
