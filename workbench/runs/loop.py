@@ -69,7 +69,7 @@ class Control(Protocol):
     def stopping(self) -> bool: ...       # is a stop wanted?
 
 
-Watch = Callable[[Position, dict], None]
+OnIteration = Callable[[Position, dict], None]
 """Called after every iteration with the position and its perplexities."""
 
 
@@ -81,13 +81,8 @@ def initial_position(spec: RunSpec, train: Corpus, test: Corpus | None) -> Posit
 
 
 def iterate(
-    spec: RunSpec,
-    train: Corpus,
-    test: Corpus | None,
-    position: Position,
-    sink: Sink,
-    control: Control,
-    watch: Watch | None = None,
+    spec: RunSpec, train: Corpus, test: Corpus | None, position: Position, sink: Sink, control: Control,
+    on_iteration: OnIteration | None = None,
 ) -> Position:
     """Runs from a position to the end of the spec, until its rule says that it has settled, or until stopped.
 
@@ -119,8 +114,8 @@ def iterate(
         sink.checkpoint(position, now=resting)
         if settled:
             sink.settle(position.iteration)
-        if watch:
-            watch(position, scores)
+        if on_iteration:
+            on_iteration(position, scores)
         if resting:
             control.rest()
     return position

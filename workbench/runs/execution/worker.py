@@ -19,7 +19,7 @@ from workbench.corpus import Corpus
 from workbench.runs.execution.control import StoreControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import Planned, check_room
-from workbench.runs.loop import Stopped, Watch, iterate
+from workbench.runs.loop import OnIteration, Stopped, iterate
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import FAILED, FINISHED, RUNNING, STOPPED, WAITING, request, requested, set_state
@@ -29,7 +29,7 @@ SLOTS = max(4, os.cpu_count() or 1)
 """Workers of one store that compute at a time; the others wait until one of them ends."""
 
 
-def carry_on(path: Path, on_iteration: Watch | None = None, keep_request: bool = False, corpora: tuple | None = None) -> bool:
+def carry_on(path: Path, on_iteration: OnIteration | None = None, keep_request: bool = False, corpora: tuple | None = None) -> bool:
     """Takes a run from its last checkpoint to its end, in this process; True when it got there.
 
     Ctrl-C and SIGTERM end it cleanly after the step. An earlier request to pause or stop is cancelled, unless
