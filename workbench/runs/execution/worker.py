@@ -29,7 +29,9 @@ SLOTS = max(4, os.cpu_count() or 1)
 """Workers of one store that compute at a time; the others wait until one of them ends."""
 
 
-def carry_on(path: Path, on_iteration: OnIteration | None = None, keep_request: bool = False, corpora: tuple | None = None) -> bool:
+def carry_on(
+    path: Path, on_iteration: OnIteration | None = None, keep_request: bool = False, corpora: tuple | None = None,
+) -> bool:
     """Takes a run from its last checkpoint to its end, in this process; True when it got there.
 
     Ctrl-C and SIGTERM end it cleanly after the step. An earlier request to pause or stop is cancelled, unless
