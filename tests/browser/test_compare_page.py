@@ -179,7 +179,7 @@ def test_a_gibbs_sampler_of_the_hdp_finds_topics_while_it_is_watched(url, new_pa
     asked = {"engines": "g-hdp", "n_topics": 1, "n_iterations": LONG, "corpus": FILE, "path": texts, "measure": "active"}
     page = new_page(f"{url}?{urlencode(asked)}")
     assert not page.get_by_label("alpha", exact=True).is_visible()
-    press(page, "Priors: as usual")
+    press(page, "Priors: defaults")
     page.get_by_label("gamma: shape").wait_for()
     fill(page, "gamma: shape", 40)
     page.get_by_role("button", name="Priors: gamma: shape 40", expanded=True).wait_for()
@@ -220,7 +220,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     fill(page, "Path of the corpus", texts)
     for engine in ("svb", "cvb", "cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
-    press(page, "Options: as usual")
+    press(page, "Options: defaults")
     page.get_by_label("Schedule").select_option("sequential")
     typed = {
         "r": "inf", "Chains": 2, "Topics K": 3, "alpha": 0.2, "beta": 0.3, "Iterations": 40, "Seed": 5, "Number of seeds": 2,
@@ -300,7 +300,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url
     fill(page, "Path of the corpus", texts)
     for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
-    press(page, "Preparation: as usual")
+    press(page, "Preprocessing: defaults")
     page.get_by_label("Singletons").select_option("out of training")
     for label, value in {"Vocabulary": 5, "Topics K": 2, "Iterations": 12}.items():
         fill(page, label, value)
@@ -317,7 +317,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url
     assert other.get_by_label("Vocabulary").input_value() == "5"
     assert other.get_by_label("Singletons").input_value() == "out of training"
 
-    press(page, "Options: as usual")
+    press(page, "Options: defaults")
     page.get_by_label("Start from").select_option(path.name)
     press(page, "Start")
     (warm,) = until(lambda: {one for one in store.iterdir() if not one.name.startswith(".")} - before - {path}, "it is made")
@@ -414,7 +414,7 @@ WRONG = (
 def test_wrong_input_is_told_in_one_sentence_under_its_field_and_starts_nothing(url, new_page, store, finished):
     page = new_page(url)
     before = {path.name for path in store.iterdir()}
-    press(page, "Preparation: as usual")
+    press(page, "Preprocessing: defaults")
     for label, wrong, said in WRONG:
         if label == "Path of the corpus":
             page.get_by_label("Corpus", exact=True).select_option(FILE)

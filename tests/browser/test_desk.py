@@ -154,7 +154,7 @@ def test_several_values_make_a_sweep_that_waits_in_line(url, new_page, store, tm
     fill(page, "Path of the corpus", text)
     for engine in ("svb", "cvb", "cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
-    press(page, "Options: as usual")
+    press(page, "Options: defaults")
     for label, value in {"Topics K": "2, 3", "r": "0, inf", "Iterations": 6, "Runs at a time": 1}.items():
         fill(page, label, value)
     page.get_by_text("4 runs, 1 at a time and the others in line.").wait_for()

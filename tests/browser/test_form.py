@@ -13,7 +13,7 @@ from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.ending import read_spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-FOLDS = ("Preparation", "Options", "Priors")
+FOLDS = ("Preprocessing", "Options", "Priors")
 FIRST = ("corpus", "path", "engines", "model")
 """Fields that others need to be seen."""
 
@@ -37,8 +37,8 @@ def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page)
         page.get_by_label(engine, exact=True).check()
     page.get_by_label("Network", exact=True).select_option("pachinko")
     for fold in FOLDS:
-        press(page, f"{fold}: as usual")
-        page.get_by_role("button", name=f"{fold}: as usual", expanded=True).wait_for()
+        press(page, f"{fold}: defaults")
+        page.get_by_role("button", name=f"{fold}: defaults", expanded=True).wait_for()
     unusual = {name: typed for name, (typed, *_) in (OPTIONS | REST).items() if name not in FIRST} | {"seeds": "3", "jobs": "2"}
     assert {*unusual, *FIRST, "start"} == {*fields}
     for name, typed in unusual.items():
@@ -49,7 +49,7 @@ def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page)
         until(lambda heard=heard, name=name: page.evaluate(heard) == written(fields[name].value), f"{name} is heard")
     for fold in FOLDS:
         page.get_by_role("button", name=f"{fold}: ", expanded=True).click()
-        assert "as usual" not in page.get_by_role("button", name=f"{fold}: ", expanded=False).inner_text()
+        assert "defaults" not in page.get_by_role("button", name=f"{fold}: ", expanded=False).inner_text()
 
 
 def test_a_file_of_ones_own_is_read_when_the_form_has_told_what_it_needs(url, new_page, store, tmp_path):
@@ -93,8 +93,8 @@ def test_start_is_in_sight_at_once_and_stays_there_beside_what_is_unfolded(url, 
 
     assert seen()
     for fold in FOLDS:
-        press(page, f"{fold}: as usual")
-        page.get_by_role("button", name=f"{fold}: as usual", expanded=True).wait_for()
+        press(page, f"{fold}: defaults")
+        page.get_by_role("button", name=f"{fold}: defaults", expanded=True).wait_for()
         assert seen()
     page.get_by_label("Corpus", exact=True).scroll_into_view_if_needed()
     assert seen()

@@ -110,18 +110,18 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told():
 
 def test_what_is_asked_for_first_is_seen_and_the_rest_is_folded():
     numbers = ["Topics K", "Iterations", "Seed", "Number of seeds", "r", "alpha", "beta", "Test share"]
-    folds = ["Options: as usual", "Priors: as usual"]
-    assert shown(Settings()) == ["Corpus", "Preparation: as usual", "Engines", "Engines", *numbers, *folds]
+    folds = ["Options: defaults", "Priors: defaults"]
+    assert shown(Settings()) == ["Corpus", "Preprocessing: defaults", "Engines", "Engines", *numbers, *folds]
 
 
 def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_which_are_unusual():
     form = Settings()
     form.engines.value = ["cgs", "g-hdp"]
-    assert "Priors: as usual" in shown(form) and "Learn alpha" not in shown(form) and form.form.unfolded == []
+    assert "Priors: defaults" in shown(form) and "Learn alpha" not in shown(form) and form.form.unfolded == []
     fold(form, "priors")
     seen = shown(form)
     assert form.form.unfolded == ["fold:priors"]
-    assert seen[seen.index("Priors: as usual") + 1 :][:3] == ["cgs", "Learn alpha", "Form of alpha"]
+    assert seen[seen.index("Priors: defaults") + 1 :][:3] == ["cgs", "Learn alpha", "Form of alpha"]
     assert seen[seen.index("g-hdp") + 1 :][:3] == ["alpha in all", "beta in all", "gamma"]
     assert "Learn tau" not in seen
     form.engines.value = ["cv-hdp"]
@@ -131,7 +131,7 @@ def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_whic
     fold(form, "priors")
     assert "Priors: Learn alpha maximised, Form of alpha symmetric" in shown(form) and "Learn alpha" not in shown(form)
     form.engines.value = ["g-hdp"]
-    assert "Priors: as usual" in shown(form)
+    assert "Priors: defaults" in shown(form)
 
 
 def test_what_is_unusual_of_the_rest_is_told_where_it_is_folded_as_a_link_may_have_it():
@@ -141,7 +141,7 @@ def test_what_is_unusual_of_the_rest_is_told_where_it_is_folded_as_a_link_may_ha
     for name, text in link.items():
         assert take(form.fields()[name], text)
     seen = shown(form)
-    assert "Preparation: Vocabulary 2000" in seen
+    assert "Preprocessing: Vocabulary 2000" in seen
     assert "Options: Start from a-run, Runs at a time 2, Phases interleaved, Variance terms yes" in seen
     form.engines.value = ["cgs"]
     assert "Options: Start from a-run, Runs at a time 2" in shown(form)
@@ -178,10 +178,10 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     form.engines.value = ["svb", "cgs", "cvb0", "svb-cgs"]
     fold(form, "options")
     seen = shown(form)
-    assert seen[seen.index("Options: as usual") + 1 :] == [
+    assert seen[seen.index("Options: defaults") + 1 :] == [
         "Start from", "Runs at a time", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
         "cvb0", "Precision", "svb-cgs", "Chains", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
-        "Priors: as usual",
+        "Priors: defaults",
     ]
 
 
@@ -207,7 +207,7 @@ def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get
     form.corpus.value = "kos"
     assert "set WORKBENCH_DATA" in shown(form)[1] and "docword.kos.txt.gz" in shown(form)[1]
     form.corpus.value = "docstrings"
-    assert shown(form)[1] == "Preparation: as usual"
+    assert shown(form)[1] == "Preprocessing: defaults"
 
 
 def test_what_is_to_be_done_to_the_corpus_is_handed_over():
@@ -244,10 +244,10 @@ def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_diffe
     form.reading["text"].value = "body"
     assert form.values()["read"] == {} and not any(field.visible for field in form.reading.values())
     form.corpus.value = FILE
-    assert shown(form)[:5] == ["Corpus", "Path of the corpus", "Read as", "Text column", "Preparation: as usual"]
+    assert shown(form)[:5] == ["Corpus", "Path of the corpus", "Read as", "Text column", "Preprocessing: defaults"]
     form.reading["title"].value, form.reading["stop_words"].value, form.reading["min_documents"].value = "", None, 0
     assert form.values()["read"] == {"text": "body", "title": None, "stop_words": None, "min_documents": 0}
-    assert "Preparation: Title column empty, Stop words none, Min. documents 0" in shown(form)
+    assert "Preprocessing: Title column empty, Stop words none, Min. documents 0" in shown(form)
     assert tuple(form.reading["format"].options.values()) == (None, *FORMATS)
 
 

@@ -39,7 +39,7 @@ from workbench.runs.spec import PRIORS, model_fields
 NOT_STARTED = "Nothing is started; mend what is marked."
 ALWAYS = ("format", "text")
 """How a file is read, unfolded."""
-FOLDS = {"fold:corpus": "Preparation", "fold:options": "Options", "fold:priors": "Priors"}
+FOLDS = {"fold:corpus": "Preprocessing", "fold:options": "Options", "fold:priors": "Priors"}
 
 
 class Settings:
@@ -229,7 +229,7 @@ class Settings:
             offered = [name for name in names if name not in idle]
             changed = [f"{fields[name].label} {fields[name].shown() or 'empty'}" for name in offered if self._is_unusual(name)]
             if offered:
-                told[fold] = f"{FOLDS[fold]}: {', '.join(changed) or 'as usual'}"
+                told[fold] = f"{FOLDS[fold]}: {', '.join(changed) or 'defaults'}"
             if fold not in self._unfolded:
                 idle.update(names)
         for name in idle:
