@@ -25,7 +25,7 @@ class Learnt(NamedTuple):
 def learnt_of(run: xr.Dataset) -> Learnt | None:
     """What the last snapshot of a run has learnt; None where its model is no network."""
     network = model_of(run)
-    if not isinstance(network, Network):
+    if not hasattr(network, "levels"):  # no network
         return None
     last, alphas = last_snapshot(run), initial_alphas(network)
     counts = {
