@@ -40,6 +40,14 @@ def records() -> Records:
     return Records.from_columns(cells, "two")
 
 
+def write_csv(records: Records, path: Path) -> None:
+    """Writes complete records as CSV, a row for each."""
+    rows = [",".join(records.fields)]
+    for values, n in zip(records.values, records.multiplicities, strict=True):
+        rows += [",".join(records.levels[f][value] for f, value in enumerate(values))] * int(n)
+    path.write_text("\n".join(rows) + "\n")
+
+
 def test_it_runs_in_memory_and_finds_the_classes(records):
     train, test = hold_out_cells(records, 0.1, seed=0)
     ds = wb.fit(train, ENGINE, test=test, n_iterations=40, options={"n_classes": 2}, progress=False)
@@ -80,10 +88,7 @@ def test_a_run_that_is_killed_in_the_middle_goes_on_with_the_same_bits(records, 
 
 def test_the_command_line_runs_it_from_a_file_and_shows_it(records, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    rows = [",".join(records.fields)]
-    for values, n in zip(records.values, records.multiplicities, strict=True):
-        rows += [",".join(records.levels[f][value] for f, value in enumerate(values))] * int(n)
-    Path("two.csv").write_text("\n".join(rows) + "\n")
+    write_csv(records, Path("two.csv"))
     assert main(["fit", "two.csv", "-e", ENGINE, "-n", "20", "-o", "n_classes=3", "--json", "-q"]) == 0
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["name"].startswith("two-latent-class-em-classes3-") and run["state"] == "finished"
@@ -118,10 +123,7 @@ def test_its_curve_is_on_the_compare_page_and_the_topics_page_says_that_there_ar
     TopicsPage(stored.parent)
 
 
-def test_the_form_of_the_page_starts_it_from_a_file(records, tmp_path, monkeypatch):
-    rows = [",".join(records.fields)]
-    for values, n in zip(records.values, records.multiplicities, strict=True):
-        rows += [",".join(records.levels[f][value] for f, value in enumerate(values))] * int(n)
-    (tmp_path / "two.csv").write_text("\n".join(rows) + "\n")
+def test_the_form_of_the_page_reads_a_file_as_the_data_that_its_engine_infers_from(records, tmp_path):
+    write_csv(records, tmp_path / "two.csv")
     found = data_of(tmp_path / "two.csv", {"text": "f0"}, ENGINE)
     assert found.content_hash == records.content_hash
