@@ -126,7 +126,7 @@ def normal(stream):
 
 @inlined
 def gamma_above(stream, d, step):
-    """(the stream as it goes on, a gamma number of shape d + 1/3 and scale 1), with step = 1 / sqrt(9 d), for shapes above 1/3."""
+    """(the stream as it goes on, a gamma number of shape d + 1/3 > 1/3 and scale 1), where step = 1 / sqrt(9 d)."""
     while True:
         stream, x = normal(stream)
         root = 1.0 + step * x
@@ -140,7 +140,7 @@ def gamma_above(stream, d, step):
 
 @aside
 def gamma(stream, shape):
-    """(the stream as it goes on, a gamma number of scale 1), for any shape above 0; below 1 by Gamma(shape + 1) U^(1 / shape)."""
+    """(the stream as it goes on, a gamma number of scale 1); shapes below 1 by Gamma(shape + 1) U^(1 / shape)."""
     d = shape + (2.0 / 3.0 if shape < 1.0 else -1.0 / 3.0)
     stream, drawn = gamma_above(stream, d, 1.0 / math.sqrt(9.0 * d))
     if shape < 1.0:
