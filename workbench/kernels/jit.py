@@ -134,3 +134,8 @@ def inlined(function) -> Part:
 def aside(function) -> Part:
     """Decorator of a compiled function that kernels seldom need: called, not inlined."""
     return Part(function, targetoptions=dict(PART_OPTIONS))
+
+
+def fused(function) -> Part:
+    """Decorator of a compiled function that kernels call for sums of products: each product is added with one rounding."""
+    return Part(function, targetoptions=PART_OPTIONS | {"fastmath": {"contract"}})

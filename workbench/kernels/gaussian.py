@@ -1,0 +1,179 @@
+"""Draws from Gaussians in information form, and of their mean and covariance, inside compiled sweeps.
+
+    x ~ N(J^-1 h, J^-1):   U'U = J,  U'y = h,  U x = y + z,  z ~ N(0, I)                                spec 0.1
+    mu, Sigma ~ NIW(m, kappa, nu, Psi):  Sigma ~ IW(nu, Psi),  mu | Sigma ~ N(m, Sigma / kappa)         spec 0.2
+
+The Cholesky factor is U, upper triangular, so that all inner loops run along rows. No BLAS: the bits depend neither on its
+version nor on its threads.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.jit import aside, fused, kernel
+from workbench.kernels.variates import gamma, normal, stream_of
+
+
+@fused
+def _factor_rows(a, first, last):
+    """Rows first..last of the factor, from rows to which all earlier ones have been applied."""
+    for i in range(first, last):
+        inverse = 1.0 / math.sqrt(a[i, i])
+        for j in range(i, len(a)):
+            a[i, j] *= inverse
+        for q in range(i + 1, last):
+            factor = a[i, q]
+            for j in range(q, len(a)):
+                a[q, j] -= factor * a[i, j]
+
+
+@fused
+def factor(a):
+    """Replaces the upper triangle of a positive definite matrix (row, column) by U, where U'U = a; NaN where it is none.
+
+    Four rows at a time are finished and taken from all later ones, which are loaded two at a time.
+    """
+    n, k = len(a), 0
+    while k + 4 <= n:
+        _factor_rows(a, k, k + 4)
+        u0, u1, u2, u3 = a[k], a[k + 1], a[k + 2], a[k + 3]
+        i = k + 4
+        while i + 2 <= n:
+            f0, f1, f2, f3 = u0[i], u1[i], u2[i], u3[i]
+            g0, g1, g2, g3 = u0[i + 1], u1[i + 1], u2[i + 1], u3[i + 1]
+            row, next_row = a[i], a[i + 1]
+            for j in range(i, n):
+                row[j] = row[j] - f0 * u0[j] - f1 * u1[j] - f2 * u2[j] - f3 * u3[j]
+                next_row[j] = next_row[j] - g0 * u0[j] - g1 * u1[j] - g2 * u2[j] - g3 * u3[j]
+            i += 2
+        if i < n:
+            row = a[i]
+            row[i] = row[i] - u0[i] * u0[i] - u1[i] * u1[i] - u2[i] * u2[i] - u3[i] * u3[i]
+        k += 4
+    _factor_rows(a, k, n)
+
+
+@fused
+def solve_transposed(u, x):
+    """Replaces x (row,) by y, where U'y = x."""
+    for k in range(len(x)):
+        x[k] /= u[k, k]
+        for j in range(k + 1, len(x)):
+            x[j] -= x[k] * u[k, j]
+
+
+@fused
+def solve(u, y):
+    """Replaces y (row,) by x, where U x = y."""
+    n = len(y)
+    for k in range(n - 1, -1, -1):
+        first, second, third, fourth, j = 0.0, 0.0, 0.0, 0.0, k + 1
+        while j + 4 <= n:
+            first += u[k, j] * y[j]
+            second += u[k, j + 1] * y[j + 1]
+            third += u[k, j + 2] * y[j + 2]
+            fourth += u[k, j + 3] * y[j + 3]
+            j += 4
+        for i in range(j, n):
+            first += u[k, i] * y[i]
+        y[k] = (y[k] - ((first + second) + (third + fourth))) / u[k, k]
+
+
+@aside
+def draw_gaussian(stream, precision, h):
+    """Replaces h (dim,) by a draw from N(precision^-1 h, precision^-1), and the matrix by its factor; returns the stream."""
+    factor(precision)
+    solve_transposed(precision, h)
+    for k in range(len(h)):
+        stream, z = normal(stream)
+        h[k] += z
+    solve(precision, h)
+    return stream
+
+
+@fused
+def _add_products(total, rows, centre, row):
+    """Adds the upper triangle of sum over rows of (row - centre)(row - centre)'; `row` is scratch."""
+    n = len(centre)
+    for d in range(len(rows)):
+        for i in range(n):
+            row[i] = rows[d, i] - centre[i]
+        for i in range(n):
+            for j in range(i, n):
+                total[i, j] += row[i] * row[j]
+
+
+@kernel
+def niw_posterior(rows, mean, kappa, nu, scale):
+    """The parameters (mean, kappa, nu, scale) of a normal-inverse-Wishart, given rows (row, dim) drawn from the Gaussian.
+
+    scale (dim, dim) is returned symmetric. With no rows the prior comes back.
+    """
+    n_rows, n = rows.shape
+    centre, scratch = np.zeros(n), np.empty(n)
+    for d in range(n_rows):
+        centre += rows[d]
+    centre /= max(n_rows, 1)
+    total, weight = scale.copy(), kappa * n_rows / (kappa + n_rows)
+    _add_products(total, rows, centre, scratch)
+    for i in range(n):
+        for j in range(i, n):
+            total[i, j] += weight * (centre[i] - mean[i]) * (centre[j] - mean[j])
+            total[j, i] = total[i, j]
+    return (kappa * mean + n_rows * centre) / (kappa + n_rows), kappa + n_rows, nu + n_rows, total
+
+
+@kernel
+def draw_niw(mean, kappa, nu, scale, key):
+    """(mu, Sigma, its inverse) from a normal-inverse-Wishart of dimension n, nu > n - 1, by Bartlett's decomposition.
+
+    With LL' = scale and A lower triangular, A_ii^2 ~ chi^2 of nu - i, A_ij ~ N(0, 1):  M = L A^-T,  Sigma = M M',
+    Sigma^-1 = N'N with N = A'L^-1.
+    """
+    n, stream = len(mean), stream_of(key, 0)
+    u = scale.copy()  # its factor, L'
+    factor(u)
+    a = np.zeros((n, n))
+    for i in range(n):
+        stream, half = gamma(stream, 0.5 * (nu - i))
+        a[i, i] = math.sqrt(2.0 * half)
+        for j in range(i):
+            stream, a[i, j] = normal(stream)
+    m = np.zeros((n, n))  # M', row after row: A M' = L'
+    inverse = np.zeros((n, n))  # L^-T, row after row from the last: U L^-T = I
+    for i in range(n):
+        for j in range(i, n):
+            m[i, j] = u[i, j]
+        for k in range(i):
+            for j in range(n):
+                m[i, j] -= a[i, k] * m[k, j]
+        for j in range(n):
+            m[i, j] /= a[i, i]
+    for i in range(n - 1, -1, -1):
+        inverse[i, i] = 1.0
+        for k in range(i + 1, n):
+            for j in range(k, n):
+                inverse[i, j] -= u[i, k] * inverse[k, j]
+        for j in range(i, n):
+            inverse[i, j] /= u[i, i]
+    root = np.zeros((n, n))  # N' = L^-T A
+    for i in range(n):
+        for k in range(i, n):
+            for j in range(k + 1):
+                root[i, j] += inverse[i, k] * a[k, j]
+    mu, sigma, precision = mean.copy(), np.zeros((n, n)), np.zeros((n, n))
+    for k in range(n):
+        stream, z = normal(stream)
+        for i in range(n):
+            mu[i] += m[k, i] * z / math.sqrt(kappa)
+            for j in range(n):
+                sigma[i, j] += m[k, i] * m[k, j]
+    for i in range(n):
+        for j in range(i, n):
+            total = 0.0
+            for k in range(n):
+                total += root[i, k] * root[j, k]
+            precision[i, j] = total
+            precision[j, i] = total
+    return mu, sigma, precision
