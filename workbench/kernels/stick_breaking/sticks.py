@@ -1,0 +1,102 @@
+"""The stick-breaking map between K - 1 real numbers (sticks) and K probabilities, and what goes with it.
+
+    pi_k = sigma(psi_k) prod_{j<k} sigma(-psi_j),  pi_K = prod_j sigma(-psi_j),  sigma(u) = 1 / (1 + e^-u)        spec A.1
+    Mult(x | N, pi) = prod_k C(N_k, x_k) sigma(psi_k)^x_k sigma(-psi_k)^(N_k - x_k),  N_k = sum_{j>=k} x_j        spec A.2
+
+Linderman, Johnson & Adams (2015), eq. 5-9 and appendix A. The last axis is that of the categories; with one category there
+is no stick, and the arrays of sticks are empty. Logarithms are natural and exact where probabilities underflow.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import betaln, gammaln, log_expit, polygamma
+from scipy.special import psi as digamma
+
+from workbench.kernels.jit import aside
+
+
+def log_probabilities(sticks) -> np.ndarray:
+    """log pi (..., category) of sticks (..., category - 1)."""
+    sticks = np.asarray(sticks, dtype=float)
+    before = np.zeros((*sticks.shape[:-1], sticks.shape[-1] + 1))
+    np.cumsum(log_expit(-sticks), axis=-1, out=before[..., 1:])
+    before[..., :-1] += log_expit(sticks)
+    return before
+
+
+def probabilities(sticks) -> np.ndarray:
+    """pi (..., category) of sticks (..., category - 1)."""
+    return np.exp(log_probabilities(sticks))
+
+
+def sticks_of(log_probability) -> np.ndarray:
+    """The sticks (..., category - 1) of log pi (..., category); plus or minus infinity where a probability is 0.
+
+    The rest of the stick is summed from the back, which keeps all digits.
+    """
+    logs = np.asarray(log_probability, dtype=float)
+    rest = np.logaddexp.accumulate(logs[..., ::-1], axis=-1)[..., ::-1]
+    with np.errstate(invalid="ignore"):  # 0 of a rest of 0: no stick is wrong, and 0 is one
+        return np.nan_to_num(logs[..., :-1] - rest[..., 1:], nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+
+def log_jacobian(sticks) -> np.ndarray:
+    """log |d pi_1..K-1 / d psi| (...): the sum of log pi_k + log sigma(-psi_k) over the sticks."""
+    return (log_probabilities(sticks)[..., :-1] + log_expit(-np.asarray(sticks, dtype=float))).sum(axis=-1)
+
+
+def remaining(counts) -> np.ndarray:
+    """N_k (..., category - 1): the counts of category k and of all later ones."""
+    return np.cumsum(np.asarray(counts)[..., ::-1], axis=-1)[..., ::-1][..., :-1]
+
+
+def kappa(counts) -> np.ndarray:
+    """kappa_k = x_k - N_k / 2 (..., category - 1), what the counts add to the information vector of the sticks."""
+    return np.asarray(counts)[..., :-1] - 0.5 * remaining(counts)
+
+
+def log_multinomial(counts, sticks) -> np.ndarray:
+    """log Mult(x | N, pi(psi)) (...), coefficient included, of counts (..., category) and sticks (..., category - 1)."""
+    counts, sticks = np.asarray(counts), np.asarray(sticks, dtype=float)
+    n, x = remaining(counts), counts[..., :-1]
+    seen = x * log_expit(np.where(x > 0, sticks, 0.0)) + (n - x) * log_expit(np.where(n > x, -sticks, 0.0))  # 0 log 0 = 0
+    return gammaln(counts.sum(axis=-1) + 1.0) - gammaln(counts + 1.0).sum(axis=-1) + seen.sum(axis=-1)
+
+
+def dirichlet_moments(alpha) -> tuple[np.ndarray, np.ndarray]:
+    """(mean, variance), each (..., category - 1), of the sticks of pi ~ Dirichlet(alpha); they are independent."""
+    first, rest = np.asarray(alpha, dtype=float)[..., :-1], remaining(alpha) - np.asarray(alpha)[..., :-1]
+    return digamma(first) - digamma(rest), polygamma(1, first) + polygamma(1, rest)
+
+
+def log_density_of_sticks(sticks, alpha) -> np.ndarray:
+    """log p(psi) (...) of the sticks of pi ~ Dirichlet(alpha)."""
+    first, rest = np.asarray(alpha, dtype=float)[..., :-1], remaining(alpha) - np.asarray(alpha)[..., :-1]
+    sticks = np.asarray(sticks, dtype=float)
+    return (first * log_expit(sticks) + rest * log_expit(-sticks) - betaln(first, rest)).sum(axis=-1)
+
+
+def log_density_of_probabilities(log_probability, mean, covariance) -> np.ndarray:
+    """log p(pi_1..K-1) (...) where the sticks are Gaussian with a mean (stick,) and a covariance (stick, stick)."""
+    sticks = sticks_of(log_probability)
+    root = np.linalg.cholesky(covariance)
+    white = np.linalg.solve(root, np.moveaxis(np.atleast_2d(sticks - mean), -1, 0)).reshape(-1, *sticks.shape[:-1])
+    gaussian = -0.5 * ((white**2).sum(axis=0) + len(mean) * math.log(2 * math.pi)) - np.log(np.diag(root)).sum()
+    return gaussian - log_jacobian(sticks)
+
+
+@aside
+def _log_sigma(u):
+    return -math.log1p(math.exp(-u)) if u > 0.0 else u - math.log1p(math.exp(u))
+
+
+@aside
+def break_stick(sticks, theta):
+    """Writes the probabilities (category,) of sticks (category - 1,) into theta, in compiled code."""
+    log_rest = 0.0
+    for k in range(len(sticks)):
+        log_broken = _log_sigma(-sticks[k])
+        theta[k] = math.exp(log_rest + log_broken + sticks[k])  # log sigma(u) = log sigma(-u) + u
+        log_rest += log_broken
+    theta[len(sticks)] = math.exp(log_rest)
