@@ -1,14 +1,13 @@
-"""Inputs of documents (named real covariates) and the sequences in which documents stand: checks and reading.
+"""Inputs of documents (named real covariates) and the sequences in which documents stand: the checks of a `Corpus`.
 
-Files give them in columns that the caller names; a `Corpus` checks them. Positions are whole numbers that order the documents
-of a sequence; they may have gaps, as years without a document do, and none may stand twice in a sequence.
+Positions are whole numbers that order the documents of a sequence; they may have gaps, as years without a document do, and
+none may stand twice in a sequence.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import NamedTuple
 
@@ -102,55 +101,3 @@ def by_sequence(sequence: tuple[tuple[str, int], ...]) -> BySequence:
     order = np.lexsort((np.array([position for _, position in sequence], np.int64), of_document))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(of_document, minlength=len(ids)))])
     return BySequence(tuple(ids), sealed(indptr), sealed(order))
-
-
-def read_covariates(
-    inputs: Sequence[str], sequence: str | None, position: str | None, column: Callable[[str, str], Sequence],
-    where: Callable[[int], str],
-) -> dict:
-    """The inputs and the sequence of documents, as fields of a Corpus, from columns or fields of a file.
-
-    Parameters
-    ----------
-    inputs, sequence, position : the names of the columns
-        Without ``position`` the documents of a sequence stand in it as they do in the file.
-    column(what, name) : (row,) values as they stand in the file
-    where(row) : file and line, for the sentence about a value that is no number
-    """
-    about = {}
-    if inputs:
-        about["inputs"] = {name: _numbers(column("inputs", name), name, where) for name in inputs}
-    if position is not None and sequence is None:
-        raise DataError(f"{position!r} gives positions and no column gives the sequences; say which with sequence=…")
-    if sequence is not None:
-        names = [_name(value, sequence, where(row)) for row, value in enumerate(column("sequence", sequence))]
-        if position is not None:
-            positions = _numbers(column("position", position), position, where, whole=True)
-        else:
-            before = Counter()
-            positions = [before.update([name]) or before[name] - 1 for name in names]
-        about["sequence"] = tuple(zip(names, positions, strict=True))
-    return about
-
-
-def _name(value, column: str, where: str) -> str:
-    """The name of a sequence in a file."""
-    name = "" if value is None else str(value).strip()
-    if not name:
-        raise DataError(f"{where}: {column!r} is empty; the name of a sequence was wanted")
-    return name
-
-
-def _numbers(values: Sequence, name: str, where: Callable[[int], str], whole: bool = False) -> list:
-    """The values of a column as finite, perhaps whole, numbers."""
-    found = []
-    for row, value in enumerate(values):
-        try:
-            number = math.nan if isinstance(value, bool) or value is None else float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number) or (whole and not number.is_integer()):
-            wanted = "whole" if whole else "finite"
-            raise DataError(f"{where(row)}: {name!r} must be a {wanted} number, not {str(value)[:60]!r}")
-        found.append(int(number) if whole else number)
-    return found

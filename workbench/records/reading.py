@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.data.errors import DataError
 from workbench.data.opening import data_folders, read_bytes
-from workbench.data.rows import read_rows
+from workbench.data.rows import read_columns
 from workbench.records.columns import refuse_repeated
 from workbench.records.records import Records
 
@@ -84,10 +84,9 @@ def read_records(
     try:
         if path.suffix.lower() in PARQUET:
             return Records.from_pandas(_parquet(path), **options)
-        header, rows, lines = read_rows(path)
+        header, columns, lines = read_columns(path)
         refuse_repeated(header, "field", "the header")
-        columns = dict(zip(header, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(header, ())
-        return Records.from_columns(columns, where=lambda row: f"{path}, line {lines[row]}", **options)
+        return Records.from_columns(dict(zip(header, columns, strict=True)), where=lambda row: f"{path}, line {lines[row]}", **options)
     except DataError as error:
         raise error if str(error).startswith((f"{path}", "there is no file")) else DataError(f"{path}: {error}") from None
 
