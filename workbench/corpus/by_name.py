@@ -46,7 +46,8 @@ class Rows(NamedTuple):
         if asked.inputs:
             about["inputs"] = {name: self._numbers("inputs", name) for name in asked.inputs}
         if asked.position is not None and asked.sequence is None:
-            raise CorpusError(f"{asked.position!r} gives positions and no column gives the sequences; say which with sequence=…")
+            raise CorpusError(f"{asked.position!r} gives positions and no column gives the sequences; say which with "
+                              "sequence=…")
         if asked.sequence is not None:
             names = ["" if value is None else str(value).strip() for value in self.column("sequence", asked.sequence)]
             if "" in names:

@@ -62,7 +62,7 @@ def read_words(vocabulary, wanted: int | None, mend: str) -> list[str]:
 
 
 def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
-    """Refuses a vocabulary, of a file or without one, in which a word stands twice: merging its counts would change the data."""
+    """Refuses a vocabulary, of a file or none, in which a word stands twice: merging its counts would change the data."""
     first: dict[str, int] = {}
     for at, word in enumerate(words):
         if first.setdefault(word, at) != at:

@@ -7,7 +7,7 @@ One format is one file (`uci`, `ldac`, `matrix_market`, `mallet`, `tables`, `jso
     MEANING                             a file of this format, in words
     SUFFIXES                            of the names of such files
     looks_like(start, asked)            whether the first bytes of a file are of this format
-    read(path, asked)                   its texts as arguments of `Corpus.from_texts`, its counts as those of `Corpus.from_pairs`
+    read(path, asked)                   the arguments of `Corpus.from_texts` or, of a file of counts, `Corpus.from_pairs`
     write(corpus, path, vocabulary)     Prepared: the bytes of each file, and what the format has no place for
 
 All but ``looks_like`` raise a CorpusError of one sentence, with the file and, where there is one, the line.

@@ -86,7 +86,8 @@ def read_records(
             return Records.from_pandas(_parquet(path), **options)
         header, columns, lines = read_columns(path)
         refuse_repeated(header, "field", "the header")
-        return Records.from_columns(dict(zip(header, columns, strict=True)), where=lambda row: f"{path}, line {lines[row]}", **options)
+        columns = dict(zip(header, columns, strict=True))
+        return Records.from_columns(columns, where=lambda row: f"{path}, line {lines[row]}", **options)
     except DataError as error:
         raise error if str(error).startswith((f"{path}", "there is no file")) else DataError(f"{path}: {error}") from None
 
