@@ -34,12 +34,11 @@ def checked_inputs(inputs, names: Sequence[str], n_documents: int) -> tuple[np.n
         Another number of values than of documents, values that are no finite numbers, a name that is empty or stands twice.
     """
     if isinstance(inputs, Mapping):
-        names, inputs = tuple(inputs), [_column(values, name, n_documents) for name, values in inputs.items()]
-        inputs = np.column_stack(inputs) if names else None
-    names = tuple(names)
+        names, columns = tuple(inputs), [_column(values, name, n_documents) for name, values in inputs.items()]
+        inputs = np.column_stack(columns) if columns else None
     if inputs is None:
         return None, ()
-    inputs = np.asarray(inputs)
+    inputs, names = np.asarray(inputs), tuple(names)
     if inputs.shape != (n_documents, len(names)) or not names:
         raise DataError(f"inputs must have one row per document ({n_documents}) and one column per name ({len(names)}, at "
                         f"least one); their shape is {inputs.shape}; a dict of columns by name is taken too")
