@@ -7,7 +7,6 @@ if the corpus that is read from it, titles, authors, labels and times included, 
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -129,21 +128,19 @@ class DataSet:
         home = cache_folder() / "data"
         try:
             home.mkdir(parents=True, exist_ok=True)
-            partial = Path(tempfile.mkdtemp(prefix=f".{self.name}-", dir=home))
+            partial = tempfile.TemporaryDirectory(prefix=f".{self.name}-", dir=home, ignore_cleanup_errors=True)
         except OSError as error:
             raise CorpusError(f"{home} cannot be written ({error.strerror}); let WORKBENCH_CACHE name another folder") from None
-        try:
-            fetch_files(form.urls, form.files, partial, progress)
+        with partial as folder:
+            fetch_files(form.urls, form.files, Path(folder), progress)
             try:
-                self._checked(partial, form, "try again later, or get the files by hand")
+                self._checked(Path(folder), form, "try again later, or get the files by hand")
             except CorpusError as error:
-                served = str(error).replace(f"{partial}{os.sep}", "")
+                served = str(error).replace(f"{folder}{os.sep}", "")
                 raise CorpusError(f"what came from {_and(form.urls)} cannot be used: {served}") from None
             (home / self.name).mkdir(exist_ok=True)
             for file in form.files:
-                os.replace(partial / file, home / self.name / file)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+                os.replace(Path(folder, file), home / self.name / file)
         return home / self.name
 
     def _found(self) -> list[tuple[Path, Form]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.data.drawing import SHARE, check_fraction, check_seed, check_whole, draw_subsets
+from workbench.data.drawing import SHARE, check_fraction, check_seed, check_whole, draw_share, draw_subsets
 from workbench.errors import Named
 
 TOKENS, DOCUMENTS, HALVES = range(3)  # streams of one seed, so that no split is a function of another
@@ -80,15 +80,7 @@ def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> 
 
     Source: specification of LDA, B.4.
     """
-    check_fraction(fraction)
-    check_seed(seed)
-    n_unseen = round(fraction * corpus.n_documents)
-    if not 0 < n_unseen < corpus.n_documents:
-        raise CorpusError(
-            f"fraction {fraction:g} of {corpus.n_documents} document(s) is {n_unseen}; "
-            "at least one document to hold out and one to train on were wanted; ask for another fraction"
-        )
-    unseen = draw_subsets(np.array([corpus.n_documents]), np.array([n_unseen]), int(seed), DOCUMENTS)
+    unseen = draw_share(corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}")
     parts = corpus.of_documents(np.flatnonzero(~unseen)), corpus.of_documents(np.flatnonzero(unseen))
     for part, what in zip(parts, ("training", "held-out"), strict=True):
         if part.n_tokens == 0:
@@ -168,15 +160,8 @@ def hold_out_rows(
 def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     """Training and test corpus: the last documents of each sequence held out, a suffix to be forecast.
 
-    Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`. A sequence of no more than ``n_rows``
-    documents stays whole in training, as it would have nothing to be forecast from.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        With a `sequence`.
-    n_rows : int, default 1
-        How many documents of each sequence.
+    Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`; ``n_rows`` says how many documents of
+    each sequence. One of no more than these stays whole in training, as it would have nothing to be forecast from.
 
     Raises
     ------

@@ -87,7 +87,7 @@ def decoded(data: bytes, path: Path) -> str:
         ) from None
 
 
-def read_lines(path: Path, wanted: int | None, what: str, mend: str) -> list[str]:
+def read_lines(path: Path, wanted: int | None, what: str, mend: str = "") -> list[str]:
     """One string a line: as many as wanted (None: as many as there are), none of them empty.
 
     ``what`` names the lines in an error ("words"), ``mend`` ends its sentence.
