@@ -66,13 +66,7 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
 
 
 def find_data_set(name: str) -> DataSet | DrawnSet:
-    """The data set of a name of the catalog.
-
-    Raises
-    ------
-    CorpusError
-        There is none, with the nearest names.
-    """
+    """The data set of a name of the catalog; another name is refused with the nearest ones."""
     if name not in DATA_SETS:
         raise CorpusError(f"no data set {name!r}{_near(name)}; there are {', '.join(DATA_SETS)}")
     return DATA_SETS[name]
@@ -109,5 +103,6 @@ def _scalar(text: str):
 
 
 def _near(name: str) -> str:
+    """The nearest names, as a part of a sentence."""
     near = difflib.get_close_matches(name.lower(), DATA_SETS, n=3, cutoff=0.5)
     return f", perhaps {' or '.join(repr(other) for other in near)}" if near else ""

@@ -143,9 +143,9 @@ class Corpus(SavedByHash):
         words = whole_numbers(words, "word ids")
         counts = whole_numbers(counts, "counts")
         if not len(documents) == len(words) == len(counts):
-            lengths = f"{len(documents)}, {len(words)} and {len(counts)}"
-            raise DataError(f"documents, words and counts must have one length; they have {lengths}")
-        if len(counts) and counts.min() < 0:
+            raise DataError("documents, words and counts must have one length; they have "
+                            f"{len(documents)}, {len(words)} and {len(counts)}")
+        if counts.min(initial=0) < 0:
             raise DataError(f"counts must not be negative; row {int(np.argmin(counts))} has {counts.min()}")
         n_documents = _size(documents, n_documents, "document")
         n_words = _size(words, len(vocabulary) if n_words is None and vocabulary is not None else n_words, "word")
@@ -168,7 +168,8 @@ class Corpus(SavedByHash):
         if totals.max() > INT32_MAX or totals.sum() > MOST_TOKENS:
             raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}")
         indptr = np.searchsorted(cells, np.arange(n_documents + 1, dtype=np.int64) * n_words)
-        about.setdefault("titles", tuple(f"document {d}" for d in range(n_documents)))
+        if about.get("titles") is None:
+            about["titles"] = tuple(f"document {d}" for d in range(n_documents))
         return cls(indptr, words, totals, vocabulary=vocabulary, **about)
 
     @classmethod
@@ -197,13 +198,7 @@ class Corpus(SavedByHash):
         return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
 
     def input(self, name: str) -> np.ndarray:
-        """(document,) float64: one input by its name.
-
-        Raises
-        ------
-        DataError
-            There is none of that name.
-        """
+        """(document,) float64: one input; a name that is none of the inputs' is refused."""
         if name not in self.input_names:
             there = ", ".join(map(repr, self.input_names)) or "none"
             raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
@@ -291,13 +286,7 @@ class Corpus(SavedByHash):
 
     @cached_property
     def by_sequence(self) -> BySequence:
-        """The documents sorted by sequence and position.
-
-        Raises
-        ------
-        DataError
-            The documents stand in no sequences.
-        """
+        """The documents sorted by sequence and position; refused where they stand in no sequences."""
         if self.sequence is None:
             raise DataError(f"the documents of {self.name!r} stand in no sequences; give sequence=[(name, position), …]")
         return by_sequence(self.sequence)
@@ -327,11 +316,9 @@ class Corpus(SavedByHash):
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:
     """How many documents or words there are, given ids and perhaps a stated size."""
-    if len(ids) and ids.min() < 0:
+    if ids.min(initial=0) < 0:
         raise DataError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
-    largest = int(ids.max()) + 1 if len(ids) else 0
-    if size is None:
-        return largest
-    if largest > size:
-        raise DataError(f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest - 1}")
-    return int(size)
+    largest = int(ids.max(initial=-1))
+    if size is not None and largest >= size:
+        raise DataError(f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest}")
+    return largest + 1 if size is None else int(size)

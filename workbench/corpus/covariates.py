@@ -28,10 +28,7 @@ class BySequence(NamedTuple):
 def checked_inputs(inputs, names: Sequence[str], n_documents: int) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """(document, input) float64 read-only and the names, of such an array with its names or of a mapping name → values.
 
-    Raises
-    ------
-    DataError
-        Another number of values than of documents, values that are no finite numbers, a name that is empty or stands twice.
+    Values that are no finite numbers, more or fewer than the documents, and names that are empty or stand twice are refused.
     """
     if isinstance(inputs, Mapping):
         names, columns = tuple(inputs), [_column(values, name, n_documents) for name, values in inputs.items()]
@@ -69,13 +66,7 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
 
 
 def checked_sequence(sequence, n_documents: int) -> tuple[tuple[str, int], ...]:
-    """One (name of the sequence, position) per document.
-
-    Raises
-    ------
-    DataError
-        An entry that is not such a pair, or a position that a sequence has twice.
-    """
+    """One (name of the sequence, position) per document; a position that a sequence has twice is refused."""
     found, seen = [], {}
     for d, entry in enumerate(sequence):
         if not isinstance(entry, tuple | list) or len(entry) != 2 or not isinstance(entry[1], Integral):

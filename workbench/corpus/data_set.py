@@ -17,6 +17,8 @@ from workbench.corpus.fetching import cache_folder, fetch_files
 from workbench.corpus.readers import read_corpus
 from workbench.data.opening import bundled_folders, data_folders
 
+SIZES = ("documents", "words", "pairs", "tokens")
+
 
 @dataclass(frozen=True)
 class Form:
@@ -94,14 +96,9 @@ class DataSet:
         }
 
     def load(self, part: str = "all") -> Corpus:
-        """The corpus, from the first form whose content is right.
+        """The corpus, or one of its parts, from the first form whose content is right.
 
-        ``part`` is one of the data set's parts, or "all".
-
-        Raises
-        ------
-        CorpusError
-            The files are nowhere, cannot be read, or hold something else than was published.
+        Files that are nowhere, cannot be read, or hold something else than was published are a CorpusError.
         """
         if part not in ("all", *self.parts):
             raise CorpusError(f"part must be one of all, {', '.join(self.parts)}; got {part!r}")
@@ -112,12 +109,8 @@ class DataSet:
         """The folder with its files, downloaded into the user's cache unless they are here already.
 
         Files are verified before they get their names: nothing is there by halves. ``progress`` shows a bar
-        for each file (stderr). WORKBENCH_CACHE moves the cache.
-
-        Raises
-        ------
-        CorpusError
-            There is no public address, it cannot be reached, or what it serves is not the published data set.
+        for each file (stderr). WORKBENCH_CACHE moves the cache. It is a CorpusError if there is no public address, if it cannot
+        be reached, or if what it serves is not the published data set.
         """
         form = next((form for form in self.forms if form.urls), None)
         try:
@@ -165,13 +158,10 @@ class DataSet:
         corpus = form.read(folder, self.name)
         if corpus.content_hash == self.content:
             return corpus
-        wanted = (self.n_documents, self.n_words, self.n_pairs, self.n_tokens)
-        came = (corpus.n_documents, corpus.n_words, corpus.n_pairs, corpus.n_tokens)
+        wanted, came = (_and([f"{getattr(one, f'n_{what}'):,} {what}" for what in SIZES]) for one in (self, corpus))
+        difference = f"{wanted} were wanted, {came} came"
         if came == wanted:
             difference = f"content with the sha256 {self.content[:12]}… was wanted, {corpus.content_hash[:12]}… came"
-        else:
-            wanted, came = (f"{d:,} documents, {w:,} words, {p:,} pairs and {t:,} tokens" for d, w, p, t in (wanted, came))
-            difference = f"{wanted} were wanted, {came} came"
         raise CorpusError(
             f"{folder / form.files[0]} with {_and(form.files[1:])} beside it is not the published {self.name!r}: "
             f"{difference}; {mend}"

@@ -22,21 +22,18 @@ from workbench.data.drawing import check_whole
 from workbench.errors import Got, Named
 
 TOP_WORDS = Named("top_words", text="top words")
-SINGLETONS = ("keep", "train", "both-own", "both-full")
 IN_WORDS = {
     "train": "no singletons in training",
     "both-own": "no singletons in training, nor in test by its own counts",
     "both-full": "no singletons in training, nor in test by the counts of the full corpus",
 }
+SINGLETONS = ("keep", *IN_WORDS)
 
 
 def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
     """The documents that have one of these labels, in their old order; the vocabulary stays whole.
 
-    Raises
-    ------
-    CorpusError
-        No label, a corpus without labels, or a label that no document has.
+    A label that no document has is refused, and none at all.
     """
     wanted = (labels,) if isinstance(labels, str) else tuple(labels)
     if not wanted:
@@ -63,10 +60,7 @@ def keep_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
 def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
     """The corpus with the words that have at least so many tokens in it; 1 keeps those that occur.
 
-    Raises
-    ------
-    CorpusError
-        Fewer than one token, or more than any word has.
+    More than any word has are refused.
     """
     least = check_whole("the least number of tokens of a word", least, 1)
     totals = _tokens_of_words(corpus)
@@ -158,7 +152,6 @@ def prepare(
 
     Parameters
     ----------
-    corpus : Corpus
     holdout : float in [0, 1), default 0.1
         Share of the tokens held out; 0 for no test corpus.
     seed : int
@@ -180,10 +173,6 @@ def prepare(
     split : dict or None
         ``fraction``, ``seed`` and ``per``, or ``rows``; ``top_words`` and ``singletons`` where they are not the default.
         None where nothing was done.
-
-    Raises
-    ------
-    CorpusError
     """
     if singletons not in SINGLETONS:
         raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)

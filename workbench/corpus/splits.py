@@ -28,7 +28,6 @@ def hold_out_tokens(
 
     Parameters
     ----------
-    corpus : Corpus
     fraction : float in [0, 1), default 0.1
         The published protocol holds out a tenth.
     seed : int, at least 0
@@ -67,7 +66,6 @@ def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> 
 
     Parameters
     ----------
-    corpus : Corpus
     fraction : float in [0, 1), default 0.1
         Share of the documents to hold out.
     seed : int, at least 0
@@ -96,7 +94,6 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
 
     Parameters
     ----------
-    corpus : Corpus
     seed : int, at least 0
         Equal seeds give equal halves everywhere.
 
@@ -126,7 +123,6 @@ def hold_out_rows(
 
     Parameters
     ----------
-    corpus : Corpus
     by : str
         An input of the corpus, or "labels", "times" or "sequence" (its name).
     values : iterable or one value

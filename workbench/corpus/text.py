@@ -70,10 +70,7 @@ def count_words(
         A text that is not a string, an option out of range, or no word left.
     """
     texts = _strings(texts)
-    if titles is not None:
-        titles = _as_many(titles, len(texts), "titles")
-    if labels is not None:
-        labels = _as_many(labels, len(texts), "labels")
+    titles, labels = (None if values is None else tuple(map(str, values)) for values in (titles, labels))
     check_whole("min_documents", min_documents, 1)
     if not isinstance(max_share, Real) or not 0 < max_share <= 1:
         raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
@@ -83,9 +80,9 @@ def count_words(
     keep = _kept_words(table, min_documents, max_share, max_words)
     table = table[:, keep]
     rows = np.repeat(np.arange(len(texts)), np.diff(table.indptr))
-    return about | ({} if titles is None else {"titles": titles}) | {
+    return about | {
         "documents": rows, "words": table.indices, "counts": table.data, "vocabulary": vocabulary[keep].tolist(),
-        "n_documents": len(texts), "labels": labels, "name": name,
+        "n_documents": len(texts), "titles": titles, "labels": labels, "name": name,
     }
 
 
@@ -102,14 +99,6 @@ def _strings(texts) -> list[str]:
                 "leave its row out, or put '' there to keep an empty document"
             )
     return texts
-
-
-def _as_many(values, n_documents: int, what: str) -> tuple[str, ...]:
-    """The values as strings, one per document."""
-    values = tuple(str(value) for value in values)
-    if len(values) != n_documents:
-        raise DataError(f"{what} must have one entry per text ({n_documents}); it has {len(values)}")
-    return values
 
 
 def _compiled(token_pattern: str) -> re.Pattern:

@@ -110,13 +110,7 @@ class Records(SavedByHash):
         return cls.from_columns(columns, name, levels=categories | dict(levels or {}), **options)
 
     def of_fields(self, fields: Sequence[str]) -> Records:
-        """The records with these fields alone, in the order given; those that have become equal are merged.
-
-        Raises
-        ------
-        DataError
-            A field that there is not.
-        """
+        """The records with these fields alone, in the order given; those that have become equal are merged."""
         if unknown := next((field for field in fields if field not in self.fields), None):
             raise DataError(f"{self.name!r} has no field {unknown!r}; there are {', '.join(map(repr, self.fields))}")
         at = [self.fields.index(field) for field in fields]

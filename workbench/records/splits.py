@@ -21,7 +21,6 @@ def hold_out_cells(records: Records, fraction: float = 0.1, seed: int = 0) -> tu
 
     Parameters
     ----------
-    records : Records
     fraction : float in [0, 1), default 0.1
         Share of the known cells, equal records counted as often as they came.
     seed : int, at least 0
@@ -50,7 +49,6 @@ def hold_out_records(records: Records, fraction: float = 0.1, seed: int = 0) -> 
 
     Parameters
     ----------
-    records : Records
     fraction : float in [0, 1), default 0.1
         Share of the records to hold out.
     seed : int, at least 0
