@@ -85,12 +85,7 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 
     Words are ranked by their tokens in the whole corpus, and of equally frequent ones the first in the
     vocabulary comes first. Documents that lose all their words stay, empty. To be done before tokens are held
-    out, so that training and test tokens are cut alike.
-
-    Raises
-    ------
-    CorpusError
-        Fewer than one word, or more words than there are.
+    out, so that training and test tokens are cut alike. Fewer than one word, or more than there are, are refused.
 
     Source: specification of LDA, B.5 (top_V).
     """

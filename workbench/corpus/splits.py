@@ -63,18 +63,8 @@ def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> 
 
     Each document goes to one of the two with all its tokens, its title, authors, label and time, in the order
     of the corpus; both parts keep the whole vocabulary. `split_halves` splits the unseen ones further.
-
-    Parameters
-    ----------
-    fraction : float in [0, 1), default 0.1
-        Share of the documents to hold out.
-    seed : int, at least 0
-        Equal seeds give equal splits everywhere; independent of the tokens that `hold_out_tokens` draws.
-
-    Raises
-    ------
-    CorpusError
-        An argument out of range, or a split that would leave one part without documents or without tokens.
+    Equal seeds give equal splits everywhere, independent of the tokens that `hold_out_tokens` draws. An argument
+    out of range, or a part without documents or without tokens, is a CorpusError.
 
     Source: specification of LDA, B.4.
     """
@@ -90,17 +80,8 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     """Observed and scored half of each document's tokens, every such pair of halves equally likely.
 
     The token left over from an odd number goes to the observed half. Documents of fewer than two tokens are
-    empty in both halves; all documents keep their places.
-
-    Parameters
-    ----------
-    seed : int, at least 0
-        Equal seeds give equal halves everywhere.
-
-    Raises
-    ------
-    CorpusError
-        A seed out of range, or no document of two tokens.
+    empty in both halves; all documents keep their places. Equal seeds give equal halves everywhere; a seed out of
+    range, or no document of two tokens, is a CorpusError.
 
     Source: specification of LDA, B.4 (document completion).
     """
@@ -157,12 +138,8 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     """Training and test corpus: the last documents of each sequence held out, a suffix to be forecast.
 
     Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`; ``n_rows`` says how many documents of
-    each sequence. One of no more than these stays whole in training, as it would have nothing to be forecast from.
-
-    Raises
-    ------
-    DataError
-        No sequences, none that is longer, or a part without tokens.
+    each sequence. One of no more than these stays whole in training, as it would have nothing to be forecast from. It is a
+    CorpusError if there is no sequence that is longer, or a part without tokens.
     """
     check_whole("n_rows", n_rows, 1)
     _, indptr, documents = corpus.by_sequence
@@ -201,21 +178,17 @@ def _check_sizes(corpus, fraction, per, lengths, n_test):
     """Refuses a split without test tokens (unless none was asked for) or without training tokens."""
     if corpus.n_tokens == 0:
         raise CorpusError(f"a corpus needs at least one token to be split; {corpus.name!r} has none")
-    if n_test == 0 and fraction > 0:
-        if per == "corpus":
-            raise CorpusError(
-                SHARE, f" {fraction:g} of {corpus.n_tokens} tokens is no token at all; ask for a larger ", SHARE,
-                ", or for 0 to have no test set", value=fraction,
-            )
-        raise CorpusError(
-            SHARE, f" {fraction:g} per document is no token at all, the longest document has {lengths.max()}; "
-            f"ask for at least {math.ceil(1e4 / lengths.max()) / 1e4:g}, or use per='corpus'", value=fraction,
-        )
-    if n_test == corpus.n_tokens:
-        raise CorpusError(
-            SHARE, f" {fraction:g} of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller ", SHARE,
-            value=fraction,
-        )
+    if n_test == 0 and fraction > 0 and per == "corpus":
+        wrong = f"of {corpus.n_tokens} tokens is no token at all; ask for a larger ", SHARE, ", or for 0 to have no test set"
+    elif n_test == 0 and fraction > 0:
+        least = math.ceil(1e4 / lengths.max()) / 1e4
+        wrong = (f"per document is no token at all, the longest document has {lengths.max()}; ask for at least {least:g}, or "
+                 "use per='corpus'",)
+    elif n_test == corpus.n_tokens:
+        wrong = f"of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller ", SHARE
+    else:
+        return
+    raise CorpusError(SHARE, f" {fraction:g} ", *wrong, value=fraction)
 
 
 def _counts_of(corpus: Corpus, chosen: np.ndarray) -> np.ndarray:

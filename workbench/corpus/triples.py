@@ -59,14 +59,14 @@ def _rows(path: Path, data: bytes, start: int, real: bool) -> np.ndarray:
     body = data[start:]
     if not body.strip():
         return np.empty((0, 3), dtype=np.int64)
-    if body.translate(None, b"0123456789 \t\r\n" + b".eE+-" * real):
-        raise _wrong_row(path, data, start, real)
     try:
+        if body.translate(None, b"0123456789 \t\r\n" + b".eE+-" * real):
+            raise ValueError
         rows = np.loadtxt(io.BytesIO(body), dtype=np.float64 if real else np.int64, comments=None, ndmin=2)
+        if rows.shape[1] != 3 or (real and not np.all((rows == np.floor(rows)) & (rows >= 0) & (rows <= LARGEST_EXACT))):
+            raise ValueError
     except ValueError:
         raise _wrong_row(path, data, start, real) from None
-    if rows.shape[1] != 3 or (real and not np.all((rows == np.floor(rows)) & (rows >= 0) & (rows <= LARGEST_EXACT))):
-        raise _wrong_row(path, data, start, real)
     return rows.astype(np.int64)
 
 

@@ -63,9 +63,7 @@ class Records(SavedByHash):
         if values.ndim != 2 or not all(values.shape) or values.dtype.kind not in "iu":
             raise DataError("values must be whole numbers, (record, field), with at least one record and one field; got the "
                             f"shape {values.shape} of type {values.dtype}")
-        if values.dtype != np.int32 or values.flags.writeable or not values.flags.c_contiguous:
-            values = sealed(np.array(values, np.int32, order="C"))
-        fix(self, "values", values)
+        fix(self, "values", frozen(values, np.int32))
         fix(self, "multiplicities", frozen(self.multiplicities, np.int64, "multiplicities"))
         self._check()
 

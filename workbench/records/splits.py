@@ -16,20 +16,9 @@ def hold_out_cells(records: Records, fraction: float = 0.1, seed: int = 0) -> tu
     """Training and test records: known cells drawn without replacement, every subset of that size equally likely.
 
     Record r of one is record r of the other: training has its cells but for the held-out ones, the test set has these alone,
-    all others missing. Equal records of which other cells are held out stand apart. With ``fraction=0`` the test records have
-    no known cell.
-
-    Parameters
-    ----------
-    fraction : float in [0, 1), default 0.1
-        Share of the known cells, equal records counted as often as they came.
-    seed : int, at least 0
-        Equal seeds give equal splits everywhere.
-
-    Raises
-    ------
-    DataError
-        An argument out of range, or a split that would leave no test or no training cell.
+    all others missing. Equal records of which other cells are held out stand apart. ``fraction`` is the share of the known
+    cells, equal records counted as often as they came; with 0 the test records have no known cell. Equal seeds give equal
+    splits everywhere. An argument out of range, or a split that would leave no test or no training cell, is a DataError.
     """
     drawn = draw_share(records.n_items, fraction, seed, CELLS, f"known cells of {records.name!r}", none=True)
     values = np.repeat(records.values, records.multiplicities, axis=0)
@@ -46,18 +35,8 @@ def hold_out_records(records: Records, fraction: float = 0.1, seed: int = 0) -> 
     """Training and unseen records: every choice of ``round(fraction * n_records)`` equally likely.
 
     Equal records are drawn one by one, so that some may be for training and some unseen; both parts keep all fields and levels.
-
-    Parameters
-    ----------
-    fraction : float in [0, 1), default 0.1
-        Share of the records to hold out.
-    seed : int, at least 0
-        Equal seeds give equal splits everywhere; independent of the cells that `hold_out_cells` draws.
-
-    Raises
-    ------
-    DataError
-        An argument out of range, or a split that would leave one part without records or without known cells.
+    Equal seeds give equal splits everywhere, independent of the cells that `hold_out_cells` draws. An argument out of range, or
+    a part without records or without known cells, is a DataError.
     """
     chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
