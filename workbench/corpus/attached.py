@@ -6,13 +6,13 @@ who uses which.
 
 from __future__ import annotations
 
-import zipfile
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from workbench.corpus.corpus import CorpusError
+from workbench.corpus.npz import read_arrays
 from workbench.data.opening import read_lines
 
 
@@ -61,8 +61,7 @@ def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
 
 def _arrays(path: Path, *names: str) -> list[np.ndarray]:
     """The arrays of these names in an npz file."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return [file[name] for name in names]
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise CorpusError(f"{path} is no npz file with the arrays {', '.join(names)} ({error}); fetch it again") from None
+    arrays = read_arrays(path)
+    if not arrays.keys() >= set(names):
+        raise CorpusError(f"{path} is no npz file with the arrays {', '.join(names)}; fetch it again")
+    return [arrays[name] for name in names]

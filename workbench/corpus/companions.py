@@ -32,7 +32,7 @@ def counts_of(path: Path, stem: str, triples, n_documents: int, n_words: int, wo
     if n_documents > MOST_UNNAMED + len(counts):
         raise CorpusError(f"{path} has {n_documents} documents and {len(counts)} counts, which must be a mistake; correct it")
     for what in ("titles", "labels"):
-        if what not in about and (file := _first_file(_names(path, stem, what))):
+        if what not in about and (file := next(filter(Path.is_file, _names(path, stem, what)), None)):
             about[what] = read_lines(file, n_documents, what, f"it does not belong to {path}; mend or remove it")
     sizes = {"n_documents": n_documents, "n_words": n_words}
     return {"documents": documents, "words": ids, "counts": counts, "vocabulary": words, **sizes, **about}
@@ -46,7 +46,7 @@ def find_words(path: Path, stem: str, vocabulary, n_words: int | None, also: str
     """
     if vocabulary is not None:
         return read_words(vocabulary, n_words, f"give the vocabulary that belongs to {path}")
-    file = _first_file(_names(path, stem, "vocab") + ([path.with_name(also)] if also else []))
+    file = next(filter(Path.is_file, _names(path, stem, "vocab") + ([path.with_name(also)] if also else [])), None)
     return file and read_words(file, n_words, f"it does not belong to {path}; give the right one with vocabulary=…")
 
 
@@ -90,10 +90,6 @@ def with_companions(corpus: Corpus, path: Path, stem: str, vocabulary: bool, con
         else:
             lost.append(f"{what} (document {wrong} has {values[wrong]!r}, which is not one line of text)")
     return Prepared(files | {path: content.encode()}, lost)
-
-
-def _first_file(paths: list[Path]) -> Path | None:
-    return next((path for path in paths if path.is_file()), None)
 
 
 def _names(path: Path, stem: str, what: str) -> list[Path]:

@@ -88,16 +88,18 @@ class Corpus(SavedByHash):
         fix(self, "indptr", frozen(self.indptr, np.int64, "indptr"))
         fix(self, "words", frozen(self.words, np.int32, "words"))
         fix(self, "counts", frozen(self.counts, np.int32, "counts"))
-        for field in ("vocabulary", "titles", "authors", "labels", "times"):
+        fix(self, "vocabulary", tuple(self.vocabulary))
+        self._check()
+        for field in ROWWISE:
             value = getattr(self, field)
             if value is not None:
-                fix(self, field, tuple(tuple(entry) if isinstance(entry, list) else entry for entry in value))
-        self._check()
+                value = tuple(tuple(entry) if isinstance(entry, list) else entry for entry in value)
+                if len(value) != self.n_documents:
+                    raise DataError(f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}")
+                fix(self, field, checked_sequence(value) if field == "sequence" else value)
         inputs, names = checked_inputs(self.inputs, self.input_names, self.n_documents)
         fix(self, "inputs", inputs)
         fix(self, "input_names", names)
-        if self.sequence is not None:
-            fix(self, "sequence", checked_sequence(self.sequence, self.n_documents))
 
     def _check(self):
         indptr, words, counts = self.indptr, self.words, self.counts
@@ -114,10 +116,6 @@ class Corpus(SavedByHash):
             raise DataError(
                 "within a document each word may stand once, in ascending order; use Corpus.from_pairs to sort and merge"
             )
-        for field in ("titles", "authors", "labels", "times"):
-            value = getattr(self, field)
-            if value is not None and len(value) != self.n_documents:
-                raise DataError(f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}")
 
     # ------------------------------------------------------------------ ways in
 
@@ -134,10 +132,7 @@ class Corpus(SavedByHash):
         **about
             titles, authors, labels, times, inputs, sequence, name.
 
-        Raises
-        ------
-        DataError
-            Non-integer or negative counts, ids out of range, or no token at all.
+        Negative counts, counts that are no whole numbers, ids out of range, or no token at all are a DataError.
         """
         documents = whole_numbers(documents, "document ids")
         words = whole_numbers(words, "word ids")

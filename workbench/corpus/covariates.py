@@ -65,11 +65,11 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
     return values
 
 
-def checked_sequence(sequence, n_documents: int) -> tuple[tuple[str, int], ...]:
+def checked_sequence(sequence: tuple) -> tuple[tuple[str, int], ...]:
     """One (name of the sequence, position) per document; a position that a sequence has twice is refused."""
-    found, seen = [], {}
+    seen = {}
     for d, entry in enumerate(sequence):
-        if not isinstance(entry, tuple | list) or len(entry) != 2 or not isinstance(entry[1], Integral):
+        if not isinstance(entry, tuple) or len(entry) != 2 or not isinstance(entry[1], Integral):
             raise DataError(f"sequence must have a pair per document, its sequence and a whole number, its position there; "
                             f"document {d} (counted from 0) has {entry!r}")
         entry = str(entry[0]), int(entry[1])
@@ -78,10 +78,7 @@ def checked_sequence(sequence, n_documents: int) -> tuple[tuple[str, int], ...]:
         if seen.setdefault(entry, d) != d:
             raise DataError(f"the sequence {entry[0]!r} has the position {entry[1]} twice, in documents {seen[entry]} and {d} "
                             "(counted from 0); a position may stand once in a sequence")
-        found.append(entry)
-    if len(found) != n_documents:
-        raise DataError(f"sequence must have one entry per document ({n_documents}); it has {len(found)}")
-    return tuple(found)
+    return tuple(seen)
 
 
 def by_sequence(sequence: tuple[tuple[str, int], ...]) -> BySequence:

@@ -70,16 +70,6 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
         " ".join([name, label, *tokens[begin:end]])
         for name, label, (begin, end) in zip(names, labels, pairwise(bounds), strict=True)
     ]
-    return Prepared({path: encoded("".join(f"{line}\n" for line in lines), path)}, _lost(corpus, names, labels, vocabulary))
-
-
-def one_word(text: str) -> str:
-    """A title or label as MALLET takes it, blanks and commas become ``_``."""
-    return re.sub(r"[\s,]+", "_", text) or NO_LABEL
-
-
-def _lost(corpus: Corpus, names: list[str], labels: list[str], vocabulary: bool) -> list[str]:
-    """What the format has no place for, in words; of the vocabulary only when it was to be kept."""
     lost = unplaced(corpus, "titles", "labels")
     if has_titles(corpus) and tuple(names) != corpus.titles:
         lost.append("blanks and commas in titles")
@@ -89,4 +79,9 @@ def _lost(corpus: Corpus, names: list[str], labels: list[str], vocabulary: bool)
         lost.append("words that occur nowhere")
     if vocabulary and list(corpus.vocabulary) != sorted(corpus.vocabulary):
         lost.append("the order of the words")
-    return lost
+    return Prepared({path: encoded("".join(f"{line}\n" for line in lines), path)}, lost)
+
+
+def one_word(text: str) -> str:
+    """A title or label as MALLET takes it, blanks and commas become ``_``."""
+    return re.sub(r"[\s,]+", "_", text) or NO_LABEL

@@ -38,7 +38,7 @@ def read(path: Path, asked: Asked) -> dict:
 
     Vocabulary and titles are those inside, else those beside the file; a vocabulary that is asked for comes first.
     """
-    arrays = _arrays(path)
+    arrays = read_arrays(path)
     missing = [name for name in TRIPLES if name not in arrays]
     if missing:
         raise CorpusError(f"{path}: arrays doc, word and count were wanted; there is no {missing[0]}, but {', '.join(arrays)}")
@@ -89,7 +89,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     return Prepared({path: file.getvalue()}, lost)
 
 
-def _arrays(path: Path) -> dict[str, np.ndarray]:
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """name → array of everything in the file."""
     data = read_bytes(path)
     if not data.startswith(ZIP_MAGIC):

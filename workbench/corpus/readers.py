@@ -122,11 +122,10 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
     if path.is_dir():
         return "folder"
     start = first_bytes(path)
-
-    def looks(names: tuple[str, ...]) -> str | None:
-        return next((name for name in names if FORMATS[name].looks_like(start, asked)), None)
-
-    found = looks(CERTAIN) or named_format(path) or looks(LIKELY)
+    certain, likely = (
+        next((name for name in names if FORMATS[name].looks_like(start, asked)), None) for names in (CERTAIN, LIKELY)
+    )
+    found = certain or named_format(path) or likely
     if found is None:
         read_bytes(path)  # what cannot be read has its own sentence
         wanted = ", ".join(format.MEANING for format in FORMATS.values())

@@ -34,10 +34,10 @@ def read(path: Path, asked: Asked) -> dict:
     data = read_bytes(path)
     header = HEADER.match(data)
     if not header:
-        raise CorpusError(
-            f"{path}, line {_first_wrong_header_line(data)}: a UCI bag of words begins with three lines of one whole number "
-            "each, documents, words and rows; this line is none of them"
-        )
+        lines = [*data.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
+        wrong = next((at for at, line in enumerate(lines, start=1) if not line.strip().isdigit()), LAST_HEADER_LINE)
+        raise CorpusError(f"{path}, line {wrong}: a UCI bag of words begins with three lines of one whole number each, "
+                          "documents, words and rows; this line is none of them")
     sizes = Sizes(*(int(number) for number in header.groups()), LAST_HEADER_LINE)
     return read_triples(path, stem_of(path, SUFFIXES), asked.vocabulary, data, header.end(), sizes)
 
@@ -46,9 +46,3 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     """The UCI file, with vocabulary, titles and labels beside it; authors and times have no place."""
     content = f"{corpus.n_documents}\n{corpus.n_words}\n{corpus.n_pairs}\n{triples_of(corpus)}"
     return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)
-
-
-def _first_wrong_header_line(data: bytes) -> int:
-    """Number of the first of the three header lines that is not one whole number."""
-    lines = [*data.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
-    return next((number for number, line in enumerate(lines, start=1) if not line.strip().isdigit()), LAST_HEADER_LINE)

@@ -35,10 +35,7 @@ def table_of_columns(
         The column that says how often each row stands.
     where(row) : what a sentence about a value calls its row
 
-    Raises
-    ------
-    DataError
-        No row, columns of several lengths, a value that is no known level, a field without a known value.
+    No row, columns of several lengths, a value that is no known level, a field without a known value are a DataError.
     """
     columns = {str(name): values.tolist() if hasattr(values, "tolist") else list(values) for name, values in columns.items()}
     fields = tuple(name for name in columns if name != multiplicity) if fields is None else tuple(fields)

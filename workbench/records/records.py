@@ -25,7 +25,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records(SavedByHash):
-    """Records of categorical fields, checked once and never changed.
+    """Records of categorical fields, checked once and never changed; arrays that do not fit together are a DataError.
 
     Parameters
     ----------
@@ -39,11 +39,6 @@ class Records(SavedByHash):
         The names of each field's levels; those that occur nowhere keep their number.
     name : str
         What pages and file names call them.
-
-    Raises
-    ------
-    DataError
-        When the arrays do not fit together.
     """
 
     values: np.ndarray
