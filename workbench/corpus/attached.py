@@ -40,14 +40,10 @@ def ids_and_topics(path: Path) -> dict:
 def newsgroups(labels: Path, groups: Path) -> dict:
     """The group is the label; the title is part, group and number of the message: ``train/alt.atheism/49960``."""
     named = read_lines(groups, None, "lines")
-    group, train, number = _arrays(labels, "label", "train", "file_id")
-    return {
-        "labels": [named[label] for label in group],
-        "titles": [
-            f"{'train' if first else 'test'}/{named[label]}/{message}"
-            for label, first, message in zip(group, train, number, strict=True)
-        ],
-    }
+    ids, train, numbers = _arrays(labels, "label", "train", "file_id")
+    of_documents = [named[group] for group in ids]
+    places = zip(np.where(train, "train", "test"), of_documents, numbers, strict=True)
+    return {"labels": of_documents, "titles": [f"{part}/{group}/{number}" for part, group, number in places]}
 
 
 def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:

@@ -20,10 +20,10 @@ from workbench.errors import Named
 class Rows(NamedTuple):
     """The rows of a table or the objects of JSON lines, one a document."""
 
-    kind: str                                        # "column" or "field", in sentences
-    headers: Iterable[tuple[str, Iterable[str]]]     # file and line of what names the columns, and their names
-    values: Callable[[str], list]                    # (row,) values of a column by its name, None where there is none
-    where: Callable[[int], str]                      # file and line of a row
+    kind: str                                     # "column" or "field", in sentences
+    headers: Iterable[tuple[str, Iterable[str]]]  # file and line of what names the columns, and their names
+    values: Callable[[str | None], list]          # (row,) values of a column by its name, None where there is none
+    where: Callable[[int], str]                   # file and line of a row
 
     def column(self, what: str, name: str | None) -> list:
         """(row,) the values of a column; refused if missing, unless it is a title or label that nobody asked for by name."""

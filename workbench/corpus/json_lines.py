@@ -42,8 +42,9 @@ def read(path: Path, asked: Asked) -> dict:
     what = next((kind for kind in KINDS if kind in entries[0]), None) if asked.text not in entries[0] else None
     if what is None:
         texts = rows.column("text", asked.text)
-        if (wrong := next((row for row, text in enumerate(texts) if not isinstance(text, str)), None)) is not None:
-            raise CorpusError(f"{where[wrong]}: {asked.text!r} must be a string; it is {json.dumps(texts[wrong])[:60]}; "
+        if wrong := [row for row, text in enumerate(texts) if not isinstance(text, str)]:
+            shown = json.dumps(texts[wrong[0]])[:60]
+            raise CorpusError(f"{where[wrong[0]]}: {asked.text!r} must be a string; it is {shown}; "
                               'leave the line out, or write "" for an empty document')
         return {"texts": texts, **rows.about(asked)}
     documents, words, counts = [], [], []
@@ -77,9 +78,8 @@ def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
     if not isinstance(found, kind):
         raise CorpusError(f"{where}: {what!r} must be {wanted}; it is {json.dumps(found)[:60]}")
     if what == "tokens":
-        wrong = next((token for token in found if not isinstance(token, str)), None)
-        if wrong is not None:
-            raise CorpusError(f"{where}: every token must be a string; there is {json.dumps(wrong)[:60]}")
+        if wrong := [token for token in found if not isinstance(token, str)]:
+            raise CorpusError(f"{where}: every token must be a string; there is {json.dumps(wrong[0])[:60]}")
         return Counter(found)
     for word, count in found.items():
         if type(count) is not int or count < 0:

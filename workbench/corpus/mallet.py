@@ -58,9 +58,8 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     Words that occur nowhere, the order of the vocabulary, authors and times have no place. Blanks and commas in titles
     and labels become ``_``; a word that MALLET would take for several, or for none, is refused.
     """
-    wrong = next((word for word in corpus.vocabulary if not re.fullmatch(r"[^\s,]\S*", word)), None)
-    if wrong is not None:
-        raise CorpusError(f"{path}: MALLET takes blanks and commas as ends of words and cannot hold {wrong!r}; "
+    if wrong := [word for word in corpus.vocabulary if not re.fullmatch(r"[^\s,]\S*", word)]:
+        raise CorpusError(f"{path}: MALLET takes blanks and commas as ends of words and cannot hold {wrong[0]!r}; "
                           "write npz, csv or jsonl instead")
     names = [one_word(title) for title in corpus.titles]
     labels = [one_word(str(label)) for label in corpus.labels or [""] * corpus.n_documents]

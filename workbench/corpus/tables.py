@@ -85,10 +85,9 @@ def _read_counts(path: Path, asked: Asked, columns: dict[str, Sequence[str]], li
     if not lines:
         raise CorpusError(f"{path} holds no row of counts; at least one was wanted")
     count_of = {text: int(text.partition(".")[0]) for text in set(columns["count"]) if WHOLE.fullmatch(text)}
-    wrong = next((at for at, text in enumerate(columns["count"]) if text not in count_of), None)
-    if wrong is not None:
-        shown = columns["count"][wrong][:60]
-        raise CorpusError(f"{path}, line {lines[wrong]}: the count must be a whole number, not {shown!r}")
+    if wrong := [row for row, text in enumerate(columns["count"]) if text not in count_of]:
+        shown = columns["count"][wrong[0]][:60]
+        raise CorpusError(f"{path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}")
     documents, titles = numbered(columns["document"])
     first_rows = np.unique(documents, return_index=True)[1].tolist()
     about = {"titles": titles} | _rows(path, columns, first_rows, lines).about(asked)

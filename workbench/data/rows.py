@@ -34,10 +34,9 @@ def read_columns(path: Path) -> tuple[list[str], list[tuple[str, ...]], list[int
     finally:
         csv.field_size_limit(limit)
     header = [column.strip() for column in rows[0]]
-    wrong = next((at for at, n_columns in enumerate(map(len, rows)) if n_columns != len(header)), None)
-    if wrong is not None:
+    if wrong := [at for at, row in enumerate(rows) if len(row) != len(header)]:
         raise DataError(
-            f"{path}, line {lines[wrong]}: {len(header)} columns were wanted and {len(rows[wrong])} came; "
+            f"{path}, line {lines[wrong[0]]}: {len(header)} columns were wanted and {len(rows[wrong[0]])} came; "
             f"put double quotes around a text that contains {separator!r}"
         )
     return header, list(zip(*rows[1:], strict=True)) or [()] * len(header), lines[1:]

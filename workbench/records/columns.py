@@ -87,9 +87,8 @@ def _numbered(
     field: str, values: list, names: list[str] | None, missing: Sequence[str], where: Callable[[int], str]
 ) -> tuple[list[int], tuple[str, ...]]:
     """The number of each value's level, and the names of the levels."""
-    wrong = next((row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set)), None)
-    if wrong is not None:
-        raise DataError(f"{where(wrong)}: {field!r} must hold text, numbers or None; it holds {values[wrong]!r}")
+    if wrong := [row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set)]:
+        raise DataError(f"{where(wrong[0])}: {field!r} must hold text, numbers or None; it holds {values[wrong[0]]!r}")
     name_of = {value: level_name(value) for value in dict.fromkeys(values)}
     name_of = {value: None if name in missing else name for value, name in name_of.items()}
     occurring = {name for name in name_of.values() if name is not None}
