@@ -28,6 +28,8 @@ PATHS = 31
 """Stream of the initial levels above the topics of a network: of documents (chain 0) and of the corpus (chain 1)."""
 PATHS_WITHIN = 32
 """Stream of the sampler of networks: which of the paths that end in one row of the last level a token takes."""
+STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN = 41, 42, 43, 44
+"""Streams of models with sticks: their random order, Polya-gamma numbers, Gaussian draws, and mean and covariance."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

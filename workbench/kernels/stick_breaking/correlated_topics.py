@@ -17,7 +17,7 @@ from workbench.kernels.polya_gamma import polya_gamma
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.vectors import at_most_256_bits, bump, doubles, fetch, load, put, spread, store
 from workbench.kernels.stick_breaking.sticks import break_stick
-from workbench.kernels.uniforms import uniform
+from workbench.kernels.uniforms import absorb, uniform
 from workbench.kernels.variates import stream_of
 
 
@@ -97,3 +97,39 @@ def draw_sticks(first, last, n_dk, precision, weighted_mean, sticks, omega_key, 
             matrix[t, t] += omega
             h[t] = weighted_mean[t] + (here - 0.5 * remaining)
         draw_gaussian(stream_of(stick_key, d), matrix, h)
+
+
+@kernel
+def sampled_theta(
+    first, last, indptr, words, counts, tokens_before, phi, precision, mean, weighted_mean, burn_in, n_kept, key, theta,
+):
+    """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic) stays as it is.
+
+    The sticks of a document begin at their mean. Its streams belong to its number and the sweep's.
+    """
+    n_topics = phi.shape[1]
+    n_sticks = n_topics - 1
+    n_here, here, cumulative = np.zeros((1, n_topics), np.int32), np.empty(n_topics), np.empty(n_topics)
+    sticks = np.empty((1, n_sticks))
+    for d in range(first, last):
+        sticks[0] = mean
+        theta[d] = 0.0
+        for sweep in range(burn_in + n_kept):
+            sweep_key = absorb(absorb(key, sweep), d)
+            break_stick(sticks[0], here)
+            n_here[:] = 0
+            for pair in range(indptr[d], indptr[d + 1]):
+                total = 0.0
+                for k in range(n_topics):
+                    total += here[k] * phi[words[pair], k]
+                    cumulative[k] = total
+                for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+                    target, new = uniform(sweep_key, token - tokens_before[indptr[d]]) * total, 0
+                    while new < n_sticks and cumulative[new] <= target:
+                        new += 1
+                    n_here[0, new] += 1
+            draw_sticks(0, 1, n_here, precision, weighted_mean, sticks, absorb(sweep_key, 1), absorb(sweep_key, 2))
+            if sweep >= burn_in:
+                break_stick(sticks[0], here)
+                for k in range(n_topics):
+                    theta[d, k] += here[k] / n_kept

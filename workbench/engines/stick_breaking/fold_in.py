@@ -1,0 +1,35 @@
+"""theta of unseen documents under correlated topics: Gibbs sampling with the topics, mu and Sigma of a run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
+from workbench.kernels.stick_breaking.correlated_topics import sampled_theta
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import FOLD_IN
+
+
+class LearntCorrelations(NamedTuple):
+    """What a run of correlated topics has learnt and inference of unseen documents needs."""
+
+    of_words: LearntTopics
+    mean: np.ndarray        # (stick,) mu
+    covariance: np.ndarray  # (stick, stick) Sigma
+
+
+def by_gibbs(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
+    """Mean of theta (document, topic) over 50 Gibbs sweeps after 20."""
+    phi, precision = word_probabilities(*learnt.of_words), np.linalg.inv(learnt.covariance)
+    theta, weighted = np.empty((documents.n_documents, phi.shape[1])), (precision * learnt.mean).sum(axis=1)
+
+    def work(first, last):
+        sampled_theta(
+            first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, precision,
+            learnt.mean, weighted, BURN_IN, KEPT, context.key(FOLD_IN), theta,
+        )
+
+    each_slice(work, slice_bounds(documents.indptr, phi.shape[1] * PASSES), context.n_threads, context.interrupt)
+    return theta

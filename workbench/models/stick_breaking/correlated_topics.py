@@ -1,0 +1,125 @@
+"""Correlated topics: the topics of a document are a Gaussian, broken off a stick, so that topics may go together or apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.errors import Named
+from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
+from workbench.models.lda import LDA, ModelError
+from workbench.models.options import option
+from workbench.models.priors import Priors
+from workbench.models.variables import VARIABLES, Variable
+
+WEIGHT = 0.1
+"""kappa_0: documents that the prior of the mean counts as."""
+
+
+class NormalInverseWishart(NamedTuple):
+    """Sigma ~ IW(nu, scale), mu | Sigma ~ N(mean, Sigma / kappa)."""
+
+    mean: np.ndarray   # (stick,)
+    kappa: float
+    nu: float
+    scale: np.ndarray  # (stick, stick)
+
+
+@dataclass(frozen=True)
+class CorrelatedTopics:
+    """Documents mix topics in proportions that are correlated; topics mix words.
+
+    mu, Sigma ~ normal-inverse-Wishart; psi_d ~ N(mu, Sigma), one stick for each topic but the last;
+    theta_d = pi(psi_d) by stick-breaking; phi_t ~ Dirichlet(beta, …, beta); each token draws z ~ theta_d and w ~ phi_z.
+
+    Parameters
+    ----------
+    n_topics : int
+    beta : float, default 0.1
+        Dirichlet prior per word type (not its total).
+    prior : "proper" or "paper"
+        proper: the mean and variances of sticks under theta ~ Dirichlet(1), nu = T + 1. paper: those under Dirichlet(2) times
+        T / 10, nu = T / 10, which is no distribution; refused while there are too few documents for the posterior to be one.
+    order : "size" or "random"
+        Which topic comes first on the stick. It changes the prior and how fast the sampler mixes, so it is part of the run.
+    order_seed : int
+        Of the random order.
+
+    Raises
+    ------
+    ModelError
+
+    Linderman, Johnson & Adams (2015), sec. 3.
+    """
+
+    data = Corpus
+    nonparametric = False
+    warm_starts = True
+    takes = ("n_topics", "beta")
+
+    n_topics: int = 10
+    beta: float = 0.1
+    prior: str = option("proper", "prior of the mean and covariance of the sticks", choices=("proper", "paper"))
+    order: str = option("size", "order of the topics on the stick: largest first, or at random", choices=("size", "random"))
+    order_seed: int = option(0, "seed of the random order", low=0, whole=True)
+
+    def __post_init__(self):
+        checked = LDA(self.n_topics, beta=self.beta)
+        object.__setattr__(self, "n_topics", checked.n_topics)
+        object.__setattr__(self, "beta", checked.beta)
+
+    of, settings, size_label = LDA.of, LDA.settings, LDA.size_label
+    with_coords, coords, describe, tiny = LDA.with_coords, LDA.coords, LDA.describe, LDA.tiny
+
+    @property
+    def sticks_prior(self) -> NormalInverseWishart:
+        """The prior of mu and Sigma."""
+        n_sticks = self.n_topics - 1
+        mean, variance = dirichlet_moments(np.full(self.n_topics, 1.0 if self.prior == "proper" else 2.0))
+        if self.prior == "proper":
+            return NormalInverseWishart(mean, WEIGHT, n_sticks + 2.0, np.diag(variance))
+        return NormalInverseWishart(mean, WEIGHT, 0.1 * self.n_topics, np.diag(0.1 * self.n_topics * variance))
+
+    def for_data(self, corpus: Corpus) -> CorrelatedTopics:
+        """The model for a corpus: the same, where the posterior of Sigma is a distribution."""
+        needed = self.n_topics - 2 - self.sticks_prior.nu
+        if corpus.n_documents <= needed:
+            raise ModelError(
+                Named("prior", self.prior), f" is no distribution and needs more than {needed:g} documents for {self.n_topics} "
+                f"topics; there are {corpus.n_documents}; set ", Named("prior", "proper"),
+            )
+        return self
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, those of the corpus too where it is given."""
+        return LDA.dims(self, corpus) | {"stick": self.n_topics - 1, "other_stick": self.n_topics - 1}
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: counts, and the sticks with their mean and covariance."""
+        return (
+            *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
+            Variable("psi", ("snapshot", "document", "stick"), "", "sticks of each document: psi of theta = pi(psi), as drawn"),
+            Variable("psi_mean", ("snapshot", "stick"), "", "mean of the sticks over documents (mu), as drawn"),
+            Variable(
+                "psi_covariance", ("snapshot", "stick", "other_stick"), "",
+                "covariance of the sticks over documents (Sigma), as drawn; of sticks, not of topics",
+            ),
+        )
+
+    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+        """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
+        return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta)
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """``theta`` (document, topic) of the sticks that were drawn last, ``phi`` (topic, word) the posterior mean given counts."""
+        return {
+            "theta": probabilities(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
+        }
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """beta is fixed; the mean and covariance of the sticks are no numbers of a curve."""
+        return {"beta": "fixed"}
