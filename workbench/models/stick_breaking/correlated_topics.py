@@ -72,7 +72,12 @@ class CorrelatedTopics:
         object.__setattr__(self, "n_topics", checked.n_topics)
         object.__setattr__(self, "beta", checked.beta)
 
-    of, settings, size_label = LDA.of, LDA.settings, LDA.size_label
+    @classmethod
+    def of(cls, **given) -> CorrelatedTopics:
+        """The model with these settings of a run; prior and order are options."""
+        return cls(**given)
+
+    settings, size_label = LDA.settings, LDA.size_label
     with_coords, coords, describe, tiny = LDA.with_coords, LDA.coords, LDA.describe, LDA.tiny
 
     @property
