@@ -46,21 +46,8 @@ def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None =
     } | early | others
 
 
-def row_of(row, names, vectors, n_topics: int) -> np.ndarray:
-    """(column,) float64 of one row: iteration, scalars by name, then each topic's vectors, 0 for topics not there yet."""
-    of_topics = np.zeros((n_topics, len(vectors)))
-    for column, name in enumerate(vectors):
-        of_topics[: len(row.vectors[name]), column] = row.vectors[name]
-    return np.concatenate([[row.iteration], [row.numbers[name] for name in names], of_topics.ravel()])
-
-
-def width(names, vectors, n_topics: int) -> int:
-    """The columns of a row."""
-    return 1 + len(names) + n_topics * len(vectors)
-
-
 def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
-    """The per-iteration part: rows are (iteration, column) as `row_of` makes them; NaN for topics not there yet."""
+    """The per-iteration part: rows are (iteration, column) as `Recorded.values` makes them; NaN for topics not there yet."""
     import xarray as xr
 
     names, vectors, _, variables, sizes = leaves

@@ -14,6 +14,7 @@ import math
 import numbers
 import re
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, any_with, get_engine
@@ -74,11 +75,15 @@ class RunSpec(RunSettings):
                 found[known.get("former") or name] = value
         return found
 
-    def parts(self, data=None):
-        """(engine, model, options) as objects; with ``data`` the model has what they alone determine (names of authors)."""
+    @cached_property
+    def _parts(self) -> tuple:
         engine = get_engine(self.engine)
         beliefs, options = split_options(engine, _restored(self.options))
-        model = engine.model(**_restored(self.model), **beliefs)
+        return engine, engine.model(**_restored(self.model), **beliefs), options
+
+    def parts(self, data=None) -> tuple:
+        """(engine, model, options) as objects; with ``data`` the model has what they alone determine (names of authors)."""
+        engine, model, options = self._parts
         return engine, model if data is None else model.for_data(data), options
 
     @property
