@@ -30,11 +30,10 @@ def list_data(json: Json = False) -> None:
     if json:
         print_json({"corpora": [entry.facts() for entry in sets]})
         return
-    rows = [
-        (entry.name, entry.title, _text(entry.n_documents), _text(entry.n_words), _text(entry.n_tokens), entry.whereabouts())
+    print_table(("name", "title", "documents", "words", "tokens", "where"), [
+        (entry.name, entry.title, *map(_text, (entry.n_documents, entry.n_words, entry.n_tokens)), entry.whereabouts())
         for entry in sets
-    ]
-    print_table(("name", "title", "documents", "words", "tokens", "where"), rows, left=(0, 1, 5))
+    ], left=(0, 1, 5))
     say("`workbench data info NAME` tells more; `workbench data fetch NAME` gets what is fetchable")
 
 
@@ -81,19 +80,20 @@ def engines(json: Json = False) -> None:
     if json:
         print_json({"engines": [{"name": name, **about} for name, about in found.items()]})
         return
-    shared: dict[tuple, list[str]] = {}
+    shared: dict[str, list[str]] = {}
     for name, about in found.items():
         say(f"{name}: {about['title']}. {about['source']}")
-        lines = {option: f"    --option {option}={of['default']}   {of['meaning']}" for option, of in about["options"].items()}
-        for option, line in lines.items():
-            if not option.startswith(OF_HYPERPARAMETERS):
+        of_hyperparameters = ""
+        for option, of in about["options"].items():
+            line = f"    --option {option}={of['default']}   {of['meaning']}"
+            if option.startswith(OF_HYPERPARAMETERS):
+                of_hyperparameters += f"\n{line}"
+            else:
                 say(line)
-        if hyper := tuple(line for option, line in lines.items() if option.startswith(OF_HYPERPARAMETERS)):
-            shared.setdefault(hyper, []).append(name)
+        if of_hyperparameters:
+            shared.setdefault(of_hyperparameters, []).append(name)
     for lines, names in shared.items():
-        say(f"hyperparameters of {', '.join(names)}")
-        for line in lines:
-            say(line)
+        say(f"hyperparameters of {', '.join(names)}{lines}")
 
 
 def serve(
@@ -109,22 +109,20 @@ def serve(
 
 def doctor(store: Store = None, json: Json = False) -> int:
     """Check that everything a run needs works on this machine."""
-    checks = [_check(name, check) for name, check in (
-        ("python and packages", _packages), ("compiled kernels", _kernels), ("store", lambda: _store(store_path(store))),
-        ("bundled corpus", _bundled), ("memory", _memory), ("data folders", _data_folders), ("browser for tests", _browser),
-    )]
+    checks = []
+    for name, check in {
+        "python and packages": _packages, "compiled kernels": _kernels, "store": lambda: _store(store_path(store)),
+        "bundled corpus": _bundled, "memory": _memory, "data folders": _data_folders, "browser for tests": _browser,
+    }.items():
+        try:
+            checks.append({"check": name, "ok": True, "finding": check()})
+        except Exception as error:
+            checks.append({"check": name, "ok": False, "finding": f"{type(error).__name__}: {error}"})
     if json:
         print_json({"checks": checks})
     else:
         print_table(("", "", ""), [("ok" if c["ok"] else "WRONG", c["check"], c["finding"]) for c in checks], left=(0, 1, 2))
     return 0 if all(c["ok"] for c in checks) else 1
-
-
-def _check(name: str, check) -> dict:
-    try:
-        return {"check": name, "ok": True, "finding": check()}
-    except Exception as error:
-        return {"check": name, "ok": False, "finding": f"{type(error).__name__}: {error}"}
 
 
 def _packages() -> str:
@@ -179,5 +177,5 @@ def _data_folders() -> str:
 
 
 def _browser() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    return found or "no Chromium; only the browser tests need one"
+    found = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    return next(found, "no Chromium; only the browser tests need one")

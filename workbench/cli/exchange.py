@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from workbench.cli import about
-from workbench.cli.flags import CorpusName, Json, Read, Store, Vocabulary, load_documents
-from workbench.cli.printing import print_files, print_json, print_table, say
-from workbench.cli.stored import RunNames
+from workbench.cli.flags import CorpusName, Json, Read, RunNames, Store, Vocabulary, load_documents
+from workbench.cli.printing import print_files, print_json, print_table, say, saying_warnings
 
 
 @about.data.command("convert")
@@ -48,7 +46,7 @@ def convert(
         print_json({"corpus": documents.name, **sizes, "files": files, "lost": prepared.lost})
         return
     say(repr(documents))
-    print_table(("written", "bytes"), [(str(path), f"{path.stat().st_size:,}") for path in written])
+    print_table(("written", "bytes"), [(path, f"{path.stat().st_size:,}") for path in written])
 
 
 def _is_there(path: Path, data: bytes) -> bool:
@@ -81,9 +79,6 @@ def export(
 
     paths = [find_run(name, store) for name in run]
     folders = [out] if len(paths) == 1 else [out / path.name for path in paths]
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with saying_warnings():
         written = [file for path, folder in zip(paths, folders, strict=True) for file in export_run(path, folder, formats)]
-    for warning in told:
-        say(str(warning.message))
     print_files(written, json)

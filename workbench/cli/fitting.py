@@ -14,6 +14,7 @@ from workbench.cli.flags import (
     Jobs,
     Json,
     Quiet,
+    RunName,
     Seeds,
     Store,
     load_documents,
@@ -21,7 +22,7 @@ from workbench.cli.flags import (
     settings_of,
     with_settings,
 )
-from workbench.cli.printing import describe, print_runs, say, store_path, summary
+from workbench.cli.printing import describe, print_runs, resumable, say, store_path, summary
 from workbench.runs.settings import DEFAULT_ENGINES
 
 
@@ -45,11 +46,12 @@ def fit(
         best = best_of(resume(run, progress=not flags["quiet"], corpora=corpora) for run in runs)
     else:
         finish(runs[0], progress=not flags["quiet"], corpora=corpora)
-    summaries = summaries_of(runs, planned)
-    print_runs(summaries, flags["json"], **({"best": best.attrs["name"]} if restarts > 1 else {}))
+    status = print_runs(
+        summaries_of(runs, planned), flags["json"], **({"best": best.attrs["name"]} if restarts > 1 else {})
+    )
     if restarts > 1 and not flags["json"] and best.sizes["iteration"]:
         say(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
-    return 0 if all(run["state"] == "finished" for run in summaries) else 130
+    return status
 
 
 @with_settings
@@ -67,23 +69,18 @@ def compare(
     runs, planned = _created(corpus, _engines(engines), seeds, jobs, flags)
     if flags["detach"]:
         return leave_in_background(runs, flags["json"])
-    try:
+    with resumable():
         run_all(runs, jobs, progress=not flags["quiet"])
-    except KeyboardInterrupt:
-        say("interrupted; what was committed is kept, and the same command goes on from there")
-    summaries = summaries_of(runs, planned)
-    print_runs(summaries, flags["json"])
-    return 0 if all(run["state"] == "finished" for run in summaries) else 130
+    return print_runs(summaries_of(runs, planned), flags["json"])
 
 
 def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, check: Callable = list, here=False, **more):
     """The runs of a comparison, made or reopened in the store, and what was planned of each."""
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import warn_of_idle_threads
-    from workbench.runs.execution.memory_check import Planned, check_room, unfinished
-    from workbench.runs.execution.run import Run
+    from workbench.runs.execution.memory_check import Planned
+    from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.worker import SLOTS
-    from workbench.runs.store.create import create_run
 
     first = next((each if isinstance(each, str) else each[0] for each in engines), None)
     documents = load_documents(corpus, flags["vocabulary"], flags["read"], first)
@@ -93,13 +90,11 @@ def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, che
     if not flags["quiet"]:
         say(describe(planned, documents, jobs))
         warn_of_idle_threads(specs)
-    home = store_path(flags["store"])
-    check_room(unfinished(home, planned), jobs, here=here and not flags["detach"])
-    return [Run(create_run(home, *each)) for each in planned], planned
+    return make_runs(store_path(flags["store"]), planned, jobs, here=here and not flags["detach"]), planned
 
 
 def resume(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")],
+    run: RunName,
     iterations: Annotated[
         int | None, typer.Option("--iterations", "-n", help="Move the end of the run; what is committed stays.")
     ] = None,
@@ -119,9 +114,7 @@ def resume(
         found.resume()
         say(f"{found.name} goes on in the background; `workbench show {found.name}` looks at it")
     else:
-        state = finish(found, progress=not quiet).state
-        print_runs([summary(found)], json)
-        return 0 if state == FINISHED else 130
+        return print_runs([summary(finish(found, progress=not quiet))], json)
     if json:
         print_runs([summary(found)], json)
     return 0

@@ -11,6 +11,7 @@ from typing import Annotated, get_type_hints
 import typer
 
 from workbench.cli import end_with
+from workbench.cli.completing import figure_formats
 from workbench.errors import ALONE, Got, InputError, Named
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, SplitSettings, names
 
@@ -22,6 +23,10 @@ Options = Annotated[
 Seeds = Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")]
 Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default.")]
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
+RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
+Formats = Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)]
+FORMATS = "svg,pdf,png"
 Start = Annotated[
     str | None, typer.Option("--start", metavar="RUN", help="Begin from the last counts of this run, not at random.")
 ]
@@ -68,8 +73,7 @@ def settings_of(flags: dict) -> dict:
     """The settings of a run as Python takes them, from what was given to the flags."""
     from workbench.runs.execution.run import find_run
 
-    settings = {name: flags[name] for name in SETTINGS}
-    return settings | {
+    return {name: flags[name] for name in SETTINGS} | {
         "alpha": parse_alpha(flags["alpha"]), "sizes": parse_sizes(flags["sizes"]),
         "options": parse_options(flags["options"] or []),
         "start": None if flags["start"] is None else find_run(flags["start"], flags["store"]),
@@ -99,10 +103,9 @@ def parse_options(pairs: list[str], field: str = "options") -> dict[str, str]:
     """``name=value`` flags as a dict."""
     options = {}
     for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name or not value:
-            said = "an option is written name=value, as in --option r=1"
-            raise InputError(said, Got(pair), field=field, value=pair)
+        name, _, value = pair.partition("=")
+        if not name or not value:
+            raise InputError("an option is written name=value, as in --option r=1", Got(pair), field=field, value=pair)
         options[name.strip()] = value.strip()
     return options
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from workbench.cli.flags import CorpusName, Json, Quiet, Read, Store, Threads, Vocabulary, load_documents
-from workbench.cli.printing import number, print_json, print_table, say
-from workbench.cli.stored import RunName
+from workbench.cli.flags import CorpusName, Json, Quiet, Read, RunName, Store, Threads, Vocabulary, load_documents
+from workbench.cli.printing import number, print_json, print_table, say, saying_warnings
 
 SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
 """Largest numbers of rows, topics and words in the table for people."""
@@ -47,11 +45,8 @@ def infer(
     if protocol != "theta":
         _print_score(document_completion(learnt, documents, seed, protocol, threads), json)
         return
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with saying_warnings():
         found = fold_in(learnt, documents, seed, threads)
-    for warning in caught:
-        say(str(warning.message))
     if out is not None:
         _write_theta(found, out)
         say(f"{out}: theta of {found.sizes['document']:,} documents")
@@ -105,7 +100,7 @@ def _print_topics(learnt, found) -> None:
         theta = document["theta"]
         largest = sorted(range(len(theta)), key=lambda k, theta=theta: -theta[k])[:SHOWN_TOPICS]
         topics = "; ".join(f"{theta[k]:.0%} topic {k}: {words[k]}" for k in largest)
-        rows.append((str(document["document"]), f"{document['n_tokens']:,}", f"{document['out_of_vocabulary']:.1%}", topics))
+        rows.append((document["document"], f"{document['n_tokens']:,}", f"{document['out_of_vocabulary']:.1%}", topics))
     print_table(("document", "tokens", "unknown", f"{min(SHOWN_TOPICS, len(words))} largest topics"), rows, left=(0, 3))
     more = found.sizes["document"] - len(rows)
     if more:

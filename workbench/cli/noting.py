@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.flags import Json, Store
+from workbench.cli.flags import Json, RunName, Store
 from workbench.cli.printing import note_rows, print_json, print_table, say
-from workbench.cli.stored import RunName, find, labels_by_topic
+from workbench.cli.stored import find, labels_by_topic
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")]
 Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to take away; may be given several times.")]

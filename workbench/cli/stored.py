@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.completing import figure_formats
-from workbench.cli.flags import Json, Store
+from workbench.cli.flags import FORMATS, Formats, Json, RunName, RunNames, Store
 from workbench.cli.printing import (
     note_rows,
     number,
@@ -20,9 +19,6 @@ from workbench.cli.printing import (
     store_path,
     summary,
 )
-
-RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
-RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
 
 
 def find(run: str, store: Path | None):
@@ -186,9 +182,7 @@ def _confirmed(question: str) -> bool:
 
 def figures(
     run: RunNames, out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("figures"),
-    formats: Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)]
-    = "svg,pdf,png",
-    store: Store = None, json: Json = False,
+    formats: Formats = FORMATS, store: Store = None, json: Json = False,
 ) -> None:
     """Write the comparison of runs as figures, the same bytes every time."""
     from workbench.report import save_figures

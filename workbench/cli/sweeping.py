@@ -8,7 +8,7 @@ import typer
 
 from workbench.cli.fitting import leave_in_background
 from workbench.cli.flags import CorpusName, Engine, Jobs, Seeds, load_documents, settings_of, with_settings
-from workbench.cli.printing import print_runs, say, store_path, summary
+from workbench.cli.printing import print_runs, resumable, say, store_path, summary
 
 
 @with_settings
@@ -28,7 +28,8 @@ def sweep(
     from workbench.runs.execution.forecast import forecast
     from workbench.runs.execution.grid import lay_out
     from workbench.runs.execution.memory_check import predict_memory
-    from workbench.runs.execution.sweep import failures, open_cells, run_cells, rungs
+    from workbench.runs.execution.run import make_runs
+    from workbench.runs.execution.sweep import failures, run_cells, rungs
     from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import SpecError, whole
 
@@ -36,52 +37,44 @@ def sweep(
     axes = parse_grid(grid)
     fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}  # defaults give way to the grid
     documents = load_documents(corpus, flags["vocabulary"], flags["read"], engine)
-    detach, quiet, json, home = flags["detach"], flags["quiet"], flags["json"], store_path(flags["store"])
-    if warm and detach:
-        raise SpecError("a warm sweep waits for each number of topics before it begins the next; leave --detach out")
-    if detach:
+    progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
+    if flags["detach"]:
+        if warm:
+            raise SpecError("a warm sweep waits for each number of topics before it begins the next; leave --detach out")
         cells = lay_out(documents, axes, engine, seeds, **fixed)
-        return leave_in_background(list(dict.fromkeys(open_cells(cells, home, SLOTS))), json)
+        return leave_in_background(list(dict.fromkeys(make_runs(home, cells, SLOTS))), json)
     cells, runs = [], []
-    try:
+    with resumable():
         for rung in rungs(documents, axes, engine, seeds, home, warm, jobs, **fixed):
-            opened = open_cells(rung, home, jobs)
+            opened = make_runs(home, rung, jobs)
             cells, runs = [*cells, *rung], [*runs, *opened]
-            if not quiet:
+            if progress:
                 say(f"{documents!r}: {forecast(rung, opened, jobs)}")
-            run_cells(opened, jobs, progress=not quiet)
-    except KeyboardInterrupt:
-        say("interrupted; what was committed is kept, and the same command goes on from there")
-    told = [
+            run_cells(opened, jobs, progress)
+    status = print_runs([
         summary(run, cell.spec.n_iterations) | {
-            "memory": predict_memory(cell.planned).total,
+            "memory": predict_memory(cell).total,
             "grid": {key: "inf" if value == float("inf") else value for key, value in cell.at.items()},  # as JSON can hold it
         }
         for cell, run in zip(cells, runs, strict=True)
-    ]
-    print_runs(told, json)
+    ], json)
     broken = failures(runs)
     for why in broken:
         say(f"workbench: {why}")
-    return 1 if broken else 0 if all(cell["state"] == "finished" for cell in told) else 130
+    return 1 if broken else status
 
 
 def parse_grid(texts: list[str]) -> dict[str, list[str]]:
-    """``r=0,1,inf`` flags as lists by the settings' full names.
-
-    Raises
-    ------
-    SpecError
-    """
+    """``r=0,1,inf`` flags as lists by the settings' full names."""
     from workbench.runs.execution.grid import SHORT
     from workbench.runs.spec import SpecError
 
     axes: dict[str, list[str]] = {}
     for text in texts:
-        name, equals, values = text.partition("=")
+        name, _, values = text.partition("=")
         listed = [value.strip() for value in values.split(",") if value.strip()]
         name = name.strip().replace("-", "_")
-        if not equals or not name or not listed:
+        if not name or not listed:
             raise SpecError(f"a grid is written name=values, as in --grid r=0,1,inf; got '{text}'", field="grid", value=text)
         name = SHORT.get(name, name)
         if name in axes:

@@ -13,7 +13,6 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, split_options, takes
 from workbench.runs.execution.compare import plan
-from workbench.runs.execution.memory_check import Planned
 from workbench.runs.settings import SplitSettings, names
 from workbench.runs.spec import RunSpec, SpecError, whole
 
@@ -32,11 +31,6 @@ class Cell(NamedTuple):
     spec: RunSpec
     train: Corpus
     test: Corpus | None
-
-    @property
-    def planned(self) -> Planned:
-        """Its run."""
-        return Planned(self.spec, self.train, self.test)
 
 
 def lay_out(
