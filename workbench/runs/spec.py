@@ -61,19 +61,15 @@ class RunSpec(RunSettings):
     @property
     def hash(self) -> str:
         """sha256 (hex) of what decides the bits of the run."""
-        identity = {name: getattr(self, name) for name in IDENTITY} | {"options": self._hashed_options()}
+        about, options = named_options(get_engine(self.engine)), {}
+        for name, value in self.options.items():  # by their first names, without those that came late and have their default
+            known = about[name].metadata if name in about else {}
+            if not (known.get("late") and value == about[name].default):
+                options[known.get("former") or name] = value
+        identity = {name: getattr(self, name) for name in IDENTITY} | {"options": options}
         if self.start:
             identity["start"] = self.start["counts"]
         return hashlib.sha256(_json(identity).encode()).hexdigest()
-
-    def _hashed_options(self) -> dict:
-        """The options by their first names, without those that came late and have their default."""
-        about, found = named_options(get_engine(self.engine)), {}
-        for name, value in self.options.items():
-            known = about[name].metadata if name in about else {}
-            if not (known.get("late") and value == about[name].default):
-                found[known.get("former") or name] = value
-        return found
 
     @cached_property
     def _parts(self) -> tuple:
@@ -89,8 +85,7 @@ class RunSpec(RunSettings):
     @property
     def size_text(self) -> str:
         """The number in a run's name and title, as "K=10"; empty where the model has none."""
-        label = self.parts()[1].size_label
-        return "{}={}".format(*label) if label else ""
+        return "=".join(map(str, self.parts()[1].size_label or ()))
 
     def to_json(self) -> str:
         """The spec as one JSON object; infinity is the string "inf"."""
@@ -122,13 +117,12 @@ class RunSpec(RunSettings):
     def label(self) -> str:
         """Engine, network, the options that differ from their defaults, and a warm start, for legends and tables."""
         engine, model, _ = self.parts()
-        described = [self.engine, getattr(model, "name", None)]
+        described, given = [self.engine, getattr(model, "name", "")], _restored(self.options)
         for name, about in options_of(engine).items():
-            value = _restored(self.options).get(name, about.default)
-            value = math.inf if value == "inf" else value
+            value = math.inf if given.get(name) == "inf" else given.get(name, about.default)
             if name == "r" or value != about.default:
                 described.append(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}")
-        return " ".join(filter(None, [*described, "warm" if self.start else None]))
+        return " ".join(filter(None, [*described, "warm" * bool(self.start)]))
 
 
 def make_spec(
@@ -193,22 +187,14 @@ def make_spec(
 
 def idle_threads(specs: list[RunSpec]) -> list[str]:
     """One sentence for each engine that has nothing to do for more threads than one and was given them."""
-    told = {}
-    for spec in specs:
-        engine, _, options = spec.parts()
-        why = engine.idle(options) if spec.n_threads > 1 else None
-        if why:
-            told[f"{spec.engine} will leave threads idle: {why}"] = None
-    return list(told)
+    reasons = [(spec.engine, spec.parts()[0].idle(spec.parts()[2])) for spec in specs if spec.n_threads > 1]
+    return list(dict.fromkeys(f"{engine} will leave threads idle: {why}" for engine, why in reasons if why))
 
 
 def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: dict | None = None):
     """The model of an engine, of what was given (not None, not empty) and its defaults.
 
-    Raises
-    ------
-    SpecError, ModelError
-        For a setting that the model does not have, and for what is no network.
+    Raises SpecError or ModelError for a setting that the model does not have, and for what is no network.
     """
     given = {"n_topics": n_topics, "alpha": alpha, "beta": beta, "model": model, "sizes": sizes or None}
     given = {name: value for name, value in given.items() if value is not None}
@@ -236,10 +222,9 @@ def _check_rule(spec: RunSpec, engine) -> None:
         return
     if spec.stop_on not in WATCHED:
         raise SpecError.must_be("stop_on", f"one of {', '.join(WATCHED)}, or None", spec.stop_on)
-    for scalar, without in LACKING.items():
-        if spec.stop_on == scalar and scalar not in engine.watches:
-            said = f"{engine.name} {without}, or choose {any_with(scalar)}"
-            raise SpecError(said, field="stop_on", value=scalar)
+    if spec.stop_on in LACKING and spec.stop_on not in engine.watches:
+        said = f"{engine.name} {LACKING[spec.stop_on]}, or choose {any_with(spec.stop_on)}"
+        raise SpecError(said, field="stop_on", value=spec.stop_on)
     if spec.stop_on == "perplexity" and spec.test is None:
         said = "there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound"
         raise SpecError(said, field="stop_on", value=spec.stop_on)
@@ -251,13 +236,7 @@ def _check_rule(spec: RunSpec, engine) -> None:
 
 
 def checked(settings: dict) -> dict:
-    """The settings of `RunSettings` that are given, whole numbers as ints within their ranges.
-
-    Raises
-    ------
-    SpecError, TypeError
-        A number that is none or out of range; a setting that there is not.
-    """
+    """The settings of `RunSettings` that are given, whole numbers as ints; raises SpecError outside their ranges."""
     found = {}
     for name, value in settings.items():
         if name not in names(RunSettings):
@@ -268,13 +247,7 @@ def checked(settings: dict) -> dict:
 
 
 def whole(what: str, value, low: int, high: int | None = None, field: str | None = None) -> int:
-    """The value as an int within its range.
-
-    Raises
-    ------
-    SpecError
-        About ``field``, which is called ``what``.
-    """
+    """The value as an int within its range; else raises SpecError about ``field``, which is called ``what``."""
     fits = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value) and value == int(value)
     if not fits or value < low or (high is not None and value > high):
         span = f"of at least {low}" if high is None else f"from {low} to {high}"

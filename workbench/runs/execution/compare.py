@@ -160,12 +160,8 @@ def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
 def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
     """Takes every run to its end in worker processes, up to ``jobs`` at a time, with a bar for each.
 
-    Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed.
-
-    Raises
-    ------
-    RunFailed
-        When a worker failed or died, with its message.
+    Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed. Raises RunFailed where a
+    worker failed or died, with its message.
     """
     with bars(runs, progress) as move:
         work_through(runs, jobs, move)

@@ -36,12 +36,7 @@ class Cell(NamedTuple):
 def lay_out(
     corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, options: dict | None = None, **settings
 ) -> list[Cell]:
-    """The cells of a grid, its last key varying fastest; arguments are those of `workbench.runs.execution.sweep.sweep`.
-
-    Raises
-    ------
-    SpecError, OptionError, ModelError, CorpusError
-    """
+    """The cells of a grid, its last key varying fastest; arguments and errors are those of `workbench.sweep`."""
     axes = grid_axes(grid, engine)
     if whole("seeds", seeds, 1) > 1:
         _refuse_twice(axes, {"seed": seeds})
@@ -72,12 +67,7 @@ def lay_out(
 
 
 def grid_axes(grid: dict, engine: str) -> dict[str, list]:
-    """The different values of each key, in order, the keys by their full names.
-
-    Raises
-    ------
-    SpecError, OptionError
-    """
+    """The different values of each key, in order, the keys by their full names; raises SpecError or OptionError."""
     if not isinstance(grid, dict) or not grid:
         raise SpecError(f"a grid is a dict of lists, as {{'n_topics': [10, 20]}}; got {grid!r}")
     axes = {}

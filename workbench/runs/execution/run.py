@@ -134,11 +134,7 @@ def extend(path: Path, n_iterations: int | None) -> None:
 def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> list[Run]:
     """The run of each `Planned` or `Cell`, made or reopened in the store, lasting to the longest of those that share it.
 
-    Raises
-    ------
-    SpecError
-        When ``jobs`` of them at a time do not fit into memory (``here``: in this process); then none is made.
-    StoreError
+    Raises SpecError where ``jobs`` of them at a time do not fit into memory (``here``: in this process); then none is made.
     """
     longest = longest_of_each(planned)
     check_room(unfinished(store, longest), jobs, here)

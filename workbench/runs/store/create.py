@@ -29,12 +29,8 @@ SNAPSHOT_BUDGET = 2 * 2**30
 def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_BUDGET) -> Path:
     """The folder of a run, created if it is not there: it appears whole or not at all.
 
-    A run of the same name and the same hash is reopened, with the last iteration and stop rule of the spec.
-
-    Raises
-    ------
-    StoreError
-        When another run has that name, or the store cannot be written or locked.
+    A run of the same name and the same hash is reopened, with the last iteration and stop rule of the spec. Raises
+    StoreError where another run has that name, or the store cannot be written or locked.
     """
     path = Path(store) / spec.name
     if not path.exists():
@@ -68,9 +64,8 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
 
 def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     engine, model, _ = spec.parts()
-    group = zarr.create_group(str(path / DATA), zarr_format=3)
-    leaves = recorded(spec)
-    n_topics = model.dims().get("topic", 0)
+    group, leaves = zarr.create_group(str(path / DATA), zarr_format=3), recorded(spec)
+    n_topics = leaves.sizes.get("topic", 0)
     capacity = max(n_topics, GROWING_CAPACITY) if engine.grows else n_topics
     n_columns = leaves.width(capacity)
 
