@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
+import workbench as wb
 from workbench.cli.flags import Json, Store
-from workbench.cli.printing import print_json, print_table, say, store_path
+from workbench.cli.printing import print_facts, print_json, print_table, say, store_path
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
 
@@ -24,9 +25,7 @@ data = typer.Typer(help="Corpora that have a name.", no_args_is_help=True)
 @data.command("list")
 def list_data(json: Json = False) -> None:
     """List the named corpora: here, fetchable, to be got by hand, or drawn when asked for."""
-    from workbench.corpus import data_sets
-
-    sets = data_sets().values()
+    sets = wb.data_sets().values()
     if json:
         print_json({"corpora": [entry.facts() for entry in sets]})
         return
@@ -46,7 +45,7 @@ def info(name: Name, json: Json = False) -> None:
     if json:
         print_json(facts)
         return
-    print_table(("", ""), [(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})], left=(0, 1))
+    print_facts([(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})])
 
 
 @data.command("fetch")
@@ -74,9 +73,7 @@ def _text(value) -> str:
 
 def engines(json: Json = False) -> None:
     """List the engines with their sources and options, those of hyperparameters last, once for the engines that share them."""
-    import workbench
-
-    found = workbench.engines()
+    found = wb.engines()
     if json:
         print_json({"engines": [{"name": name, **about} for name, about in found.items()]})
         return
@@ -141,10 +138,7 @@ def _kernels() -> str:
 
 def _fit_tiny(store: str | None = None) -> None:
     """Runs two iterations on a few tokens."""
-    from workbench.models import LDA
-    from workbench.runs.execution.fit import fit
-
-    fit(LDA(2).simulate(4, 6, 10)[0], "cgs", n_topics=2, n_iterations=2, progress=False, store=store)
+    wb.fit(wb.LDA(2).simulate(4, 6, 10)[0], "cgs", n_topics=2, n_iterations=2, progress=False, store=store)
 
 
 def _store(store: Path) -> str:
@@ -161,9 +155,7 @@ def _memory() -> str:
 
 
 def _bundled() -> str:
-    from workbench.corpus import load_corpus
-
-    return repr(load_corpus())
+    return repr(wb.load_corpus())
 
 
 def _data_folders() -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import workbench as wb
 from workbench.cli import about
 from workbench.cli.flags import CorpusName, Json, Read, RunNames, Store, Vocabulary, load_documents
 from workbench.cli.printing import print_files, print_json, print_table, say, saying_warnings
@@ -22,21 +23,21 @@ def convert(
     json: Json = False,
 ) -> None:
     """Write a corpus in another format: uci, lda-c, mtx, mallet, csv, jsonl, npz."""
-    from workbench.corpus import CorpusError
     from workbench.corpus.writers import files_of, losses
     from workbench.data.saving import put_files
 
     documents = load_documents(corpus, vocabulary, read)
     out = out.expanduser()
     prepared = files_of(documents, out, format)
-    files = {path: data for path, data in prepared.files.items() if path == out or not _is_there(path, data)}
+    there = {path for path, data in prepared.files.items() if path.is_file() and path.read_bytes() == data}
+    files = {path: data for path, data in prepared.files.items() if path == out or path not in there}
     sources = {path.resolve() for path in _sources(corpus, vocabulary)}
     for path in files:
         if path.resolve() in sources:
-            raise CorpusError(f"{path} is what is read and is never overwritten; choose another OUT")
+            raise wb.CorpusError(f"{path} is what is read and is never overwritten; choose another OUT")
     for path in files:
         if path.exists() and not path.is_dir() and not force:
-            raise CorpusError(f"{path} is there already; --force replaces it, or choose another OUT")
+            raise wb.CorpusError(f"{path} is there already; --force replaces it, or choose another OUT")
     written = put_files(files)
     for sentence in losses(prepared):
         say(sentence)
@@ -47,11 +48,6 @@ def convert(
         return
     say(repr(documents))
     print_table(("written", "bytes"), [(path, f"{path.stat().st_size:,}") for path in written])
-
-
-def _is_there(path: Path, data: bytes) -> bool:
-    """Whether a file exists with exactly this content."""
-    return path.is_file() and path.read_bytes() == data
 
 
 def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
@@ -74,11 +70,10 @@ def export(
     store: Store = None, json: Json = False,
 ) -> None:
     """Write what runs found in files that other programs read."""
-    from workbench.report import export_run
     from workbench.runs.execution.run import find_run
 
     paths = [find_run(name, store) for name in run]
     folders = [out] if len(paths) == 1 else [out / path.name for path in paths]
     with saying_warnings():
-        written = [file for path, folder in zip(paths, folders, strict=True) for file in export_run(path, folder, formats)]
+        written = [file for path, folder in zip(paths, folders, strict=True) for file in wb.export_run(path, folder, formats)]
     print_files(written, json)

@@ -39,17 +39,15 @@ def fit(
 
     whole("restarts", restarts, 1)
     runs, planned = _created(corpus, [engine], restarts, 1, flags, check_restarts, here=True, name=name)
+    json, progress, corpora = flags["json"], not flags["quiet"], (planned[0].train, planned[0].test)
     if flags["detach"]:
-        return leave_in_background(runs, flags["json"])
-    corpora = planned[0].train, planned[0].test
-    if restarts > 1:
-        best = best_of(resume(run, progress=not flags["quiet"], corpora=corpora) for run in runs)
-    else:
-        finish(runs[0], progress=not flags["quiet"], corpora=corpora)
-    status = print_runs(
-        summaries_of(runs, planned), flags["json"], **({"best": best.attrs["name"]} if restarts > 1 else {})
-    )
-    if restarts > 1 and not flags["json"] and best.sizes["iteration"]:
+        return leave_in_background(runs, json)
+    if restarts == 1:
+        finish(runs[0], progress=progress, corpora=corpora)
+        return print_runs(summaries_of(runs, planned), json)
+    best = best_of(resume(run, progress=progress, corpora=corpora) for run in runs)
+    status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
+    if not json and best.sizes["iteration"]:
         say(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
     return status
 
@@ -82,8 +80,8 @@ def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, che
     from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.worker import SLOTS
 
-    first = next((each if isinstance(each, str) else each[0] for each in engines), None)
-    documents = load_documents(corpus, flags["vocabulary"], flags["read"], first)
+    first = engines[0] if engines else None
+    documents = load_documents(corpus, flags["vocabulary"], flags["read"], first[0] if isinstance(first, tuple) else first)
     specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
     check(specs)
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if flags["detach"] else jobs

@@ -87,7 +87,8 @@ def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None,
 
     options = {name: _scalar(value) for name, value in parse_options(read or [], "read").items()}
     options |= {"vocabulary": vocabulary} if vocabulary else {}
-    return load_data(corpus, **({"kind": get_engine(engine).model.data} if engine else {}), **options)
+    options |= {"kind": get_engine(engine).model.data} if engine else {}
+    return load_data(corpus, **options)
 
 
 def _scalar(text: str):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from workbench.cli.flags import Json, RunName, Store
-from workbench.cli.printing import note_rows, print_json, print_table, say
+from workbench.cli.printing import note_rows, print_facts, print_json, say
 from workbench.cli.stored import find, labels_by_topic
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")]
@@ -25,10 +25,10 @@ def note(
     found = find(run, store)
     tags = None
     if tag or untag:
-        before = found.notes.tags
-        if unknown := [each for each in untag or () if each not in before]:
+        before, gone = found.notes.tags, untag or ()
+        if unknown := [each for each in gone if each not in before]:
             raise NoteError(f"{found.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}")
-        tags = [each for each in (*before, *(tag or ())) if each not in (untag or ())]
+        tags = [each for each in (*before, *(tag or ())) if each not in gone]
     _print_notes(found, found.annotate(text, tags) if text is not None or tags is not None else found.notes, json)
 
 
@@ -47,7 +47,7 @@ def _print_notes(run, notes, json: bool) -> None:
     if json:
         print_json({"name": run.name, "note": notes.note, "tags": notes.tags, "labels": labels})
         return
-    if rows := note_rows(notes, labels):
-        print_table(("", ""), [("run", run.name), *rows], left=(0, 1))
+    if notes.note or notes.tags or labels:
+        print_facts([("run", run.name), *note_rows(notes, labels)])
     else:
         say(f'nothing is written about {run.name}; `workbench note {run.name} "…" --tag …` writes something')

@@ -83,9 +83,14 @@ def number(value: float | None, unit: str = "") -> str:
 
 
 def note_rows(notes: Notes, labels: dict[int, str]) -> list[tuple[str, str]]:
-    """Rows of a table for what people wrote about a run, a label after the number of its topic; none for what is empty."""
+    """Rows of a table for what people wrote about a run, a label after the number of its topic."""
     listed = "; ".join(f"{topic} {label}" for topic, label in labels.items())
-    return [row for row in (("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)) if row[1]]
+    return [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)]
+
+
+def print_facts(rows: list[tuple]) -> None:
+    """Prints a table of names and values on stderr, without those that are empty text."""
+    print_table(("", ""), [row for row in rows if row[1] != ""], left=(0, 1))
 
 
 def print_table(heads, rows, left=(0,)) -> None:
@@ -130,7 +135,7 @@ def saying_warnings() -> Iterator[None]:
 
 def store_path(store: Path | None) -> Path:
     """The store that was named, else the default one."""
-    from workbench.runs.execution.run import default_store
+    from workbench.runs.store.places import default_store
 
     return store if store is not None else default_store()
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+import workbench as wb
 from workbench.cli import INTERRUPTED
 from workbench.cli.flags import FORMATS, Formats, Json, Quiet, Store
 from workbench.cli.printing import print_json, print_table, resumable, say, store_path, summary
@@ -34,14 +35,13 @@ def reproduce(
     if figure is None:
         _print_figures(list(FIGURES.values()), json)
         return 0
-    from workbench.papers.reproduce import reproduce as make
     from workbench.papers.verdicts import verdict_lines
 
     described, status, failed = [], INTERRUPTED, False
     asked = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
     with resumable():
         for name in FIGURES if figure == "all" else [figure]:
-            made = make(
+            made = wb.reproduce(
                 name, out, store_path(store), quick, jobs=jobs, formats=formats.split(","), progress=not quiet, **asked
             )
             for line in (*made.files, *verdict_lines(made.verdicts), *(f"workbench: {why}" for why in made.failures)):
@@ -56,12 +56,10 @@ def reproduce(
 
 def parse_topics(text: str | None) -> list[int] | None:
     """``40,80`` as numbers; None where there is none."""
-    from workbench.runs.spec import SpecError
-
     try:
         return None if text is None else [int(part) for part in text.split(",")]
     except ValueError:
-        raise SpecError(f"--topics takes whole numbers with commas, as 40,80; got '{text}'") from None
+        raise wb.SpecError(f"--topics takes whole numbers with commas, as 40,80; got '{text}'") from None
 
 
 def _describe(made) -> dict:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+import workbench as wb
 from workbench.cli.fitting import leave_in_background
 from workbench.cli.flags import CorpusName, Engine, Jobs, Seeds, load_documents, settings_of, with_settings
 from workbench.cli.printing import print_runs, resumable, say, store_path, summary
@@ -31,7 +32,7 @@ def sweep(
     from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.sweep import failures, run_cells, rungs
     from workbench.runs.execution.worker import SLOTS
-    from workbench.runs.spec import SpecError, whole
+    from workbench.runs.spec import whole
 
     whole("jobs", jobs, 1)
     axes = parse_grid(grid)
@@ -40,7 +41,7 @@ def sweep(
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
     if flags["detach"]:
         if warm:
-            raise SpecError("a warm sweep waits for each number of topics before it begins the next; leave --detach out")
+            raise wb.SpecError("a warm sweep waits for each number of topics before it begins the next; leave --detach out")
         cells = lay_out(documents, axes, engine, seeds, **fixed)
         return leave_in_background(list(dict.fromkeys(make_runs(home, cells, SLOTS))), json)
     cells, runs = [], []
@@ -67,7 +68,6 @@ def sweep(
 def parse_grid(texts: list[str]) -> dict[str, list[str]]:
     """``r=0,1,inf`` flags as lists by the settings' full names."""
     from workbench.runs.execution.grid import SHORT
-    from workbench.runs.spec import SpecError
 
     axes: dict[str, list[str]] = {}
     for text in texts:
@@ -75,9 +75,9 @@ def parse_grid(texts: list[str]) -> dict[str, list[str]]:
         listed = [value.strip() for value in values.split(",") if value.strip()]
         name = name.strip().replace("-", "_")
         if not name or not listed:
-            raise SpecError(f"a grid is written name=values, as in --grid r=0,1,inf; got '{text}'", field="grid", value=text)
+            raise wb.SpecError(f"a grid is written name=values, as in --grid r=0,1,inf; got '{text}'", field="grid", value=text)
         name = SHORT.get(name, name)
         if name in axes:
-            raise SpecError(f"--grid names '{name}' twice; put its values into one list", field="grid", value=text)
+            raise wb.SpecError(f"--grid names '{name}' twice; put its values into one list", field="grid", value=text)
         axes[name] = listed
     return axes

@@ -114,6 +114,11 @@ class RunSpec(RunSettings):
         """What ends the run early, if anything does."""
         return StopRule(self.stop_on, self.stop_tolerance) if self.stop_on is not None else None
 
+    @property
+    def caption(self) -> str:
+        """Label and seed, for progress bars."""
+        return f"{self.label()} seed {self.seed}"
+
     def label(self) -> str:
         """Engine, network, the options that differ from their defaults, and a warm start, for legends and tables."""
         engine, model, _ = self.parts()

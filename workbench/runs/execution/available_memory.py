@@ -57,7 +57,7 @@ def container_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/p
         names = ("limit_in_bytes", "usage_in_bytes", "total_inactive_file") if first else ("max", "current", "inactive_file")
         home = groups / "memory" if first else groups
         inside = home / path.strip("/")
-        for group in dict.fromkeys([inside, *(parent for parent in inside.parents if parent.is_relative_to(home)), home]):
+        for group in (inside, *(parent for parent in inside.parents if parent.is_relative_to(home))):
             left += _left_in(group, *names)
     return min(left, default=None)
 

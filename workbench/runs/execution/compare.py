@@ -165,9 +165,8 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
     """
     with bars(runs, progress) as move:
         work_through(runs, jobs, move)
-    for run in runs:
-        if why := failure(run):
-            raise RunFailed(why)
+    for why in failures(runs):
+        raise RunFailed(why)
 
 
 def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None]) -> None:
@@ -194,10 +193,12 @@ def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], 
     on_progress(runs)
 
 
-def failure(run: Run) -> str:
-    """Why a run failed or died, in one sentence; empty if it did not."""
-    status = run.status()
-    if status["state"] not in (FAILED, LOST):
-        return ""
-    why = status["message"] or "its worker has died"
-    return f"run '{run.name}' {status['state']}: {why}; worker.log in {run.path} may say more"
+def failures(runs: list[Run]) -> list[str]:
+    """Why runs failed or died, a sentence each."""
+    found = []
+    for run in dict.fromkeys(runs):
+        state, message = (run.status()[name] for name in ("state", "message"))
+        if state in (FAILED, LOST):
+            why = message or "its worker has died"
+            found.append(f"run '{run.name}' {state}: {why}; worker.log in {run.path} may say more")
+    return found

@@ -26,9 +26,8 @@ from workbench.models.options import OptionError
 from workbench.runs.execution.available_memory import GIB, MIB, available_memory, format_size
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.create import snapshot_bytes
-from workbench.runs.store.ending import read_ending, read_status
 from workbench.runs.store.places import is_run
-from workbench.runs.store.status import FINISHED
+from workbench.runs.store.status import FINISHED, read_ending, read_status
 
 PROCESS = 250 * MIB
 """An interpreter with the packages and the compiled kernels of a run."""

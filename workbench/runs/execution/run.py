@@ -15,13 +15,12 @@ from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.worker import launch
 from workbench.runs.spec import whole
 from workbench.runs.store.create import create_run
-from workbench.runs.store.ending import set_end
 from workbench.runs.store.layout import CAPACITY, StoreError
 from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
 from workbench.runs.store.places import default_store, is_run, run_paths
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.reader import RunReader
-from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, request, requested
+from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, request, requested, set_end
 from workbench.runs.store.writer import remove_run
 
 if TYPE_CHECKING:

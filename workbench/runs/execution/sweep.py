@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from tqdm import tqdm
 
 from workbench.corpus import Corpus
-from workbench.runs.execution.compare import failure, side_by_side, work_through
+from workbench.runs.execution.compare import failures, side_by_side, work_through
 from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import Cell, grid_axes, lay_out
 from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
+from workbench.runs.progress import bar
 from workbench.runs.settings import RunSettings, of
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store.places import default_store
@@ -134,11 +134,8 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
     each = list(dict.fromkeys(runs))
     reached, ends = ({run: run.status()[what] for run in each} for what in ("iteration", "n_iterations"))
     finished = {run for run in each if run.state == FINISHED}
-    with tqdm(
-        total=sum(ends.values()), initial=sum(reached.values()), unit="it", file=sys.stderr, dynamic_ncols=True,
-        disable=not progress, mininterval=0.2 if sys.stderr.isatty() else 10.0,
-        smoothing=0,  # engines differ in pace: the mean over all says more about the time left than the last second
-    ) as line:
+    # engines differ in pace: the mean over all, without smoothing, says more about the time left than the last second
+    with bar(None, sum(ends.values()), progress, sum(reached.values()), smoothing=0) as line:
 
         def on_progress(moved: list[Run]) -> None:
             before = sum(reached.values())
@@ -153,11 +150,6 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
             line.update(sum(reached.values()) - before)
 
         work_through(each, jobs, on_progress)
-
-
-def failures(runs: list[Run]) -> list[str]:
-    """Why runs failed or died, a sentence each."""
-    return [why for run in dict.fromkeys(runs) if (why := failure(run))]
 
 
 def tabulate(cells: list[Cell], runs: list[Run]) -> xr.Dataset:

@@ -36,7 +36,8 @@ def carry_on(
 
     Ctrl-C and SIGTERM end it cleanly after the step. An earlier request to pause or stop is cancelled, unless
     ``keep_request``. ``corpora`` are its training and test corpus; they are read from the store where None. Raises
-    StoreError or SpecError where the run cannot be opened, does not fit, is written by another process, or does not repeat itself.
+    StoreError or SpecError where the run cannot be opened, does not fit into memory, is written by another process, or does
+    not repeat itself.
     """
     path = Path(path)
     give_back_freed()

@@ -15,10 +15,9 @@ from workbench.runs.dataset import versions
 from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import CORPORA, put_warm_start
-from workbench.runs.store.ending import read_spec, set_end
 from workbench.runs.store.layout import CAPACITY, COUNTS, ROWS_PER_CHUNK, SCHEMA, StoreError
 from workbench.runs.store.places import DATA
-from workbench.runs.store.status import RUNNING, STOPPED, replace_json
+from workbench.runs.store.status import RUNNING, STOPPED, read_spec, replace_json, set_end
 
 GROWING_CAPACITY = 128
 """Topics that the arrays of an engine whose number of topics grows can hold at first, at least: so they lie in few chunks."""

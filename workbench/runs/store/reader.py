@@ -13,10 +13,10 @@ from workbench.runs.dataset import attributes, label_counts, label_rows
 from workbench.runs.recorded import Recorded, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.ending import read_ending, read_spec, read_status
 from workbench.runs.store.layout import Committed, StoreError, open_group
 from workbench.runs.store.notes import NoteError, with_labels
 from workbench.runs.store.provenance import KERNELS, provenance
+from workbench.runs.store.status import read_ending, read_spec, read_status
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -19,11 +19,10 @@ from workbench.runs.loop import Position, Row, initial_position
 from workbench.runs.recorded import recorded
 from workbench.runs.store.archive import get_warm_start
 from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
-from workbench.runs.store.ending import read_spec, settle
 from workbench.runs.store.layout import ROWS_PER_CHUNK, Committed, StoreError, open_arrays, open_group, put_rows
 from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import record_provenance
-from workbench.runs.store.status import PAUSED, RUNNING, replace_json
+from workbench.runs.store.status import PAUSED, RUNNING, read_spec, replace_json, settle
 
 FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
 CHECKPOINT_EVERY = 5.0
