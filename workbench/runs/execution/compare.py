@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.options import named_options, split_options, takes
+from workbench.engines.options import named_options, options_of, split_options, takes
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
@@ -66,17 +66,14 @@ def plan(
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
-    known = {name: named_options(get_engine(name)) for name, _ in chosen}
+    found = {name: get_engine(name) for name, _ in chosen}
     for option, value in (options or {}).items():
-        having = [name for name, names in known.items() if option in names]
-        if not having:
-            there_are = ", ".join(sorted({field.name for names in known.values() for field in names.values()}))
-            raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
-        if not any(takes(get_engine(name), option, value) for name in having):
-            split_options(get_engine(having[0]), {option: value})  # raises what is wrong with it
+        if not is_option(option, [value], list(found.values())):
+            there_are = ", ".join(sorted({name for engine in found.values() for name in options_of(engine)}))
+            raise OptionError(f"none of {', '.join(found)} has an option '{option}'; they have {there_are}")
     for idle in (("alpha",), ("beta",), NETWORK):  # raises for what no model of these engines has
-        if not any(idle[0] in get_engine(name).model.takes for name in known):
-            make_model(get_engine(chosen[0][0]), settings.get("n_topics"), **{each: settings.get(each) for each in idle})
+        if not any(idle[0] in engine.model.takes for engine in found.values()):
+            make_model(found[chosen[0][0]], settings.get("n_topics"), **{each: settings.get(each) for each in idle})
     n_seeds = whole("seeds", seeds, 1)
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
@@ -84,14 +81,22 @@ def plan(
         settings["start"] = warm_start_from(start, train, settings.get("n_topics"), store)
     specs: dict[str, RunSpec] = {}
     for name, own in chosen:
-        engine = get_engine(name)
-        shared = {option: value for option, value in (options or {}).items() if takes(engine, option, value)}
-        others = {*PRIORS, *NETWORK}.difference(engine.model.takes)
+        shared = {option: value for option, value in (options or {}).items() if takes(found[name], option, value)}
+        others = {*PRIORS, *NETWORK}.difference(found[name].model.takes)
         taken = {each: value for each, value in settings.items() if each not in others}
         for chain in range(n_seeds):
             spec = make_spec(train, name, test=test, seed=seed + chain, options=shared | own, split=split, **taken)
             specs.setdefault(spec.hash, spec)
     return list(specs.values()), train, test
+
+
+def is_option(name: str, values: list, engines: list) -> bool:
+    """Does one of the engines have the option? Raises OptionError for the first value that none of those takes."""
+    having = [engine for engine in engines if name in named_options(engine)]
+    for value in values if having else ():
+        if not any(takes(engine, name, value) for engine in having):
+            split_options(having[0], {name: value})  # raises what is wrong with it
+    return bool(having)
 
 
 def _refuse_unknown(settings: dict) -> None:
