@@ -27,8 +27,7 @@ def list_data(json: Json = False) -> None:
     """List the named corpora: here, fetchable, to be got by hand, or drawn when asked for."""
     sets = wb.data_sets().values()
     if json:
-        print_json({"corpora": [entry.facts() for entry in sets]})
-        return
+        return print_json({"corpora": [entry.facts() for entry in sets]})
     print_table(("name", "title", "documents", "words", "tokens", "where"), [
         (entry.name, entry.title, *map(_text, (entry.n_documents, entry.n_words, entry.n_tokens)), entry.whereabouts())
         for entry in sets
@@ -43,8 +42,7 @@ def info(name: Name, json: Json = False) -> None:
 
     facts = find_data_set(name).facts()
     if json:
-        print_json(facts)
-        return
+        return print_json(facts)
     print_facts([(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})])
 
 
@@ -75,8 +73,7 @@ def engines(json: Json = False) -> None:
     """List the engines with their sources and options, those of hyperparameters last, once for the engines that share them."""
     found = wb.engines()
     if json:
-        print_json({"engines": [{"name": name, **about} for name, about in found.items()]})
-        return
+        return print_json({"engines": [{"name": name, **about} for name, about in found.items()]})
     shared: dict[str, list[str]] = {}
     for name, about in found.items():
         say(f"{name}: {about['title']}. {about['source']}")
@@ -109,7 +106,8 @@ def doctor(store: Store = None, json: Json = False) -> int:
     checks = []
     for name, check in {
         "python and packages": _packages, "compiled kernels": _kernels, "store": lambda: _store(store_path(store)),
-        "bundled corpus": _bundled, "memory": _memory, "data folders": _data_folders, "browser for tests": _browser,
+        "bundled corpus": lambda: repr(wb.load_corpus()), "memory": _memory, "data folders": _data_folders,
+        "browser for tests": _browser,
     }.items():
         try:
             checks.append({"check": name, "ok": True, "finding": check()})
@@ -152,10 +150,6 @@ def _memory() -> str:
     from workbench.runs.execution.available_memory import available_memory
 
     return available_memory().describe()
-
-
-def _bundled() -> str:
-    return repr(wb.load_corpus())
 
 
 def _data_folders() -> str:

@@ -148,16 +148,14 @@ def make_spec(
     chosen = get_engine(engine)
     kind = chosen.model.data
     if not isinstance(train, kind):
-        wanted = f"the corpus must be a Corpus (workbench.load_corpus makes one); got {type(train).__name__}"
-        raise SpecError(wanted if kind is Corpus else f"{engine} infers from {kind.__name__}; got {type(train).__name__}")
-    if test is not None:
-        if not train.same_rows(test):
-            raise SpecError(
-                "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
-                if kind is Corpus else f"the test {kind.__name__} must have the rows and fields of the training data"
-            )
-        if test.n_items == 0:
-            test = None
+        wanted = "the corpus must be a Corpus (workbench.load_corpus makes one)"
+        raise SpecError(wanted if kind is Corpus else f"{engine} infers from {kind.__name__}", f"; got {type(train).__name__}")
+    if test is not None and not train.same_rows(test):
+        raise SpecError(
+            "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
+            if kind is Corpus else f"the test {kind.__name__} must have the rows and fields of the training data"
+        )
+    test = test if test is not None and test.n_items else None
     if train.n_items == 0:
         raise SpecError(f"the data have no {kind.item} to learn from; hold out fewer or choose other data")
     if not isinstance(options or {}, dict):
@@ -167,17 +165,11 @@ def make_spec(
     if start is not None and not model.warm_starts:
         raise SpecError(f"a run of network '{model.name}' cannot begin from another run; leave start out")
     model = chosen.suits(model.for_data(train))
+    warm_start, origin = start or (None, None)
     spec = RunSpec(
-        corpus=train.name,
-        train=train.content_hash,
-        test=None if test is None else test.content_hash,
-        engine=chosen.name,
-        model=_plain(model.settings()),
-        options=_plain(beliefs | asdict(of_engine)),
-        split=split,
-        start=start[1] if start else None,
-        warm_start=start[0] if start else None,
-        **checked(settings),
+        corpus=train.name, train=train.content_hash, test=None if test is None else test.content_hash, engine=chosen.name,
+        model=_plain(model.settings()), options=_plain(beliefs | asdict(of_engine)), split=split, start=origin,
+        warm_start=warm_start, **checked(settings),
     )
     _check_rule(spec, chosen)
     if name is None:

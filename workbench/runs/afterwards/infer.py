@@ -103,8 +103,7 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.D
     theta = topics.fold_in(known, seed, n_threads)
     unknown = corpus.document_tokens - known.document_tokens
     data = {
-        "theta": theta[:, : topics.n_topics],
-        "n_tokens": corpus.document_tokens,
+        "theta": theta[:, : topics.n_topics], "n_tokens": corpus.document_tokens,
         "out_of_vocabulary": unknown / np.maximum(corpus.document_tokens, 1),
     }
     coords = {

@@ -85,8 +85,7 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
 
 def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
     """What runs take, the largest ``jobs`` of them at a time: as in "about 1.2 GB of memory"."""
-    grows = any(run.spec.parts()[0].grows for run in planned)
-    more = ", more if more topics are found" if grows else ""
+    more = ", more if more topics are found" if any(run.spec.parts()[0].grows for run in planned) else ""
     return f"about {format_size(at_a_time(planned, jobs, stored))} of memory{more}"
 
 

@@ -30,7 +30,7 @@ class RunReader:
         group = open_group(self.path)
         try:
             self._group, self._about = group, dict(group.attrs)
-            self._versions, _ = dict(self._about["versions"]), self._about["columns"]
+            self._versions, _ = self._about["versions"], self._about["columns"]  # what `recorded` needs
             self._numbers, self._counter, self._snapshot_iteration = (
                 group[name] for name in ("numbers", "committed", "snapshot_iteration")
             )
