@@ -44,8 +44,7 @@ def convert(
     sizes = {name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")}
     if json:
         files = [{"path": str(path), "bytes": path.stat().st_size} for path in written]
-        print_json({"corpus": documents.name, **sizes, "files": files, "lost": prepared.lost})
-        return
+        return print_json({"corpus": documents.name, **sizes, "files": files, "lost": prepared.lost})
     say(repr(documents))
     print_table(("written", "bytes"), [(path, f"{path.stat().st_size:,}") for path in written])
 

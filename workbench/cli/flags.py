@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, get_type_hints
@@ -75,7 +75,7 @@ def settings_of(flags: dict) -> dict:
 
     return {name: flags[name] for name in SETTINGS} | {
         "alpha": parse_alpha(flags["alpha"]), "sizes": parse_sizes(flags["sizes"]),
-        "options": parse_options(flags["options"] or []),
+        "options": parse_options(flags["options"]),
         "start": None if flags["start"] is None else find_run(flags["start"], flags["store"]),
     }
 
@@ -85,7 +85,7 @@ def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None,
     from workbench.engines import get_engine
     from workbench.runs.loading import load_data
 
-    options = {name: _scalar(value) for name, value in parse_options(read or [], "read").items()}
+    options = {name: _scalar(value) for name, value in parse_options(read, "read").items()}
     options |= {"vocabulary": vocabulary} if vocabulary else {}
     options |= {"kind": get_engine(engine).model.data} if engine else {}
     return load_data(corpus, **options)
@@ -100,26 +100,26 @@ def _scalar(text: str):
     return value if value is None or isinstance(value, int | float) else text
 
 
-def parse_options(pairs: list[str], field: str = "options") -> dict[str, str]:
+def split_pairs(
+    pairs: list[str] | None, wanted: str, field: str, is_value: Callable[[str], object] = bool
+) -> Iterator[tuple[str, str]]:
+    """``name=value`` flags as names and values; raises InputError with what is wanted where one is neither."""
+    for pair in pairs or []:
+        name, value = (part.strip() for part in pair.partition("=")[::2])
+        if not name or not is_value(value):
+            raise InputError(wanted, Got(pair), field=field, value=pair)
+        yield name, value
+
+
+def parse_options(pairs: list[str] | None, field: str = "options") -> dict[str, str]:
     """``name=value`` flags as a dict."""
-    options = {}
-    for pair in pairs:
-        name, _, value = pair.partition("=")
-        if not name or not value:
-            raise InputError("an option is written name=value, as in --option r=1", Got(pair), field=field, value=pair)
-        options[name.strip()] = value.strip()
-    return options
+    return dict(split_pairs(pairs, "an option is written name=value, as in --option r=1", field))
 
 
 def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
     """``super=5`` flags as sizes by name; None where there is none."""
-    sizes = {}
-    for pair in pairs or []:
-        name, _, value = pair.partition("=")
-        if not name.strip() or not value.strip().isdecimal():
-            raise InputError("a size is written name=number, as in --size super=5", Got(pair), field="sizes", value=pair)
-        sizes[name.strip()] = int(value)
-    return sizes or None
+    found = split_pairs(pairs, "a size is written name=number, as in --size super=5", "sizes", str.isdecimal)
+    return {name: int(value) for name, value in found} or None
 
 
 def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:

@@ -118,11 +118,9 @@ def bound(
         run, method, seed, runs, temperatures, sweeps, burn_in, threads, store, progress=not (quiet or method == "exact")
     )
     if json:
-        print_json(found)
-        return
-    value = (
-        f"from {found['low']:,.1f} to {found['high']:,.1f} nats" if method == "bracket" else f"{found['bound']:,.1f} nats"
-    )
+        return print_json(found)
+    value = f"from {found['low']:,.1f} to {found['high']:,.1f}" if method == "bracket" else f"{found['bound']:,.1f}"
+    value += " nats"
     if method == "ais":
         error = f"standard error {found['standard_error']:,.1f}" if runs > 1 else "no standard error from one run"
         value += f", {error}, {found['effective_runs']:.1f} of {runs} runs count"

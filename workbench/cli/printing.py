@@ -71,8 +71,7 @@ def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
 def print_files(paths: list[Path], as_json: bool) -> None:
     """Prints the paths of written files, as JSON on stdout or one a line on stderr."""
     if as_json:
-        print_json({"files": [str(path) for path in paths]})
-        return
+        return print_json({"files": [str(path) for path in paths]})
     for path in paths:
         say(str(path))
 

@@ -84,8 +84,7 @@ def _print_figures(figures: list, json: bool) -> None:
         for one in figures
     ]
     if json:
-        print_json({"figures": listed})
-        return
+        return print_json({"figures": listed})
     rows = [
         (each["name"], each["what"],
          *(f"{each[extent]['runs']} runs, {duration(each[extent]['seconds'])}" for extent in ("full", "quick")))

@@ -8,7 +8,7 @@ import typer
 
 import workbench as wb
 from workbench.cli.fitting import leave_in_background
-from workbench.cli.flags import CorpusName, Engine, Jobs, Seeds, load_documents, settings_of, with_settings
+from workbench.cli.flags import CorpusName, Engine, Jobs, Seeds, load_documents, settings_of, split_pairs, with_settings
 from workbench.cli.printing import print_runs, resumable, say, store_path, summary
 
 
@@ -70,14 +70,11 @@ def parse_grid(texts: list[str]) -> dict[str, list[str]]:
     from workbench.runs.execution.grid import SHORT
 
     axes: dict[str, list[str]] = {}
-    for text in texts:
-        name, _, values = text.partition("=")
-        listed = [value.strip() for value in values.split(",") if value.strip()]
-        name = name.strip().replace("-", "_")
-        if not name or not listed:
-            raise wb.SpecError(f"a grid is written name=values, as in --grid r=0,1,inf; got '{text}'", field="grid", value=text)
+    wanted = "a grid is written name=values, as in --grid r=0,1,inf"
+    for name, values in split_pairs(texts, wanted, "grid", lambda values: values.strip(", ")):
+        name = name.replace("-", "_")
         name = SHORT.get(name, name)
         if name in axes:
-            raise wb.SpecError(f"--grid names '{name}' twice; put its values into one list", field="grid", value=text)
-        axes[name] = listed
+            raise wb.SpecError(f"--grid names '{name}' twice; put its values into one list", field="grid", value=values)
+        axes[name] = [value.strip() for value in values.split(",") if value.strip()]
     return axes
