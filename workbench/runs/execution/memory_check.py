@@ -33,8 +33,8 @@ PROCESS = 250 * MIB
 """An interpreter with the packages and the compiled kernels of a run."""
 READING, MEASURING = 28, DOUBLE
 """Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
-WRITING, ENDING, ENDING_IN_MEMORY = 2, 2, 2
-"""Copies, for a moment: of the counts of a snapshot; at the end of theta and phi, their counts read from a store or not."""
+WRITING, ENDING = 2, 2
+"""Copies, for a moment: of the counts of a snapshot; at the end of theta and phi."""
 LARGE = GIB
 """From where on `fit` prints what a run will take."""
 SMALLER = ("cvb0", "svb", "cvb0-cgs", "svb-cgs", "cgs", "g-hdp")
@@ -78,7 +78,7 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     moments = {
         (0, READING * len(train.weights) if stored else 0),
         (working, max(own.step, own.look + max(MEASURING * len(train.weights), WRITING * snapshot))),
-        (2 * kept, (ENDING if stored else ENDING_IN_MEMORY) * dense),
+        (2 * kept, ENDING * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
 
