@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import workbench as wb
-from workbench.cli.flags import Json, Store
+from workbench.cli.flags import CorpusName, Json, Read, Store, Vocabulary, load_documents
 from workbench.cli.printing import print_facts, print_json, print_table, say, store_path
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
@@ -58,6 +58,53 @@ def fetch(name: Name, json: Json = False) -> None:
         say(f"{name} is here, as published: {entry.fetch()}")
     if json:
         print_json(entry.facts())
+
+
+@data.command("convert")
+def convert(
+    corpus: CorpusName,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; its name says the format, .gz packs it.")],
+    vocabulary: Vocabulary = None, read: Read = None,
+    format: Annotated[str | None, typer.Option("--format", help="Format of OUT where its name says none.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there; never the corpus that is read.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a corpus in another format: uci, lda-c, mtx, mallet, csv, jsonl, npz."""
+    from workbench.corpus.writers import files_of, losses
+    from workbench.data.saving import put_files
+
+    documents = load_documents(corpus, vocabulary, read)
+    out = out.expanduser()
+    prepared = files_of(documents, out, format)
+    there = {path for path, data in prepared.files.items() if path.is_file() and path.read_bytes() == data}
+    files = {path: data for path, data in prepared.files.items() if path == out or path not in there}
+    sources = {path.resolve() for path in _sources(corpus, vocabulary)}
+    for path in files:
+        if path.resolve() in sources:
+            raise wb.CorpusError(f"{path} is what is read and is never overwritten; choose another OUT")
+    for path in files:
+        if path.exists() and not path.is_dir() and not force:
+            raise wb.CorpusError(f"{path} is there already; --force replaces it, or choose another OUT")
+    written = put_files(files)
+    for sentence in losses(prepared):
+        say(sentence)
+    sizes = {name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")}
+    if json:
+        files = [{"path": str(path), "bytes": path.stat().st_size} for path in written]
+        return print_json({"corpus": documents.name, **sizes, "files": files, "lost": prepared.lost})
+    say(repr(documents))
+    print_table(("written", "bytes"), [(path, f"{path.stat().st_size:,}") for path in written])
+
+
+def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
+    """The files that the corpus is read from: of a name of the catalog, everything that belongs to it."""
+    from workbench.corpus import find_data_set, is_named
+
+    given = [vocabulary] if vocabulary else []
+    if not is_named(corpus):
+        return [Path(corpus).expanduser(), *given]
+    facts = find_data_set(corpus.split(":")[0]).facts()
+    return [Path(facts["folder"]) / file for form in facts["forms"] for file in form] if facts.get("folder") else []
 
 
 def _text(value) -> str:

@@ -16,7 +16,6 @@ from workbench.cli import INTERRUPTED
 if TYPE_CHECKING:
     from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import Run
-    from workbench.runs.store.notes import Notes
 
 FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
 
@@ -79,12 +78,6 @@ def print_files(paths: list[Path], as_json: bool) -> None:
 def number(value: float | None, unit: str = "") -> str:
     """The number with one decimal and its unit; a dash for none."""
     return "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
-
-
-def note_rows(notes: Notes, labels: dict[int, str]) -> list[tuple[str, str]]:
-    """Rows of a table for what people wrote about a run, a label after the number of its topic."""
-    listed = "; ".join(f"{topic} {label}" for topic, label in labels.items())
-    return [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)]
 
 
 def print_facts(rows: list[tuple]) -> None:

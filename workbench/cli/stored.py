@@ -1,4 +1,4 @@
-"""Commands about runs that are there: runs, show, pause, stop, remove, figures, report."""
+"""Commands about runs that are there: runs, show, pause, stop, remove, note, label, figures, report, export."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import typer
 
 import workbench as wb
 from workbench.cli.flags import FORMATS, Formats, Json, RunName, RunNames, Store
-from workbench.cli.printing import note_rows, number, print_facts, print_files, print_json, print_runs, say, store_path, summary
+from workbench.cli.printing import print_facts, print_files, print_json, print_runs, say, saying_warnings, store_path, summary
+
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")]
+Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to take away; may be given several times.")]
 
 
 def find(run: str, store: Path | None):
@@ -69,6 +72,12 @@ def labels_by_topic(run, notes) -> dict[int, str]:
         return {}
 
 
+def _note_rows(notes, labels: dict[int, str]) -> list[tuple[str, str]]:
+    """Rows of a table for what people wrote about a run, a label after the number of its topic."""
+    listed = "; ".join(f"{topic} {label}" for topic, label in labels.items())
+    return [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)]
+
+
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings of a run and where it is."""
     from workbench.corpus import split_in_words
@@ -83,13 +92,13 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
             "status": status, "spec": spec.settings(), "made_by": found.provenance(),
         })
         return
-    left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
+    left = f", {status['time_left']:,.1f} s left" if status["time_left"] else ""
     split = split_in_words(spec.split) if spec.split else "no split recorded"
     print_facts([
         ("run", found.name), ("state", f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}"),
         ("corpus", f"{spec.corpus}; {split}"), ("engine", spec.label()), *_model_rows(spec),
         ("seed", spec.seed), ("hash", spec.hash), ("path", found.path), ("kernels", describe_provenance(found.provenance())),
-        *note_rows(notes, labels), ("message", status["message"]),
+        *_note_rows(notes, labels), ("message", status["message"]),
     ])
     print_runs([summary(found)], False)
 
@@ -168,3 +177,59 @@ def report(
 ) -> None:
     """Write one self-contained HTML page about runs."""
     print_files([wb.write_report([find(name, store) for name in run], out)], json)
+
+
+def export(
+    run: RunNames,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder to write to; of several runs each gets a folder of its name in it.")
+    ] = Path("export"),
+    formats: Annotated[str, typer.Option("--format", help="csv, npz, mallet, lda-c, pyldavis, with commas.")] = "csv,npz",
+    store: Store = None, json: Json = False,
+) -> None:
+    """Write what runs found in files that other programs read."""
+    from workbench.runs.execution.run import find_run
+
+    paths = [find_run(name, store) for name in run]
+    folders = [out] if len(paths) == 1 else [out / path.name for path in paths]
+    with saying_warnings():
+        written = [file for path, folder in zip(paths, folders, strict=True) for file in wb.export_run(path, folder, formats)]
+    print_files(written, json)
+
+
+def note(
+    run: RunName,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help='What to note; "" deletes the note.')] = None,
+    tag: Tags = None, untag: Untag = None, store: Store = None, json: Json = False,
+) -> None:
+    """Write a note about a run, or tags; without either, show what is written."""
+    from workbench.runs.store.notes import NoteError
+
+    found = find(run, store)
+    tags = None
+    if tag or untag:
+        before, gone = found.notes.tags, untag or ()
+        if unknown := [each for each in gone if each not in before]:
+            raise NoteError(f"{found.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}")
+        tags = [each for each in (*before, *(tag or ())) if each not in gone]
+    _print_notes(found, found.annotate(text, tags) if text is not None or tags is not None else found.notes, json)
+
+
+def label(
+    run: RunName, topic: Annotated[int, typer.Argument(metavar="TOPIC", help="The run's own number of the topic.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='What to call it; "" takes the label away.')],
+    store: Store = None, json: Json = False,
+) -> None:
+    """Give a topic of a run a label."""
+    found = find(run, store)
+    _print_notes(found, found.label(topic, text), json)
+
+
+def _print_notes(run, notes, json: bool) -> None:
+    labels = labels_by_topic(run, notes)
+    if json:
+        print_json({"name": run.name, "note": notes.note, "tags": notes.tags, "labels": labels})
+    elif notes.note or notes.tags or labels:
+        print_facts([("run", run.name), *_note_rows(notes, labels)])
+    else:
+        say(f'nothing is written about {run.name}; `workbench note {run.name} "…" --tag …` writes something')

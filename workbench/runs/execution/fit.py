@@ -205,8 +205,7 @@ def finish(run: Run, n_iterations: int | None = None, progress: bool = True, cor
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
             finished = carry_on(run.path, on_iteration, corpora=corpora)
         if not finished:
-            status = run.status()
-            stopped = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
-            print(f"{stopped}; go on with: workbench resume {run.path}", file=sys.stderr)
+            reached = "iteration {iteration} of {n_iterations}".format_map(run.status())
+            print(f"stopped after {reached}; go on with: workbench resume {run.path}", file=sys.stderr)
     return run
 

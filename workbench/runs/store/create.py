@@ -34,8 +34,7 @@ def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_B
     path = Path(store) / spec.name
     if not path.exists():
         _make_run(path, spec, train, test, budget)
-    known = read_spec(path)
-    if known.hash != spec.hash:
+    if read_spec(path).hash != spec.hash:
         raise StoreError(f"a run named '{spec.name}' with other settings is in {store}; choose another name or remove it")
     set_end(path, spec.n_iterations, spec.rule)
     return path
