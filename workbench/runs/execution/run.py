@@ -145,9 +145,8 @@ def longest_of_each(planned: list) -> list:
     """Of those that share a run, the one with the most iterations."""
     longest: dict[str, object] = {}
     for each in planned:
-        known = longest.setdefault(each.spec.name, each)
-        if known.spec.n_iterations < each.spec.n_iterations:
-            longest[each.spec.name] = each
+        known = longest.get(each.spec.name, each)
+        longest[each.spec.name] = max(known, each, key=lambda one: one.spec.n_iterations)
     return list(longest.values())
 
 
