@@ -87,7 +87,7 @@ def test_the_bytes_of_the_pairs_and_of_a_sweep_are_told(n_parts):
     corpus, model, n_chains = simulated(60, 50, 40), LDA(20, 0.1, 0.1), 20
     options = make_options(get_engine("cvb-cgs"), {"partition": n_parts, "n_chains": n_chains})
     told = get_engine("cvb-cgs").memory(corpus, model, options)
-    columns = partition_of(corpus, n_parts, most=1).columns + partition_of(corpus, n_parts, least=2).columns
+    columns = partition_of(corpus, n_parts, 1, 1).columns + partition_of(corpus, n_parts, 2).columns
     assert told.indices == sum(array.nbytes for each in columns for array in each)
     assert told.step == n_chains * corpus.n_words * 32 * 8
 

@@ -11,6 +11,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, hybrid, hybrid_bound
 from workbench.engines.lda.cgs import EVERY_COUNT
+from workbench.engines.memory import zeros
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.kernels.lda import annealing
@@ -169,7 +170,7 @@ def test_the_urn_draws_counts_with_the_moments_of_its_law():
     corpus = corpus_of([(d, w, n) for d in range(4000) for w, n in [(0, 1), (1, 4), *((w, 1) for w in range(2, 7))]])
     model, gamma = LDA(3, (0.9, 0.5, 0.2), 0.4), np.tile([0.1, 0.3, 0.6], (corpus.n_pairs, 1))
     state = hybrid_state(corpus, model, gamma, [random_topics(corpus, 3)], "parallel", 1)
-    _, n_dk, n_wk, n_k = drawn = hybrid_bound._nothing_sampled(corpus, 3)
+    _, n_dk, n_wk, n_k = drawn = zeros(cgs.arrays(corpus, 3)).values()
     annealing.draw_from_urn(
         0, 4000, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.int64(1), *drawn, state.mean_dk,
         pad_topics(model.alphas), 3, StepContext(2, 0).key(GIBBS),

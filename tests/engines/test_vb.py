@@ -73,10 +73,10 @@ def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
     alpha, beta, n_topics = np.full(a.shape[1], printed["alpha"]), printed["beta"], a.shape[1]
 
     mean = padded_rows(a - alpha, float), padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
-    fitted = svb.update_in_parallel(corpus, vb.State(*mean, np.nan, alpha, beta), NOTHING_SAMPLED, StepContext(0, 1))
+    entropy = svb.update_in_parallel(corpus, vb.State(*mean, np.nan, alpha, beta), NOTHING_SAMPLED, StepContext(0, 1))
     n = twins.Counts(*(counts[..., :n_topics] for counts in mean))
     log_weights = np.sum(n.n_dk * twins.psi(a)) + np.sum(n.n_wk * (twins.psi(b) - twins.psi(b.sum(axis=1, keepdims=True))).T)
-    log_normalisers = float(fitted.entropy) + log_weights
+    log_normalisers = float(entropy) + log_weights
     log_sizes = twins.psi(a.sum(axis=1)) @ corpus.document_tokens  # which gamma does not depend on
     gamma = np.full((corpus.n_pairs, n_topics), 1 / n_topics)
     without_words = twins.uncollapsed_bound(corpus, gamma, a, b, alpha, beta) - twins.entropy(corpus, gamma)

@@ -88,11 +88,6 @@ def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
     return workspace if workspace and type(workspace.order) is order else make()
 
 
-class Fitted(NamedTuple):
-    entropy: Entropy   # of the responsibilities behind the new counts
-    n_visited: int     # pairs, each as often as it was visited
-
-
 def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, context) -> None:
     """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
     (_, sampled_wk, sampled_k), lanes = sampled, len(state.mean_k)

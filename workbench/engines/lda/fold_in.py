@@ -56,26 +56,21 @@ def by_variational_bayes(learnt: LearntTopics, options, documents, context) -> n
 
 def by_cvb0(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     """(alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
-    phi, alpha = word_probabilities(*learnt), learnt.priors.alphas
-    theta = np.empty((documents.n_documents, len(alpha)))
-
-    def work(first, last):
-        collapsed_theta(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, len(alpha), theta)
-
-    _each_document(work, documents, len(alpha), context)
-    return theta
+    return _folded_in(collapsed_theta, learnt, documents, context)
 
 
 def by_gibbs(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
-    phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
+    given = documents.tokens_before, BURN_IN, KEPT, context.key(FOLD_IN)
+    return _folded_in(sampled_theta, learnt, documents, context, *given)
+
+
+def _folded_in(kernel, learnt: LearntTopics, documents, context, *given) -> np.ndarray:
+    phi, alpha = word_probabilities(*learnt), learnt.priors.alphas
     theta = np.empty((documents.n_documents, len(alpha)))
 
     def work(first, last):
-        sampled_theta(
-            first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, alpha,
-            len(alpha), BURN_IN, KEPT, key, theta,
-        )
+        kernel(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, theta, *given)
 
     _each_document(work, documents, len(alpha), context)
     return theta
