@@ -66,14 +66,11 @@ class Comparison:
         asked = runs, until or None, self.reference.value or None
         if asked == self._asked or self._busy:
             return
-        self._asked, self._busy = asked, True
+        self._asked, self._busy = asked, bool(runs)
         if not runs:
-            self._busy = False
             self._take(None, MeasureError("no run is drawn; draw some in the table"))
             return
-
-        if not self.table.object:
-            self.table.object = message("The runs are being compared …")
+        self.table.object = self.table.object or message("The runs are being compared …")
 
         def then(found, error) -> None:
             self._busy = False
@@ -84,17 +81,13 @@ class Comparison:
         in_background(self._document, lambda: side_by_side(*asked), then, LOOKS)
 
     def _take(self, found: pd.DataFrame | None, error: Exception | None) -> None:
+        self.found = found
         if error is not None:
-            self.found, told = None, message(sentence_of(error))
-        else:
-            self.found, told = found, table(found, self._drawn.runs)
-            options = {BEST: ""} | {label: label for label in found.index}
-            if self.reference.value not in options.values():
-                options |= {self.reference.value: self.reference.value}
-            if options != self.reference.options:
-                self.reference.options = options
-        if told != self.table.object:
-            self.table.object = told
+            self.table.object = message(sentence_of(error))
+            return
+        self.table.object = table(found, self._drawn.runs)
+        labels = {label: label for label in found.index}
+        self.reference.options = {BEST: ""} | labels | ({one: one} if (one := self.reference.value) else {})
 
     def _make(self, form: str, columns: int = 1):
         found, drawn = self.found, self._drawn

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MEASURES, RANK
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MEASURES, RANK, describe_measure
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.grouping import mean_of
 from workbench.dashboard.shared.numbers import COLUMNS, by_size, last_alphas, numbers_of
-from workbench.measures import DERIVED, Curve
+from workbench.measures import Curve
 from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report import export_run, write_report
@@ -101,9 +101,7 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
 
 def _sentences(drawn: Drawn) -> str:
     """The caption of the figure."""
-    known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]}
-    meanings = "; ".join(known[name].meaning for name in MEASURES[drawn.measure][0])
-    said = f"{meanings[0].upper()}{meanings[1:]}."
+    said = describe_measure(drawn.measure)
     if drawn.mean and drawn.measure != BY_TOPIC:
         said += BANDS
     if drawn.smoothing:

@@ -108,19 +108,15 @@ class Settings:
 
     def keep_pace(self, readings: list[Reading]) -> None:
         """Takes in the runs of the store (newest first), from whose pace the duration of new ones is estimated."""
-        pace = paces(readings)
-        if pace != self._pace:
-            self._pace = pace
-            self._say_ahead()
+        self._pace = paces(readings)
+        self._say_ahead()
 
     def offer(self, runs: list[str]) -> None:
         """The runs of the store that another one can start from."""
-        options = {AT_RANDOM: ""} | {name: name for name in runs}
-        if options != self.warm_start_from.options:
-            self.warm_start_from.options = options
-            if self.warm_start_from.value not in options.values():
-                self.warm_start_from.value = ""
-            self.form.fill_menus()
+        self.warm_start_from.options = {AT_RANDOM: ""} | {name: name for name in runs}
+        if self.warm_start_from.value not in runs:
+            self.warm_start_from.value = ""
+        self.form.fill_menus()
 
     def say(self, sentence: str, kind: str = "muted") -> None:
         """Shows one sentence under the button."""
@@ -177,9 +173,7 @@ class Settings:
 
     def _say_ahead(self) -> None:
         """At the pace of the runs that are there, which changes every second; the values are looked over when they change."""
-        said = "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
-        if said != self.ahead.object:
-            self.ahead.object = said
+        self.ahead.object = "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
 
     def _placed(self, found: dict[str, str]) -> dict[str, str]:
         """The mistakes by the field beside which each is shown: that of the corpus may be the path."""

@@ -33,17 +33,12 @@ class Steering:
     def __init__(self, table: RunTable, on_change):
         self._table, self._on_change = table, on_change
         self._states: dict[str, tuple] = {}      # name → (state, path)
-        self._document, self._sure = pn.state.curdoc, ()
+        self._document, self._sure = pn.state.curdoc, ()     # the runs that a second click removes
         self.buttons = {action: button(action.capitalize(), disabled=True) for action in APPLIES}
         self.said = text(sizing_mode="stretch_width", visible=False)
         for action, made in self.buttons.items():
             made.on_click(lambda event, action=action: self.press(action))
         table.param.watch(lambda event: self._update(), "chosen")
-
-    @property
-    def parts(self) -> list:
-        """The buttons, in order."""
-        return list(self.buttons.values())
 
     def show(self, readings: tuple[Reading, ...]) -> None:
         """Sets the states of all runs."""
@@ -94,10 +89,7 @@ class Steering:
             sure = action == "remove" and bool(self._sure)
             label = "Really remove" if sure else action.capitalize()
             label += f" {len(names)}" if len(names) > 1 else ""
-            if made.label != label:
-                made.label = label
-            if made.disabled != (not names):
-                made.disabled = not names
+            made.param.update(label=label, disabled=not names)
 
 
 def each_of(paths: list[Path], action: str) -> None:

@@ -57,8 +57,6 @@ class Field:
 class Values(Field):
     """One number or several: "10" is a run, "10, 20, 40" are three. It is checked by those who take the numbers."""
 
-    kind = "values"
-
     def __init__(self, label: str = "", value: str = "", meaning: str = "", infinite=False, whole=False, **looks):
         super().__init__(label, value, meaning, **looks)
         self.infinite, self.whole = infinite, whole
