@@ -80,7 +80,6 @@ class Curve:
         self.figure.on_event(Reset, lambda event: self.follow())
 
     def _scatter(self, name: str, data: dict, x: str, y: str, **looks):
-        """Points of all slots together, each in its colour."""
         glyph = Scatter(x=x, y=y, fill_color="colour", line_color=None, **looks)
         return add(self.figure, ColumnDataSource(data, name=name), glyph)
 
@@ -212,7 +211,6 @@ class Curve:
         _renew(self._crossings, crossings(lines, y, target), "iteration", y)
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
-        """Sets the ranges around what is drawn."""
         right, seen = 0.0, []
         bands = [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean and x != RANK[0] else []
         for source in self._sources_seen():

@@ -130,14 +130,14 @@ class ComparePage:
 
     def start(self, values: dict) -> None:
         """Starts the runs of the form; the page goes on while the corpus is read."""
-        self.settings.busy("Reading the corpus and making the runs …")
+        self.settings.say("Reading the corpus and making the runs …", busy=True)
 
         def then(result, error) -> None:
             if error is not None:
                 self.settings.refuse(error)
                 return
             started = result[0]
-            self.settings.ready(summary_of_start(*result), "good" if started else "muted")
+            self.settings.say(summary_of_start(*result), "good" if started else "muted")
             if self.figure.picked is not None:
                 self._pick([*(run.name for run in started), *self.figure.picked][:N_SLOTS])
             self._monitor.look_soon()
@@ -161,8 +161,8 @@ class ComparePage:
         self._write_link()
 
     def _make_runs(self):
-        paths = [self._known[name].path for name in self.table.chosen if name in self._known]
-        return partial(runs_file, paths, self.form.value)
+        chosen = [self._known[name].path for name in self.table.chosen if name in self._known]
+        return partial(runs_file, chosen, self.form.value)
 
     def _pick(self, names: list[str] | None) -> None:
         self.figure.picked = names

@@ -12,12 +12,14 @@ import panel as pn
 
 from workbench.corpus import CorpusError
 from workbench.corpus.catalog import DEFAULT
-from workbench.dashboard.compare.choices import SPLIT, choices, grouped
 from workbench.dashboard.compare.fields import (
     AT_RANDOM,
     FILE,
+    SPLIT,
+    choices,
     corpora,
     defaults,
+    grouped,
     number_field,
     option_field,
     reading_fields,
@@ -25,7 +27,7 @@ from workbench.dashboard.compare.fields import (
 )
 from workbench.dashboard.compare.form import FOLD, HEADING, Form
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
-from workbench.dashboard.compare.sweeps import describe_sweep, paces
+from workbench.dashboard.compare.starting import describe_sweep, paces
 from workbench.dashboard.compare.values import Field, Menu, Ticks
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.run_monitor import Reading
@@ -118,19 +120,10 @@ class Settings:
             self.warm_start_from.value = ""
         self.form.fill_menus()
 
-    def say(self, sentence: str, kind: str = "muted") -> None:
-        """Shows one sentence under the button."""
+    def say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
+        """Shows one sentence under the button, which rests while something is under way."""
+        self.start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
         self.said.object, self.said.visible = message(sentence, kind), bool(sentence)
-
-    def busy(self, sentence: str) -> None:
-        """Says that something is under way; Start rests until `ready`."""
-        self.start.disabled, self.start.label = True, "Preparing …"
-        self.say(sentence)
-
-    def ready(self, sentence: str = "", kind: str = "muted") -> None:
-        """Start can be pressed again."""
-        self.start.disabled, self.start.label = False, "Start"
-        self.say(sentence, kind)
 
     def refuse(self, error: Exception) -> None:
         """Enables Start again; shows what is wrong with the corpus under its field, all else under the button."""
@@ -138,9 +131,9 @@ class Settings:
             self._refused = _about_corpus(self._asked), self._placed(mistake_of(error, self._asked["corpus"]))
             self._tell(self._refused[1])
             self._look_ahead()
-            self.ready(NOT_STARTED, "bad")
+            self.say(NOT_STARTED, "bad")
         else:
-            self.ready(sentence_of(error), "bad")
+            self.say(sentence_of(error), "bad")
 
     def _start(self) -> None:
         self._asked, self._refused = self.values(), None
@@ -184,7 +177,7 @@ class Settings:
         if found == self.form.wrong:
             return
         if self.form.wrong:
-            self.say("")
+            self.said.visible = False
         for fold, names in self._folded.items():
             if not found.keys().isdisjoint(names):
                 self.unfold(fold, True)
@@ -217,8 +210,6 @@ class Settings:
     def _show_fields(self) -> None:
         """Shows the fields that mean something; those of a fold when it is open, else what is unusual among them."""
         fields, idle, told = self.fields(), self._idle(), {"heading:engines": "Engines"}
-        for field in fields.values():
-            field.visible = True
         for fold, names in self._folded.items():
             offered = [name for name in names if name not in idle]
             changed = [f"{fields[name].label} {fields[name].shown() or 'empty'}" for name in offered if self._is_unusual(name)]
@@ -226,8 +217,8 @@ class Settings:
                 told[fold] = f"{FOLDS[fold]}: {', '.join(changed) or 'defaults'}"
             if fold not in self._unfolded:
                 idle.update(names)
-        for name in idle:
-            fields[name].visible = False
+        for name, field in fields.items():
+            field.visible = name not in idle
         for fold, groups in self._groups.items():
             above = ""
             for owners, group in groups.items():
@@ -240,7 +231,6 @@ class Settings:
         self.form.show(seen, told, self._unfolded)
 
     def _in_order(self) -> dict[str, Field | str]:
-        """What the form holds, in order."""
         names = ["corpus", "path", *ALWAYS, "fold:corpus", *self._folded["fold:corpus"], "heading:engines", "engines"]
         names += ["n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS, "holdout", "model", "super"]
         for fold in ("fold:options", "fold:priors"):
@@ -254,9 +244,8 @@ class Settings:
 
     def view(self) -> pn.Column:
         """The form as a card."""
-        sizes = {"width": 316, "sizing_mode": None}
         start = column(self.ahead, self.start, self.said, kind="wb-start")
-        return column(text("<h2>New runs</h2>"), self.form, start, kind="wb-card wb-form", **sizes)
+        return column(text("<h2>New runs</h2>"), self.form, start, kind="wb-card wb-form", width=316, sizing_mode=None)
 
 
 @lru_cache
@@ -266,7 +255,6 @@ def _has_supers(model: str) -> bool:
 
 
 def _heading(fold: str, owners: tuple[str, ...]) -> str:
-    """The name of the heading of the options that these engines share."""
     return f"heading:{fold}:{','.join(owners)}"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import panel as pn
 
 from workbench.dashboard.compare.table import RunTable
+from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, message, text
@@ -57,7 +58,7 @@ class Steering:
         if action == "remove" and self._sure != names:
             self._sure = names
             self._update()
-            self._say(f"Removing deletes {_counted(names)} from the store; press again to do it.", "bad")
+            self._say(f"Removing deletes {counted(len(names))} from the store; press again to do it.", "bad")
             return
         self._sure = ()
         targets = [self._states[name] for name in names]
@@ -71,7 +72,7 @@ class Steering:
             return others
 
         def then(others, error) -> None:
-            done = f"{_counted(names)} {DONE[action]}{others and f'; {others}'}."
+            done = f"{counted(len(names))} {DONE[action]}{others and f'; {others}'}."
             self._say(*((sentence_of(error), "bad") if error else (done, "muted")))
             self._on_change()
 
@@ -109,7 +110,3 @@ def each_of(paths: list[Path], action: str) -> None:
     if refused:
         more = f"; {len(refused) - 1} more of {len(paths)} refused too" if len(refused) > 1 else ""
         raise StoreError(f"{refused[0]}{more}") from refused[0]
-
-
-def _counted(names) -> str:
-    return "1 run" if len(names) == 1 else f"{len(names)} runs"
