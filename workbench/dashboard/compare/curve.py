@@ -66,8 +66,9 @@ class Curve:
         self._moved_by_hand = self._moving = False
         self.figure = plot()
         self.slots = [Slot(self.figure, at, colour, FIRST) for at, colour in enumerate(COLOURS)]
-        self._across = Span(dimension="width", location=0, visible=False, line_dash=[2, 3], line_width=1.5, name="target")
-        self._across.line_color = "#7f7f7f"
+        self._across = Span(
+            dimension="width", location=0, visible=False, line_dash=[2, 3], line_width=1.5, line_color="#7f7f7f", name="target",
+        )
         self.figure.add_layout(self._across)
         self._profile = self._scatter("profile", profiles([]), RANK[0], "prior", size=6)
         self._marks = self._scatter("marks", marks([]), *FIRST, size=10, marker="marker")
@@ -213,7 +214,8 @@ class Curve:
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
         right, seen = 0.0, []
         bands = [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean and x != RANK[0] else []
-        for source in self._sources_seen():
+        lines = [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line.names]
+        for source in [self._profile.data_source] if self.measure == BY_TOPIC else lines:
             n_points = len(source.data[x])
             first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
             for column in (*columns, *bands):
@@ -227,11 +229,6 @@ class Curve:
         self.figure.x_range.update(start=0.0, end=right * 1.02 or 1.0)
         self.figure.y_range.update(start=float(low - room), end=float(high + room))
         self._moving = False
-
-    def _sources_seen(self) -> list[ColumnDataSource]:
-        if self.measure == BY_TOPIC:
-            return [self._profile.data_source]
-        return [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line.names]
 
     def _moved(self, attribute, old, new) -> None:
         """Notes that a range was changed by hand: it then stays until it is reset."""

@@ -110,7 +110,7 @@ class FigureCard:
         self.curve.release()
         self.look()
 
-    def _chart_changed(self, event=None) -> None:
+    def _chart_changed(self, event) -> None:
         """Another chart was chosen: shows its first measure, unless it has the one that is seen already."""
         measures = CHARTS[self.chart.value]
         if self.measure.value not in measures:

@@ -100,7 +100,6 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
 
 
 def _sentences(drawn: Drawn) -> str:
-    """The caption of the figure."""
     said = describe_measure(drawn.measure)
     if drawn.mean and drawn.measure != BY_TOPIC:
         said += BANDS

@@ -58,7 +58,7 @@ class Settings:
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
         self.reading = reading_fields()
         self._usual = {name: field.value for name, field in self.fields().items()}
-        self._groups = {fold: grouped(hyper) for fold, hyper in (("fold:options", False), ("fold:priors", True))}
+        self._headings: dict[str, tuple] = {}         # of options → their fold, the engines that share them, the first of them
         self._folded = {
             "fold:corpus": [
                 "title", "label", "stop_words", "min_documents", "max_share", "top_words", "token_pattern", "singletons",
@@ -177,7 +177,7 @@ class Settings:
         if found == self.form.wrong:
             return
         if self.form.wrong:
-            self.said.visible = False
+            self.said.param.update(object="", visible=False)
         for fold, names in self._folded.items():
             if not found.keys().isdisjoint(names):
                 self.unfold(fold, True)
@@ -219,25 +219,24 @@ class Settings:
                 idle.update(names)
         for name, field in fields.items():
             field.visible = name not in idle
-        for fold, groups in self._groups.items():
-            above = ""
-            for owners, group in groups.items():
-                visible = fields[group[0].key].visible
-                named = ", ".join(engine for engine in owners if engine in self.engines.value)
-                if visible and named != above:
-                    told[_heading(fold, owners)] = named
-                above = named if visible else above
+        above = {}
+        for heading, (fold, owners, first) in self._headings.items():
+            named = ", ".join(engine for engine in owners if engine in self.engines.value)
+            if fields[first].visible and named != above.get(fold):
+                told[heading] = above[fold] = named
         seen = [name for name, part in self._parts.items() if (name in told if isinstance(part, str) else part.visible)]
         self.form.show(seen, told, self._unfolded)
 
     def _in_order(self) -> dict[str, Field | str]:
         names = ["corpus", "path", *ALWAYS, "fold:corpus", *self._folded["fold:corpus"], "heading:engines", "engines"]
         names += ["n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS, "holdout", "model", "super"]
-        for fold in ("fold:options", "fold:priors"):
+        for fold, hyper in (("fold:options", False), ("fold:priors", True)):
             names += [fold, *self._folded[fold]]
-            for owners, group in self._groups[fold].items():
+            for owners, group in grouped(hyper).items():
                 keys = [one.key for one in group]
-                names += [_heading(fold, owners), *keys]
+                heading = f"heading:{keys[0]}"
+                self._headings[heading] = fold, owners, keys[0]
+                names += [heading, *keys]
                 self._folded[fold] += keys
         fields = self.fields()
         return {name: fields.get(name, FOLD if name in FOLDS else HEADING) for name in names}
@@ -252,10 +251,6 @@ class Settings:
 def _has_supers(model: str) -> bool:
     """Are there super-topics in this network?"""
     return any(each.name == "super" for each in network_of(model).variables)
-
-
-def _heading(fold: str, owners: tuple[str, ...]) -> str:
-    return f"heading:{fold}:{','.join(owners)}"
 
 
 def _about_corpus(values: dict) -> dict:

@@ -12,6 +12,7 @@ from bokeh.models import CDSView, ColumnDataSource, Glyph, GlyphRenderer, Line, 
 from bokeh.plotting import figure
 
 from workbench.dashboard.compare.charts import MARKER_OF, RANK
+from workbench.dashboard.compare.grouping import NO_ROWS
 from workbench.dashboard.shared.numbers import COLUMNS, by_size
 from workbench.dashboard.shared.plot import add
 from workbench.dashboard.shared.run_monitor import Reading
@@ -45,8 +46,7 @@ class Slot:
     """Data and glyphs of one line. `fill` streams rows that are new; nothing else is sent again."""
 
     def __init__(self, plot: figure, at: int, colour: str, first: tuple[str, str]):
-        nothing = np.empty((0, len(COLUMNS)))
-        self.source = ColumnDataSource(_columns(nothing) | _drawn(nothing, nothing, Look((), 0.0)), name=f"slot-{at}")
+        self.source = ColumnDataSource(_columns(NO_ROWS) | _drawn(NO_ROWS, NO_ROWS, Look((), 0.0)), name=f"slot-{at}")
         view = CDSView()  # of all rows; one for all glyphs of the slot
 
         (x, y), strands = first, []
@@ -121,8 +121,7 @@ def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -
 def marks(seen: list[tuple[Reading, str]]) -> dict:
     """The rows of the moves that were kept, how each is marked, and in which colour; of (reading, colour) of each run."""
     kept = [(move, colour) for reading, colour in seen for move in reading.moves if move.accepted]
-    rows = [np.empty((0, len(COLUMNS))), *(reading.marks for reading, _ in seen)]
-    return _columns(np.concatenate(rows)) | {
+    return _columns(np.concatenate([NO_ROWS, *(reading.marks for reading, _ in seen)])) | {
         "marker": [MARKER_OF[move.kind] for move, _ in kept], "colour": [colour for _, colour in kept],
     }
 

@@ -94,13 +94,7 @@ class Steering:
 
 
 def each_of(paths: list[Path], action: str) -> None:
-    """Sends the action to each run; one that refuses does not stop the others.
-
-    Raises
-    ------
-    StoreError
-        What the first refused, and how many others did.
-    """
+    """Sends the action to each run; one that refuses does not stop the others, but raises StoreError when all are asked."""
     refused = []
     for path in paths:
         try:

@@ -69,9 +69,7 @@ class RunTable(Drawn):
         elif changed := [row for name, (_, row) in self._known.items() if row != before[name][1]]:
             self._n_news += 1
             self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
-        names = {reading.name for reading in readings}
-        if not names.issuperset(self.chosen):
-            self.chosen = [name for name in self.chosen if name in names]
+        self.chosen = [name for name in self.chosen if name in self._known]
 
     def _row(self, reading: Reading) -> dict:
         """The cells of a run, the very same where nothing new was read."""

@@ -147,10 +147,7 @@ class Ticks(Field):
         return [name for name in self.options if name in text]
 
     def of(self, text: str) -> list[str]:
-        names = [name for name in text.split(",") if name]
-        if not set(names) <= set(self.options):
-            raise ValueError(text)
-        return names
+        return self.typed([name for name in text.split(",") if name])
 
 
 def written(value) -> str:

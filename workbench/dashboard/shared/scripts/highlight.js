@@ -10,20 +10,9 @@ export function render({ model }) {
   let held = null, over = null, lit = null, beside = false, plot = null, base = null, focused = -1
 
   // ---- where things are
-  const figure = () => {
-    for (const one of window.Bokeh?.documents ?? []) {
-      const found = one.get_model_by_name("curve")
-      if (found) return found
-    }
-    return null
-  }
-  function roots(node, found = []) {
-    for (const one of node.querySelectorAll("*")) if (one.shadowRoot) { found.push(one.shadowRoot); roots(one.shadowRoot, found) }
-    return found
-  }
-  function everywhere(selector) {
-    return [document, ...roots(document)].flatMap((root) => [...root.querySelectorAll(selector)])
-  }
+  const figure = () => (window.Bokeh?.documents ?? []).map((one) => one.get_model_by_name("curve")).find(Boolean) ?? null
+  const roots = (node) => [...node.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ? [shadowRoot, ...roots(shadowRoot)] : [])
+  const everywhere = (selector) => [document, ...roots(document)].flatMap((root) => [...root.querySelectorAll(selector)])
   const names_of = (node) => node.dataset.runs !== undefined ? node.dataset.runs.split("\n") : [node.dataset.run]
 
   // The number of an entry of the legend; -1 of anything else.
@@ -51,14 +40,12 @@ export function render({ model }) {
     status.dataset.lit = lit ? lit.join(",") : ""
   }
   function paint() {
-    fade()
+    if (plot) fade()
     for (const node of everywhere("[data-run],[data-runs]")) {
       node.classList.toggle("lit", Boolean(lit) && names_of(node).some((name) => lit.includes(name)))
     }
   }
   function fade() {
-    plot ??= figure()
-    if (!plot) return
     base ??= new Map(plot.renderers.map((one) => [one, { line: one.glyph.line_alpha?.value ?? 1, fill: one.glyph.fill_alpha?.value ?? 1 }]))
     const drawn = lit && model.slots.some((names) => names.some((name) => lit.includes(name)))
     for (const [one, alpha] of base) {
@@ -73,8 +60,6 @@ export function render({ model }) {
 
   // ---- the figure: the nearest curve to the pointer
   function nearest(event) {
-    plot ??= figure()
-    if (!plot) return null
     const { x_range, y_range } = plot
     const across = plot.inner_width / (x_range.end - x_range.start), up = plot.inner_height / (y_range.end - y_range.start)
     let best = NEAR * NEAR, found = null
