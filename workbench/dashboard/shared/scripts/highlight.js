@@ -91,7 +91,7 @@ export function render({ model }) {
       if (names || !path.some((node) => node.classList?.contains("bk-Figure"))) point(names)
     },
     "wb-figure": ({ detail: event }) => {
-      if (beside) return
+      if (beside || !plot) return
       const names = event.kind === "mouseleave" ? null : nearest(event)
       if (event.kind !== "tap") point(names)
       else if (names || held) hold(names)
