@@ -38,15 +38,16 @@ LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS = map(
     _read, ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css", "notebook.css")
 )
 NAMES = (SCRIPTS / "names.js").read_text(encoding="utf-8")
-THEME = """
-const wb_system = matchMedia('(prefers-color-scheme: dark)'), wb_page = document.documentElement.dataset
-function set_theme() { wb_page.wbTheme = localStorage.getItem('wb-theme') ?? (wb_system.matches ? 'dark' : 'light') }
-set_theme()
+STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
+REPAINT = "for (const figure of figures) figure.change.emit();"
+ON_READY = f"matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {{ {REPAINT} }});"
+TOGGLE = f"""
+const page = document.documentElement
+const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+page.dataset.wbTheme = (page.dataset.wbTheme || system) === 'dark' ? 'light' : 'dark'
+localStorage.setItem('wb-theme', page.dataset.wbTheme)
+{REPAINT}
 """
-"""The theme that was chosen by hand, or that of the system."""
-REPAINT = "set_theme(); for (const figure of figures) figure.change.emit();"
-ON_READY = f"wb_system.addEventListener('change', () => {{ {REPAINT} }});"
-TOGGLE = f"localStorage.setItem('wb-theme', wb_page.wbTheme === 'dark' ? 'light' : 'dark'); {REPAINT}"
 COPY_LINK = """
 const done = () => { button.label = 'Copied'; setTimeout(() => { button.label = 'Copy link' }, 1500) }
 const by_hand = () => {
@@ -125,7 +126,7 @@ def _template():
     return BASE_TEMPLATE.environment.from_string(
         "{% extends 'base.html' %}{% block postamble %}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_read('page.css')}</style><script>{THEME}</script>"
+        f"<style>{_read('page.css')}</style><script>{STORED_THEME}</script>"
         f"<script>{NAMES} name_controls(Bokeh.Models)</script>{{% endblock %}}"
     )
 
