@@ -24,7 +24,7 @@ from workbench.models import LDA
 from workbench.runs.execution.fit import fit, start
 from workbench.runs.execution.run import Run, open_run, open_runs
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.ending import read_spec
+from workbench.runs.store.status import read_spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LONG = 150_000

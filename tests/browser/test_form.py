@@ -10,7 +10,7 @@ from workbench.dashboard.compare.values import written
 from workbench.engines import ENGINES
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.ending import read_spec
+from workbench.runs.store.status import read_spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FOLDS = ("Preprocessing", "Options", "Priors")

@@ -65,7 +65,7 @@ class Engine(NamedTuple):
     counts: Callable                         # (corpus, model, options, state) -> what a snapshot keeps, by name
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
     fold_in: Callable                        # (learnt, options, documents: Corpus, context) -> theta (document, topic), given
-                                             # `lda.fold_in.LearntTopics` or, of networks, `network_learnt.Learnt`
+                                             # `lda.fold_in.LearntTopics` or, of networks, `afterwards.infer.Learnt`
     keeps: tuple[str, ...] = ()              # what `counts` gives beside the variables of the model
     fixed: tuple[str, ...] = ()              # options of the model that it leaves at their defaults
     grows: bool = False                      # may it come to have more topics than it began with?

@@ -21,8 +21,8 @@ from workbench.report.files import ReportError, put_file
 from workbench.runs.execution.compare import RunFailed
 from workbench.runs.execution.forecast import duration, forecast
 from workbench.runs.execution.grid import Cell
-from workbench.runs.execution.run import Run
-from workbench.runs.execution.sweep import failures, open_cells, run_cells, warmed
+from workbench.runs.execution.run import Run, make_runs
+from workbench.runs.execution.sweep import failures, run_cells, warmed
 from workbench.runs.spec import SpecError, make_spec, whole
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
@@ -104,7 +104,7 @@ def reproduce(
         cost = duration(figure.cost(extent))
         print(f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores", file=sys.stderr)
     for stage in stages(figure, corpora, extent, store):
-        opened = open_cells(stage, store, jobs)
+        opened = make_runs(store, stage, jobs)
         cells, runs = [*cells, *stage], [*runs, *opened]
         if progress:
             print(f"{', '.join(map(repr, corpora.values()))}: {forecast(stage, opened, jobs)}", file=sys.stderr)

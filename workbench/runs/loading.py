@@ -9,12 +9,5 @@ LOADERS = {Corpus: load_corpus, Records: load_records}
 
 
 def load_data(name_or_path, kind: type = Corpus, **options) -> Corpus | Records:
-    """The data of a name or path, read with the options of `load_corpus` or `load_records`.
-
-    kind : the type of data, `data` of a model.
-
-    Raises
-    ------
-    DataError
-    """
+    """The data of a name or path, read with the options of `load_corpus` or `load_records`; kind: `data` of a model."""
     return LOADERS[kind](name_or_path, **options)

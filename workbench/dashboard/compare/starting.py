@@ -21,8 +21,7 @@ from workbench.runs.execution.forecast import duration
 from workbench.runs.execution.grid import Cell, lay_out
 from workbench.runs.execution.memory_check import memory_forecast, unfinished
 from workbench.runs.execution.queue import enqueue
-from workbench.runs.execution.run import ENDED, Run
-from workbench.runs.execution.sweep import open_cells
+from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.loading import load_data
 from workbench.runs.spec import model_fields
 from workbench.runs.store.provenance import other_kernels_warning
@@ -100,8 +99,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     """
     store, jobs, corpus = Path(store), values["jobs"], data_of(values["corpus"], values["read"], values["engines"][0])
     cells = shared([cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)])
-    coming = unfinished(store, [cell.planned for cell in cells])
-    runs = list(dict.fromkeys(open_cells(cells, store, jobs)))
+    coming = unfinished(store, cells)
+    runs = list(dict.fromkeys(make_runs(store, cells, jobs)))
     finished = [run for run in runs if run.state == FINISHED]
     started = [run for run in runs if run not in finished]
     others = other_kernels_warning([run.name for run in started if run.by_other_kernels()])

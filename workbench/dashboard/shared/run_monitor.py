@@ -23,12 +23,11 @@ from workbench.measures import Move, learnt_by, moves
 from workbench.runs.dataset import label_rows
 from workbench.runs.spec import RunSpec
 from workbench.runs.store import notes
-from workbench.runs.store.ending import read_spec, read_status
 from workbench.runs.store.layout import about_run
 from workbench.runs.store.notes import Notes
 from workbench.runs.store.places import run_paths
 from workbench.runs.store.reader import RunReader
-from workbench.runs.store.status import PAUSED, RUNNING, WAITING
+from workbench.runs.store.status import PAUSED, RUNNING, WAITING, read_spec, read_status
 
 MOST_POINTS = 2000
 """Points that a curve has at most: more than a screen has pixels for, little enough for a thousand runs."""
@@ -52,7 +51,7 @@ class Reading(NamedTuple):
     path: Path
     spec: RunSpec | None
     label: str                # engine and telling options
-    status: dict              # see `workbench.runs.store.ending.read_status`
+    status: dict              # see `workbench.runs.store.status.read_status`
     stride: int               # every stride-th row is a point of the curve
     numbers: np.ndarray = np.empty((0, len(COLUMNS)))      # (point, COLUMNS) float64
     latest: np.ndarray = np.full(len(COLUMNS), np.nan)     # (COLUMNS,) the last committed row; NaN before the first
