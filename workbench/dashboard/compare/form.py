@@ -47,14 +47,11 @@ class Form(Drawn):
 
     def fill_menus(self) -> None:
         """Brings the menus to the options of their fields."""
-        menus = {name: list(field.options) for name, field in self._fields.items() if isinstance(field, Menu)}
-        if menus != self.menus:
-            self.menus = menus
+        self.menus = {name: list(field.options) for name, field in self._fields.items() if isinstance(field, Menu)}
 
     def show(self, seen: list[str], told: dict[str, str], unfolded: list[str]) -> None:
         """Shows these fields, with these headings, and the folded groups that are to be open."""
-        if (seen, told, unfolded) != (self.seen, self.told, self.unfolded):
-            self.param.update(seen=seen, told=told, unfolded=unfolded)
+        self.param.update(seen=seen, told=told, unfolded=unfolded)
 
     def _fill(self) -> None:
         held = {name: field.shown() for name, field in self._fields.items()}

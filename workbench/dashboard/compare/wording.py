@@ -30,6 +30,11 @@ EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}
 """What came, where nothing did."""
 
 
+def counted(n: int) -> str:
+    """A number of runs in words."""
+    return "1 run" if n == 1 else f"{n:,} runs"
+
+
 def labelled(text: str, choices: tuple = ()) -> str:
     """A text about an option with the labels of other options for their names, and its choices as the menu has them."""
     words = [f"“{LABELS[word]}”" if "_" in word and word in LABELS else word for word in text.split(" ")]

@@ -12,8 +12,7 @@ from panel.widgets.select import SingleSelectBase
 
 from workbench.corpus import Corpus
 from workbench.dashboard.shared.background import in_background, sentence_of
-from workbench.dashboard.compare.choices import choice_of
-from workbench.dashboard.compare.fields import MEANINGS, defaults
+from workbench.dashboard.compare.fields import MEANINGS, choice_of, defaults
 from workbench.dashboard.notebooks.setup import Cell, in_notebook
 from workbench.dashboard.shared.private_api import is_shown
 from workbench.dashboard.shared.shell import button, column, in_form, message, text

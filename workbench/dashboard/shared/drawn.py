@@ -22,5 +22,5 @@ def code(*names: str) -> str:
 
 
 def style(*names: str) -> list[str]:
-    """The style sheets of a component."""
-    return [(STYLE / f"{name}.css").read_text(encoding="utf-8") for name in names]
+    """The style sheets of a component, with what all share."""
+    return [(STYLE / f"{name}.css").read_text(encoding="utf-8") for name in ("drawn", *names)]
