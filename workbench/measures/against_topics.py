@@ -25,8 +25,6 @@ def against_topics(runs, measure: str = "log_likelihood") -> list[Curve]:
 
     Parameters
     ----------
-    runs : Dataset or list of Datasets
-        See `workbench.measures.each_run`.
     measure : str
         ``log_likelihood`` (nats for each held-out token), ``bound_per_token`` (nats), ``test_perplexity`` or another
         number of each iteration; runs that do not have it are left out.
@@ -36,11 +34,6 @@ def against_topics(runs, measure: str = "log_likelihood") -> list[Curve]:
     list of Curve
         x: topics, rising; error: standard error over the runs of a point, NaN for one run; ``n_runs``: those of
         the point with the fewest.
-
-    Raises
-    ------
-    MeasureError
-        An unknown measure.
 
     Teh, Kurihara & Welling (2008), figure 2.
     """
@@ -70,8 +63,7 @@ def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
         where = np.array([spec.model["n_topics"] for spec in specs], float)
     last = np.array([float(quantity(run, measure).values[-1]) for run in runs])
     values = [last[where == topics] for topics in np.unique(where)]
-    mean, error = np.array([mean_and_error(own) for own in values]).T
-    return Curve(label, label, np.unique(where), mean, error, min(map(len, values)))
+    return Curve(label, label, np.unique(where), *np.array([mean_and_error(own) for own in values]).T, min(map(len, values)))
 
 
 def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:

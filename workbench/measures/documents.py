@@ -25,8 +25,6 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
 
     Parameters
     ----------
-    run : Dataset
-        Of a run, with its counts.
     topic : int
         The run's own number of the topic.
     n : int
@@ -39,11 +37,6 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
         ``n_tokens`` (training tokens), ``n_topic_tokens`` ((expected) tokens of the topic) and ``score``, what they are
         ranked by. Equal documents keep the corpus' order.
 
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no counts, there is no such topic, or n is below 1.
-
     Wilson (1927).
     """
     at, n = _place_of(run, topic), whole_number("number of documents", n)
@@ -52,15 +45,14 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
     scores = _lower_end(own, np.maximum(tokens, 1.0))
     order = np.argsort(-scores, kind="stable")[:n]
     order = order[own[order] >= 0.5]
-    columns = {
-        "document": (order, "place in the training corpus"),
-        "title": (run["document"].values[order], "document"),
-        "theta": (run["theta"].values[order, at], "the topic's proportion of the document"),
-        "n_tokens": (tokens[order].astype(np.int64), "training tokens"),
-        "n_topic_tokens": (own[order], "(expected) tokens of the topic"),
-        "score": (scores[order], "lower end of the 95 % interval of the topic's share"),
-    }
-    data = {name: ("rank", values, {"long_name": about, "units": ""}) for name, (values, about) in columns.items()}
+    columns = (
+        ("document", order, "place in the training corpus"), ("title", run["document"].values[order], "document"),
+        ("theta", run["theta"].values[order, at], "the topic's proportion of the document"),
+        ("n_tokens", tokens[order].astype(np.int64), "training tokens"),
+        ("n_topic_tokens", own[order], "(expected) tokens of the topic"),
+        ("score", scores[order], "lower end of the 95 % interval of the topic's share"),
+    )
+    data = {name: ("rank", values, {"long_name": meaning, "units": ""}) for name, values, meaning in columns}
     return xr.Dataset(data, {"rank": np.arange(1, len(order) + 1)}, {"topic": int(topic)})
 
 
@@ -71,8 +63,6 @@ def token_topics(run: xr.Dataset, corpus: Corpus, document: int, theta: np.ndarr
 
     Parameters
     ----------
-    run : Dataset
-        Of a run, with its counts; topics of an HDP without a token are left out.
     corpus : Corpus
         The training tokens of the run; or, with ``theta``, any documents.
     document : int
@@ -86,11 +76,6 @@ def token_topics(run: xr.Dataset, corpus: Corpus, document: int, theta: np.ndarr
     xarray.Dataset
         Dim ``word``, as in the corpus: ``n_tokens``, ``probability`` (word, topic), NaN for an unknown word, and
         ``likely``, the number of the most likely topic, -1 for an unknown word. An empty document has no word.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no phi, another corpus than the run's, no such document, or theta of another length.
     """
     if theta is None:
         check_training_corpus(run, corpus)

@@ -36,17 +36,12 @@ def lineage(runs) -> list[Edge]:
 
 def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
     """The same of names and specs of runs."""
-    names = {spec.hash: name for name, spec in specs}
-
-    def name_of(start: dict) -> str:
-        other = start["name"] in names.values()
-        return names.get(start["hash"]) or start["name"] + f" ({start['hash'][:8]})" * other
-
-    return [
-        Edge(name, name_of(start), start["hash"], int(start["iteration"]), float(start.get("dropped", 0.0)),
-             start["hash"] in names)
-        for name, start in ((name, spec.start) for name, spec in specs) if start
-    ]
+    names, edges = {spec.hash: name for name, spec in specs}, []
+    for name, start in ((name, spec.start) for name, spec in specs if spec.start):
+        parent, known = start["name"], start["hash"] in names
+        parent = names[start["hash"]] if known else f"{parent} ({start['hash'][:8]})" if parent in names.values() else parent
+        edges.append(Edge(name, parent, start["hash"], int(start["iteration"]), float(start.get("dropped", 0.0)), known))
+    return edges
 
 
 def descent(edges: list[Edge]) -> list[tuple[str, int, Edge | None]]:

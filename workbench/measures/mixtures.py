@@ -24,23 +24,10 @@ EVERYWHERE = "all documents"
 def mixtures(run) -> dict[str, xr.Dataset]:
     """The rows of each level of a network but the last at the last snapshot, those of documents summed over the documents.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with the counts of its levels.
-
-    Returns
-    -------
-    dict of Dataset
-        By name of the level, observed ones apart; none where the model is no network. Dims ``row`` (as in "super 2" or the
-        name of an author, in the order of the network) and ``value``: ``tokens`` (row, value), ``topic`` (row, value), the
-        row over words that a token of that value in that row draws from, or that the value has as its own; and ``own``
-        (row,), the row over words that is the row's own; -1 where there is none. ``by`` and ``draws`` in attrs name variables.
-
-    Raises
-    ------
-    MeasureError
-        A run of a network without the counts of its levels.
+    By name of the level, observed ones apart; none where the model is no network. Dims ``row`` (as in "super 2" or the name of
+    an author, in the order of the network) and ``value``: ``tokens`` (row, value), ``topic`` (row, value), the row over words
+    that a token of that value in that row draws from, or that the value has as its own; and ``own`` (row,), the row over words
+    that is the row's own; -1 where there is none. ``by`` and ``draws`` in attrs name variables.
     """
     run = one_run(run)
     network = model_of(run)

@@ -40,11 +40,10 @@ def moves(run: xr.Dataset) -> list[Move]:
     if "move" not in run:
         return []
     tried = run.isel(iteration=np.flatnonzero(run["move"].values > 0))
-    columns = [tried[name].values.tolist() for name in
-               ("iteration", "move", "move_from", "move_to", "move_gain", "move_accepted")]
+    names = ("iteration", "move", "move_from", "move_to", "move_gain", "move_accepted")
     return [
-        Move(int(iteration), KINDS[int(kind)], int(giver), int(taker), gain, bool(accepted))
-        for iteration, kind, giver, taker, gain, accepted in zip(*columns, strict=True)
+        Move(int(iteration), KINDS[kind], int(giver), int(taker), gain, bool(accepted))
+        for iteration, kind, giver, taker, gain, accepted in zip(*(tried[name].values.tolist() for name in names), strict=True)
     ]
 
 

@@ -24,8 +24,6 @@ def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
 
     Parameters
     ----------
-    run : Dataset
-        Of a run, with its counts; topics of an HDP without a token are left out.
     like : Dataset, optional
         An earlier map of the same run: this one is moved, turned and mirrored onto it as a whole, by the topics that
         both have, so that points do not jump from one snapshot to the next. Without it the signs are fixed by a
@@ -36,11 +34,6 @@ def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
     xarray.Dataset
         Dim ``topic``: ``x``, ``y``, ``n_k`` and ``share`` (see `topic_sizes`). ``attrs["shown"]``: the share of the
         positive eigenvalues that the plane shows, 1 where there is nothing to show.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no phi, or ``like`` is no map.
 
     Lin (1991); Torgerson (1952); Schönemann (1966). It takes about K^2 W logarithms: a second for 100 topics of 12,000 words.
     """

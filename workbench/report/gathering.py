@@ -49,12 +49,7 @@ def gather(runs, store=None) -> list[Gathered]:
 
 
 def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
-    """The runs as `gather` gives them, and the names of those that have nothing committed yet, as long as others have.
-
-    Raises
-    ------
-    MeasureError, StoreError
-    """
+    """The runs as `gather` gives them, and the names of those that have nothing committed yet, as long as others have."""
     datasets, paths, left_out = [], {}, []
     single = isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable)
     for run in [runs] if single else list(runs):
@@ -72,19 +67,9 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
         datasets = begun
     found = []
     for dataset in each_run(datasets):
-        spec = spec_of(dataset)
-        path = paths.get(dataset.attrs["spec"])
+        spec, path = spec_of(dataset), paths.get(dataset.attrs["spec"])
         found.append(Gathered(dataset, spec, _corpora(path and path.parent, spec), path))
     return found, left_out
-
-
-def first_of_labels(found: list[Gathered], labels: list[str], *names: str) -> dict[str, Gathered]:
-    """The first run of each label that has all these variables."""
-    chosen: dict[str, Gathered] = {}
-    for each, label in zip(found, labels, strict=True):
-        if all(name in each.dataset for name in names):
-            chosen.setdefault(label, each)
-    return chosen
 
 
 def training_corpora(found: list[Gathered]) -> dict[str, Corpus]:

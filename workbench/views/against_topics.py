@@ -55,8 +55,7 @@ def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
         row for label, own in runs_by_curve(runs).items() for run in own for row in rows_of(
             label, run, [[spec_of(run).model["n_topics"], *(_last(run, name) for name in ("n_active_topics", *WORTH))]])
     ]
-    yield Picture(
-        view.name, view.title,
+    yield view.picture(
         f"{capital(meanings)}. At the last iteration of each run, against the number of topics that was asked "
         "for; samplers of the HDP, which find it, stand at their mean number of topics with a token after burn-in. Marks are "
         "means over runs, with one standard error to either side.",

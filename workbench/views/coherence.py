@@ -72,8 +72,7 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
             names, look = names_of_topics(run, 3, letters), shown.looks[label]
             panels.append(coherence_view(found, "npmi", names, look.colour, look.marker, label))
     if panels:
-        yield Picture(
-            view.name, view.title,
+        yield view.picture(
             "How well the ten most probable words of each topic go together in the training documents: the mean normalised "
             "pointwise mutual information of their pairs, where two words are together when a document has both; from -1 to 1, "
             "higher is better. A row for each topic, named by its first words, the most coherent first; the dotted line is the "

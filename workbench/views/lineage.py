@@ -60,8 +60,7 @@ def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:
     edges = lineage(shown.runs)
     related = {name for edge in edges for name in (edge.run, edge.parent)}
     panels = [lineage_view(shown.runs)]
-    yield Picture(
-        view.name, view.title,
+    yield view.picture(
         "Each run that began from the counts of another one, below and to the right of it, with the iteration whose counts "
         "it took.",
         panels, ["run", "parent", "hash", "iteration", "dropped"],

@@ -50,6 +50,10 @@ class View(NamedTuple):
         """Whether the run has what the view needs."""
         return any(all(has(run, name) for name in names.split()) for names in self.needs)
 
+    def picture(self, *parts, **more) -> Picture:
+        """A picture under the name and title of the view; for the other fields see `Picture`."""
+        return Picture(self.name, self.title, *parts, **more)
+
     def pictures(self, shown: SideBySide, **options) -> list[Picture]:
         """The pictures of the runs, none where no run fits."""
         return list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
