@@ -8,7 +8,7 @@ import workbench as wb
 from workbench.measures import mixture_table
 from workbench.models.networks.files import network_of
 from workbench.report.gathering import gather
-from workbench.report.networks import hierarchy_tables
+from workbench.report.tables import hierarchy_tables
 from workbench.views import SideBySide, draw_view
 
 NETWORK = network_of("hpam2", n_topics=3, sizes={"super": 2})

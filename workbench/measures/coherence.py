@@ -36,20 +36,11 @@ def coherence(run: xr.Dataset, corpus: Corpus, n: int = 10, relevance: float = 1
     as chance would have it: NPMI 0. A word that no document has is left out of its topic, whose numbers are NaN where fewer
     than two words are left.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        The run's own training tokens, or any other documents; words are matched by their spelling.
-    n : int
-        Words of each topic, at least 2; 10, as in the papers.
-    relevance : float
-        How the words are ranked, see `top_words`; 1, by probability, as in the papers.
+    ``corpus`` is that of the run's own training tokens, or any other documents; words are matched by their spelling. There are
+    n words of each topic, at least 2 and 10 as in the papers, ranked by ``relevance`` (see `top_words`).
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``topic``: ``u_mass`` (nats), ``npmi``, ``c_v`` and ``n_words``, those that the corpus has. Attributes
-        ``mean_u_mass``, ``mean_npmi`` and ``mean_c_v`` over topics that have a number; ``n_documents`` with a token.
+    Dim ``topic``: ``u_mass`` (nats), ``npmi``, ``c_v`` and ``n_words``, those that the corpus has. Attributes ``mean_u_mass``,
+    ``mean_npmi`` and ``mean_c_v`` over topics that have a number; ``n_documents`` with a token.
 
     Mimno et al. (2011), eq. 1, a sum there; Bouma (2009) and Lau, Newman & Baldwin (2014); Röder, Both & Hinneburg
     (2015), whose window is one of text. One process; a matrix of documents by top words, so 20,000 documents take a second.

@@ -53,21 +53,13 @@ def final(runs) -> xr.Dataset:
 def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | None = None) -> xr.Dataset:
     """Means over seeds and splits, and paired differences from a reference; `Dataset.to_pandas` shows it as a table.
 
-    Parameters
-    ----------
-    reference : str, optional
-        A label, or the name of an engine; on other data, and of several labels with that engine, the one with the same
-        data and the same model. By default ``cgs`` where it is there, otherwise the label with the lowest
-        mean perplexity on the same data with the same model.
-    scored : mapping, optional
-        See `paired_differences`.
+    Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as ``…_se`` (NaN for a single run);
+    and all of `paired_differences`, also for ``scored``. ``attrs["reference"]`` is the reference's label, several of them
+    joined by "; ".
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as
-        ``…_se`` (NaN for a single run); ``difference``, its standard error and interval, and ``n_pairs`` as in
-        `paired_differences`. ``attrs["reference"]`` is the reference's label, several of them joined by "; ".
+    ``reference`` is a label, or the name of an engine; on other data, and of several labels with that engine, the one with the
+    same data and the same model. By default it is ``cgs`` where it is there, otherwise the label with the lowest mean
+    perplexity on the same data with the same model.
     """
     runs = each_run(runs)
     last = final(runs)
@@ -89,21 +81,13 @@ def paired_differences(
 ) -> xr.Dataset:
     """How much higher a number is than the reference's, at the end, on the same split with the same seed.
 
-    Parameters
-    ----------
-    scored : mapping, optional
-        By the hash of a run's spec, what `workbench.runs.afterwards.heldout_by_document.score_documents` finds of it. A single
-        pair has then an interval over documents.
+    Dim ``label``: ``reference`` (the label it is set against, see `summary`), ``difference`` (mean over pairs; 0 for the
+    reference itself, NaN without a pair), ``difference_se`` (standard error over pairs; NaN for a single pair),
+    ``difference_low`` and ``difference_high``, its 95 % interval, and ``n_pairs``. The interval is Student's over the pairs, so
+    over seeds and splits; of a single pair, for the headline perplexity and where both are ``scored``, it is over documents:
+    1000 times as many test documents are drawn with replacement, the same for both. Otherwise it is NaN.
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``label``: ``reference`` (the label it is set against, see `summary`), ``difference`` (mean over pairs;
-        0 for the reference itself, NaN without a pair), ``difference_se`` (standard error over pairs; NaN for a
-        single pair), ``difference_low`` and ``difference_high``, its 95 % interval, and ``n_pairs``. The interval is
-        Student's over the pairs, so over seeds and splits; of a single pair, for the headline perplexity and where both
-        are ``scored``, it is over documents: 1000 times as many test documents are drawn with replacement, the same for
-        both. Otherwise it is NaN.
+    ``scored`` has what `workbench.runs.afterwards.heldout_by_document.score_documents` finds, by the hash of a run's spec.
     """
     runs = each_run(runs)
     last = final(runs)
@@ -211,5 +195,4 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
 
 def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray) -> str:
     """The label of the lowest mean; the first where nothing is held out."""
-    means = np.array([values[by_label[label]].mean() for label in labels])
-    return labels[int(np.nanargmin(means)) if np.isfinite(means).any() else 0]
+    return labels[int(np.argmin(np.nan_to_num([values[by_label[label]].mean() for label in labels], nan=np.inf)))]

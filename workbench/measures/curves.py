@@ -6,11 +6,10 @@ from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.quantities import quantity
-from workbench.measures.selection import MeasureError, each_run, labels_of, spec_of
+from workbench.measures.selection import MeasureError, each_run, grouped, labels_of, spec_of
 
 CLOCKS = ("iteration", "updates", "elapsed", "cpu_time", "steps")
 
@@ -35,11 +34,10 @@ def mean_curves(runs, measure: str, against: str = "iteration") -> list[Curve]:
     if against not in CLOCKS:
         raise MeasureError(f"no axis '{against}'; there are {', '.join(CLOCKS)}")
     runs, curves = each_run(runs), []
-    groups: dict[str, list[xr.Dataset]] = {}
-    for run, label in zip(runs, labels_of(runs), strict=True):
-        if quantity(run, measure) is not None:
-            groups.setdefault(label, []).append(run)
-    for label, members in groups.items():
+    for label, members in grouped(labels_of(runs), runs).items():
+        members = [run for run in members if quantity(run, measure) is not None]
+        if not members:
+            continue
         shared = reduce(np.intersect1d, [run["iteration"].values for run in members])
         parts = [(label, members)] if len(shared) else [(f"{label}, seed {spec_of(run).seed}", [run]) for run in members]
         for name, own in parts:

@@ -18,28 +18,17 @@ SEEDS, CHAIN, NONE = "seeds", "batch means", ""
 def perplexity_errors(runs, scored: Mapping[str, Scored] | None = None, seed: int = 0) -> xr.Dataset:
     """The held-out perplexity of each label with two errors: of the randomness of inference, and of the documents.
 
-    Parameters
-    ----------
-    scored : mapping, optional
-        By the hash of a run's spec, what `workbench.runs.afterwards.heldout_by_document.score_documents` finds of it; without
-        that of every run of a label there is no interval over documents.
-    seed : int
-        Of the documents that are drawn.
+    For ``scored`` see `paired_differences`; ``seed`` is that of the documents that are drawn. Dim ``label``:
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``label``:
-
-        - ``value``: the mean over runs of the last headline perplexity, NaN where nothing is held out.
-        - ``mc_error``: its Monte-Carlo standard error. Of several runs (seeds, splits) that of their mean. Of one run whose
-          tokens are sampled, by batch means of the log perplexity of the *state* over the recorded iterations after
-          burn-in, times ``value``: the error of a mean over that many dependent states, as against infinitely many.
-          Otherwise, and with fewer than four such iterations, NaN: only other seeds would show it.
-        - ``source`` of mc_error: "seeds", "batch means" or "".
-        - ``low``, ``high``: 95 % interval of ``value`` over the documents that might have been held out: 1000 times as many
-          documents are drawn with replacement, the topics stay as they are. NaN where ``scored`` has nothing.
-        - ``n_runs``.
+    - ``value``: the mean over runs of the last headline perplexity, NaN where nothing is held out.
+    - ``mc_error``: its Monte-Carlo standard error. Of several runs (seeds, splits) that of their mean. Of one run whose tokens
+      are sampled, by batch means of the log perplexity of the *state* over the recorded iterations after burn-in, times
+      ``value``: the error of a mean over that many dependent states, as against infinitely many. Otherwise, and with fewer than
+      four such iterations, NaN: only other seeds would show it.
+    - ``source`` of mc_error: "seeds", "batch means" or "".
+    - ``low``, ``high``: 95 % interval of ``value`` over the documents that might have been held out: 1000 times as many
+      documents are drawn with replacement, the topics stay as they are. NaN unless every run of the label is ``scored``.
+    - ``n_runs``.
 
     Flegal & Jones (2010); Efron (1979).
     """

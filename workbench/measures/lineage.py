@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.measures.selection import each_run, spec_of
+from workbench.measures.selection import each_run, grouped, spec_of
 from workbench.runs.spec import RunSpec
 
 
@@ -47,9 +47,7 @@ def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
 def descent(edges: list[Edge]) -> list[tuple[str, int, Edge | None]]:
     """(name, generation, edge to the parent) of each run with a parent or a child, every run below the one it began from."""
     begun = {edge.run: edge for edge in edges}
-    children: dict[str, list[str]] = {}
-    for edge in edges:
-        children.setdefault(edge.parent, []).append(edge.run)
+    children = grouped([edge.parent for edge in edges], [edge.run for edge in edges])
     found: list[tuple[str, int, Edge | None]] = []
     waiting = [(name, 0) for name in reversed(children) if name not in begun]
     while waiting:

@@ -45,21 +45,16 @@ def mixture_table(run) -> pd.DataFrame:
 
     Pairs of row and value without a token are left out.
     """
-    tables = []
+    run, tables = one_run(run), []
     for name, found in mixtures(run).items():
         row, value = np.nonzero(found["tokens"].values > 0)
         topic = found["topic"].values[row, value]
+        node = run["node"].values[topic] if "node" in run.coords else ""
         tables.append(pd.DataFrame({
             "level": name, "row": found["row"].values[row], "value": found["value"].values[value], "topic": topic,
-            "node": _nodes(run, topic), "tokens": found["tokens"].values[row, value],
+            "node": np.where(topic == NO_TOPIC, "", node), "tokens": found["tokens"].values[row, value],
         }))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-
-
-def _nodes(run: xr.Dataset, topic: np.ndarray) -> np.ndarray:
-    if "node" not in run.coords:
-        return np.full(len(topic), "")
-    return np.where(topic == NO_TOPIC, "", run["node"].values[topic])
 
 
 def _mixture(run: xr.Dataset, network: Network, level: Level, leads: _Leads) -> xr.Dataset:

@@ -69,6 +69,14 @@ def whole_number(what: str, value, low: int = 1) -> int:
     return int(value)
 
 
+def grouped(keys: Iterable, values: Iterable) -> dict:
+    """The values of each different key, in order of appearance."""
+    found: dict = {}
+    for key, value in zip(keys, values, strict=True):
+        found.setdefault(key, []).append(value)
+    return found
+
+
 def spec_of(run: xr.Dataset) -> RunSpec:
     """The settings of a run."""
     return RunSpec.from_json(run.attrs["spec"])
@@ -97,11 +105,9 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
 
     def shown(name: str) -> bool:
         """Do the runs that have the setting differ in it, and is it not decided by those that are left out?"""
-        by: dict[tuple, set] = {}
-        for each in settings:
-            if each.get(name):
-                by.setdefault(tuple(each.get(other) for other in apart_from), set()).add(each[name])
-        decided = apart_from and all(len(values) == 1 for values in by.values())
+        having = [each for each in settings if each.get(name)]
+        by = grouped([tuple(map(each.get, apart_from)) for each in having], [each[name] for each in having])
+        decided = apart_from and all(len(set(values)) == 1 for values in by.values())
         return not decided and len({each[name] for each in settings if name in each and (each[name] or name not in SAID)}) > 1
 
     names = [name for name in dict.fromkeys(chain(*settings)) if name not in apart_from and shown(name)]
@@ -167,11 +173,8 @@ def _corpora(specs: list[RunSpec]) -> list[str]:
 
     That is the corpus' name, unless one name stands for different documents here.
     """
-    seen: dict[tuple, set] = {}
-    drawn = [(spec.corpus, _plain(spec.split)) for spec in specs]
-    for spec, key in zip(specs, drawn, strict=True):
-        seen.setdefault(key, set()).add(spec.train)
-    unclear = {corpus for (corpus, _), trains in seen.items() if len(trains) > 1}
+    seen = grouped([(spec.corpus, _plain(spec.split)) for spec in specs], [spec.train for spec in specs])
+    unclear = {corpus for (corpus, _), trains in seen.items() if len(set(trains)) > 1}
     return [f"{spec.corpus} {spec.train[:6]}" if spec.corpus in unclear else spec.corpus for spec in specs]
 
 

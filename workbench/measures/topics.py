@@ -14,21 +14,13 @@ from workbench.models import topic_numbers
 def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
     """The most relevant words of each topic at the last snapshot.
 
-    Parameters
-    ----------
-    n : int
-        Words a topic; all of them if there are fewer.
-    relevance : float from 0 to 1
-        Weight lambda of ``lambda log phi + (1 - lambda) log(phi / p(w))``, where p(w) is the word's share of the
-        training tokens. 1, the default, ranks by phi alone, the meaning of "top words" where none is given; 0 by
-        lift alone, which favours rare words; Sievert & Shirley recommend 0.6 to readers. Below 1, words without a
-        training token have no p(w) and come last.
+    Dims ``topic`` (the run's own numbers, in their order) and ``rank`` (from 1 to n, or fewer if there are no more words):
+    ``word`` and its probability ``phi``, whatever it is ranked by. Equal words keep the vocabulary's order.
 
-    Returns
-    -------
-    xarray.Dataset
-        Dims ``topic`` (the run's own numbers, in their order) and ``rank`` (from 1): ``word`` and its probability
-        ``phi``, whatever it is ranked by. Equal words keep the vocabulary's order.
+    ``relevance`` is the weight lambda of ``lambda log phi + (1 - lambda) log(phi / p(w))``, from 0 to 1, where p(w) is the
+    word's share of the training tokens. 1, the default, ranks by phi alone, the meaning of "top words" where none is given; 0
+    by lift alone, which favours rare words; Sievert & Shirley recommend 0.6 to readers. Below 1, words without a training token
+    have no p(w) and come last.
 
     Sievert & Shirley (2014), section 3.1.
     """

@@ -6,6 +6,7 @@ import json
 
 from workbench.corpus.experiments import IN_WORDS, rows_in_words
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
+from workbench.measures.selection import grouped
 from workbench.models import VARIABLES
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
@@ -81,29 +82,30 @@ def definitions(found: list[Gathered], by_documents: bool = False) -> list[tuple
 def settings(found: list[Gathered]) -> list[tuple[str, str]]:
     """(what, value) of everything that decides the runs; values in which they differ are all listed."""
     specs = [each.spec for each in found]
+    splits = [spec.split or {} for spec in specs]
 
-    def every(values) -> str:
-        return "; ".join(dict.fromkeys(str(value) for value in values))
+    def every(values, usual: str = "") -> str:
+        """All different ones; nothing where all are as usual."""
+        text = "; ".join(dict.fromkeys(map(str, values)))
+        return text if text != usual else ""
 
-    rows = [("corpus", every(spec.corpus for spec in specs))]
-    if any("n_topics" in spec.model for spec in specs):
-        rows.append(("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)))
-    beliefs: dict[tuple, list[str]] = {}  # of each network apart
-    for spec in specs:
-        for label, text in _beliefs(spec):
-            beliefs.setdefault((spec.model.get("name"), label), []).append(text)
-    rows += [(label, every(texts)) for (_, label), texts in beliefs.items()]
-    rows += [
+    beliefs = [(spec.model.get("name"), *row) for spec in specs for row in _beliefs(spec)]
+    of_networks = grouped([row[:2] for row in beliefs], [row[2] for row in beliefs])  # of each apart
+    words = (f"the {split['top_words']:,} most frequent words" if split.get("top_words") else "all words" for split in splits)
+    rows = [
+        ("corpus", every(spec.corpus for spec in specs)),
+        ("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)),
+        *((label, every(texts)) for (_, label), texts in of_networks.items()),
         ("iterations", every(_reached(each) for each in found)),
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
-        *_transformations(found),
+        ("vocabulary", every(words, "all words")),
+        ("singletons", every((IN_WORDS.get(split.get("singletons"), "kept") for split in splits), "kept")),
         ("held-out tokens", every(_split(each) for each in found)),
         ("inference seeds", ", ".join(map(str, sorted({spec.seed for spec in specs})))),
         ("threads", every(spec.n_threads for spec in specs)),
+        ("started from", every((lineage(each) or "nothing" for each in found), "nothing")),
     ]
-    if any(lineage(each) for each in found):
-        rows.append(("started from", every(lineage(each) or "nothing" for each in found)))
-    return rows
+    return [(what, value) for what, value in rows if value]
 
 
 def _topics(spec: RunSpec) -> str:
@@ -117,7 +119,7 @@ def _topics(spec: RunSpec) -> str:
 def _beliefs(spec: RunSpec) -> list[tuple[str, str]]:
     """(label, text) of the priors of a run's model, and how they are learnt from there."""
     rows = []
-    for name, per in {"alpha": "topic", "beta": "word type"}.items():
+    for name, per in (("alpha", "topic"), ("beta", "word type")):
         if name in spec.model:
             way = spec.options.get(f"learn_{name}", "fixed")
             learnt = f" at the start, then {way}" if way != "fixed" else ""
@@ -195,15 +197,6 @@ def _iteration(each: Gathered) -> int:
 def _reached(each: Gathered) -> str:
     reached = _iteration(each)
     return str(reached) if reached >= each.spec.n_iterations else f"{reached} of {each.spec.n_iterations}"
-
-
-def _transformations(found: list[Gathered]) -> list[tuple[str, str]]:
-    """(what, value) of what was taken out of the corpora beforehand, where something was."""
-    splits = [each.spec.split or {} for each in found]
-    words = (f"the {split['top_words']:,} most frequent words" if split.get("top_words") else "all words" for split in splits)
-    rules = (IN_WORDS.get(split.get("singletons"), "kept") for split in splits)
-    rows = [("vocabulary", "; ".join(dict.fromkeys(words))), ("singletons", "; ".join(dict.fromkeys(rules)))]
-    return [row for row in rows if row[1] not in ("all words", "kept")]
 
 
 def _split(each: Gathered) -> str:

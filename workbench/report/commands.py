@@ -21,8 +21,7 @@ def commands(specs: list[RunSpec]) -> list[str]:
     different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
-    priors = dict.fromkeys((_shared(spec), _priors(spec)) for spec in specs if _priors(spec))
-    with_priors = dict(reversed(list(priors)))  # the first of each
+    with_priors = {_shared(spec): _priors(spec) for spec in reversed(specs) if _priors(spec)}  # the first of each
     for spec in specs:
         shared = _shared(spec)
         own = _priors(spec) or with_priors.get(shared, ())  # alpha and beta go to the engines whose model has them
@@ -31,12 +30,12 @@ def commands(specs: list[RunSpec]) -> list[str]:
     for members in families.values():
         by_seeds: dict[tuple, list[RunSpec]] = {}
         for alike in members.values():
-            for start, length in _spans(sorted({spec.seed for spec in alike})):
-                by_seeds.setdefault((start, length), []).append(alike[0])
-        for (start, length), chosen in by_seeds.items():
+            for span in _spans(sorted({spec.seed for spec in alike})):
+                by_seeds.setdefault(span, []).append(alike[0])
+        for span, chosen in by_seeds.items():
             for plan in _plans(chosen):
                 engines = ",".join(spec.engine for spec in plan)
-                found.append(_command(["compare", plan[0].corpus, "--engines", engines], plan, start, length))
+                found.append(_command(["compare", plan[0].corpus, "--engines", engines], plan, *span))
     return found
 
 

@@ -12,6 +12,7 @@ import re
 import textwrap
 import threading
 from html import escape
+from itertools import pairwise
 
 from workbench.views.elements import option
 from workbench.views.network import FILLED
@@ -45,10 +46,7 @@ def draw(
     Parameters
     ----------
     panels : list of holoviews.Overlay
-        Drawn side by side on two columns (7 in), one below the other on one column (3.4 in).
-    columns : {1, 2}
-        Width: one or two columns of a journal page.
-    formats : of "svg", "pdf", "png"
+        Drawn side by side on two columns of a journal page (7 in), one below the other on one (3.4 in).
     height : float, optional
         Inches of each panel; by default what suits curves.
     title, caption : str
@@ -128,8 +126,8 @@ def _share_heights(grid) -> None:
         for axes in alike:
             axes.set_ylim(min(lows), max(highs))
     for row in grid:
-        names = [axes.get_ylabel() if axes.figure is not None else "" for axes in row]
-        for left, name, axes in zip(names, names[1:], row[1:], strict=False):
+        names = [axes.get_ylabel() if axes in drawn else "" for axes in row]
+        for (left, name), axes in zip(pairwise(names), row[1:], strict=True):
             if name.strip() and name == left:
                 axes.set_ylabel("")
                 axes.tick_params(labelleft=False)

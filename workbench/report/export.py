@@ -51,17 +51,10 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
 
     Parameters
     ----------
-    run
+    run, store
         `Run`, path, name in ``store``, or the Dataset of a run; finished or not.
     folder : path
         Made if it is not there; files of the same name are replaced. The same run gives the same bytes.
-    formats : of "csv", "npz", "mallet", "lda-c", "pyldavis"
-    store : path, optional
-        Where a name is looked up.
-
-    Returns
-    -------
-    list of Path
 
     Warns
     -----
@@ -87,9 +80,6 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
         raise ReportError(f"one run is exported at a time; {len(found)} came; give each a call and a folder of its own")
     files = {name: content for format in formats for name, content in FORMATS[format](found[0]).items()}
     return [put_file(Path(folder) / name, content) for name, content in files.items()]
-
-
-# ---------------------------------------------------------------------- tables and arrays
 
 
 def _csv(each: Gathered) -> dict[str, bytes]:
@@ -151,9 +141,6 @@ def _npz(each: Gathered) -> dict[str, bytes]:
     file = io.BytesIO()
     np.savez_compressed(file, **arrays, spec=np.array(each.spec.to_json()), attributes=np.array(json.dumps(run.attrs)))
     return {"run.npz": file.getvalue()}
-
-
-# ---------------------------------------------------------------------- formats of other programs
 
 
 def _mallet(each: Gathered) -> dict[str, bytes]:

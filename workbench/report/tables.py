@@ -16,6 +16,7 @@ from workbench.measures import (
     hyperparameters,
     labels_of,
     learnt_by,
+    mixtures,
     moves,
     perplexity_errors,
     reached_by_all,
@@ -27,6 +28,8 @@ from workbench.measures import (
     topics_by_size,
 )
 from workbench.measures.intervals import mean_and_error
+from workbench.measures.selection import grouped
+from workbench.models.networks.levels import DOCUMENT
 from workbench.report.captions import lineage
 from workbench.report.commands import command_of
 from workbench.report.gathering import Gathered, scores
@@ -44,6 +47,8 @@ LEARNT = {
 MOST_MOVES = 200
 """Moves of a run in the page; the data of the figure have all."""
 N_WORDS = 12
+MOST_ROWS, MOST_VALUES, VALUE_WORDS = 12, 6, 4
+"""Rows of a level of a network, values of one of them, and words of the topic that a value leads to."""
 MOST_OPEN = 80
 """Topics that are shown without a click; paper shows all."""
 SIZE_BAR, WORD_BAR = 5.0, 4.0
@@ -140,19 +145,60 @@ def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
     return tables
 
 
+def hierarchy_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
+    """The levels of a run of each label, with its counts, that is of a network: rows with most tokens first."""
+    tables = []
+    for label, run in by_label.items():
+        if levels := mixtures(run):
+            spec = spec_of(run)
+            names, described = _topic_names(run), dict(spec.parts()[1].describe_levels())
+            tables.append({
+                "label": label, "seed": spec.seed, "name": run.attrs["name"],
+                "levels": [_level_table(own, name, described[name], names) for name, own in levels.items()],
+            })
+    return tables
+
+
+def _topic_names(run: xr.Dataset) -> dict[int, tuple[str, str]]:
+    """Topic → what it is of, where the network has rows of several kinds, and its first words."""
+    words = top_words(run, VALUE_WORDS)["word"]
+    nodes = run["node"].values if "node" in run.coords else [""] * run.sizes["topic"]
+    return {
+        int(topic): (str(node), " ".join(map(str, own)))
+        for topic, node, own in zip(run["topic"].values, nodes, words.values, strict=True)
+    }
+
+
+def _level_table(found: xr.Dataset, name: str, told: str, names: dict[int, tuple[str, str]]) -> dict:
+    tokens, topics, values = (found[each].values for each in ("tokens", "topic", "value"))
+    totals, rows = tokens.sum(axis=1), []
+    for at in np.argsort(-totals, kind="stable")[:MOST_ROWS]:
+        order = np.argsort(-tokens[at], kind="stable")[:MOST_VALUES]
+        draws = []
+        for value in order[tokens[at, order] > 0]:
+            node, words = names.get(int(topics[at, value]), ("", ""))  # a value need not lead to a topic
+            share = f"{100 * (tokens[at, value] / totals[at]):.0f} %"
+            draws.append({"name": node or str(values[value]), "share": share, "words": words})
+        share = f"{100 * totals[at] / max(totals.sum(), 1e-300):.1f} %"
+        rows.append({"name": str(found["row"].values[at]), "share": share, "draws": draws})
+    return {
+        "title": f"{', '.join(found.attrs['by']) or DOCUMENT} → {found.attrs['draws']}", "name": name, "told": told,
+        "rows": rows, "more": max(len(totals) - MOST_ROWS, 0),
+    }
+
+
 def prior_rows(found: list[Gathered]) -> list[dict]:
     """A row for each label and hyperparameter, where any run learns its own: how, and the value at the end."""
     if not any(learnt_by(each.dataset) for each in found):
         return []
-    by_label: dict[str, list] = {}
-    for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True):
-        by_label.setdefault(label, []).append(hyperparameters(each.dataset))
+    runs = [each.dataset for each in found]
     return [
         {
             "label": label, "name": SHORT[own[0].name], "how": LEARNT[own[0].how], "value": _prior_text(own),
             "span": 0 if at else len(of_runs[0]),  # rows that stand beside the label
         }
-        for label, of_runs in by_label.items() for at, own in enumerate(zip(*of_runs, strict=True))
+        for label, of_runs in grouped(labels_of(runs), map(hyperparameters, runs)).items()
+        for at, own in enumerate(zip(*of_runs, strict=True))
     ]
 
 

@@ -32,10 +32,9 @@ def against_topics(runs, measure: str = "log_likelihood", title: str = ""):
     for curve in curves:
         look, known = style[curve.label], np.isfinite(curve.error)
         if known.any():
-            at, low, high = curve.x[known], (curve.y - curve.error)[known], (curve.y + curve.error)[known]
-            errors.append(element(
-                "Segments", (at, low, at, high), [x, y, "same topics", "high"], color=look.colour, linewidth=1.2, show_grid=True
-            ))
+            ends = (values[known] for values in (curve.x, curve.y - curve.error, curve.x, curve.y + curve.error))
+            errors.append(element("Segments", tuple(ends), [x, y, "same topics", "high"], color=look.colour, linewidth=1.2,
+                                  show_grid=True))
         lines.append(element(
             "Curve", (curve.x, curve.y), x, y, label=curve.label, color=look.colour, linestyle=look.line, linewidth=1.3,
             marker=look.marker, ms=4.5, show_grid=True,

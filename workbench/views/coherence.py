@@ -37,15 +37,14 @@ def coherence_view(
     if measure not in NAMES:
         raise MeasureError(f"no coherence '{measure}'; there are {', '.join(NAMES)}")
     values, names = scores[measure].values, names or {}
-    mean = float(np.mean(values[np.isfinite(values)])) if np.isfinite(values).any() else 0.0
+    mean = float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else 0.0
     order = np.argsort(-values, kind="stable")  # NaN last
     if len(order) > MOST_TOPICS:
         order = np.concatenate([order[: MOST_TOPICS // 2], order[-MOST_TOPICS // 2 :]])
     x, y = axis(measure, NAMES[measure][0], NAMES[measure][1] or None), axis("place", " ")
     at = -np.arange(len(order))
-    known = np.isfinite(values[order])
+    known, topics = np.isfinite(values[order]), scores["topic"].values.tolist()
     bars = [(mean, place, values[topic], place) for place, topic in zip(at[known], order[known], strict=True)]
-    topics = scores["topic"].values.tolist()
     return panel(
         [
             element("Segments", bars, [x, y, "coherence", "same place"], color=colour, linewidth=1.0),

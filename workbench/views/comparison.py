@@ -28,9 +28,9 @@ CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates",
 def perplexity_curves(runs, which: str = "headline", against: str = "iteration"):
     """Perplexity over the course of the runs, a line for each label.
 
-    ``which`` is "headline", "state", "average" or "train" (see `workbench.models.VARIABLES`), ``against`` "iteration",
-    "updates", "elapsed" or "cpu_time". Seeds and splits of one label are averaged, with a band of one standard error; empty
-    where nothing is held out.
+    ``which`` is "headline", "state", "average" or "train" (see `workbench.models.VARIABLES`), ``against`` one of
+    `workbench.measures.CLOCKS`. Seeds and splits of one label are averaged, with a band of one standard error; empty where
+    nothing is held out.
     """
     if which not in MEASURES:
         raise MeasureError(f"no perplexity '{which}'; there are {', '.join(MEASURES)}")

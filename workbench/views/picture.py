@@ -13,6 +13,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
+from workbench.measures.selection import grouped
 from workbench.views.style import Look, looks
 
 WHOSE = ("label", "run", "seed")
@@ -83,11 +84,8 @@ class SideBySide:
 
     def by_label(self, *names: str) -> dict[str, list[xr.Dataset]]:
         """The runs of each label that have all these variables; labels without one are left out."""
-        found: dict[str, list[xr.Dataset]] = {}
-        for label, run in zip(self.labels, self.runs, strict=True):
-            if all(name in run for name in names):
-                found.setdefault(label, []).append(run)
-        return found
+        having = [at for at, run in enumerate(self.runs) if all(name in run for name in names)]
+        return grouped([self.labels[at] for at in having], [self.runs[at] for at in having])
 
     def first(self, *names: str) -> dict[str, xr.Dataset]:
         """The first run of each label that has all these variables."""
