@@ -12,7 +12,6 @@ import re
 import textwrap
 import threading
 from html import escape
-from itertools import pairwise
 
 from workbench.views.elements import option
 from workbench.views.network import FILLED
@@ -127,7 +126,7 @@ def _share_heights(grid) -> None:
             axes.set_ylim(min(lows), max(highs))
     for row in grid:
         names = [axes.get_ylabel() if axes in drawn else "" for axes in row]
-        for (left, name), axes in zip(pairwise(names), row[1:], strict=True):
+        for left, name, axes in zip(names, names[1:], row[1:], strict=False):
             if name.strip() and name == left:
                 axes.set_ylabel("")
                 axes.tick_params(labelleft=False)
