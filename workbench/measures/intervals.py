@@ -15,8 +15,9 @@ N_RESAMPLES = 1000
 def mean_and_error(values) -> tuple:
     """Mean over the first axis and its standard error; NaN where there are too few values."""
     values = np.asarray(values, float)
-    n, unknown = len(values), np.full(values.shape[1:], np.nan)[()]
-    return values.mean(axis=0) if n else unknown, values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else unknown
+    n, unknown = len(values), np.full(values.shape[1:], np.nan)
+    mean, error = values.mean(axis=0) if n else unknown, values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else unknown
+    return (mean, error) if values.ndim > 1 else (float(mean), float(error))
 
 
 def t_interval(values: np.ndarray) -> tuple[float, float]:
@@ -38,7 +39,7 @@ def batch_means(values: np.ndarray) -> float:
     size = int(np.sqrt(len(values)))
     if size < 2:
         return np.nan
-    return float(mean_and_error(values[-size * (len(values) // size) :].reshape(-1, size).mean(axis=1))[1])
+    return mean_and_error(values[-size * (len(values) // size) :].reshape(-1, size).mean(axis=1))[1]
 
 
 def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) -> np.ndarray:
