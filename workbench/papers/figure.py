@@ -107,12 +107,10 @@ class Figure:
 
     @property
     def title(self) -> str:
-        """Its name and what it shows."""
         return f"{self.name}: {self.what}."
 
     @property
     def corpus(self) -> str:
-        """What it is run on."""
         return ", ".join(self.corpora)
 
     def grid(self, extent: Extent) -> list[tuple[str, Method, int]]:

@@ -105,13 +105,7 @@ FIGURES = {
 
 
 def get_figure(name: str) -> Figure:
-    """The record of a figure.
-
-    Raises
-    ------
-    ReportError
-        An unknown name; the nearest is named.
-    """
+    """The record of a figure; for an unknown name a `ReportError` that names the nearest."""
     if name not in FIGURES:
         from workbench.report.files import ReportError
 

@@ -14,13 +14,7 @@ class ReportError(InputError):
 
 
 def put_file(path: Path, content: bytes) -> Path:
-    """Writes under a temporary name beside it and renames.
-
-    Raises
-    ------
-    ReportError
-        When the place cannot be written.
-    """
+    """Writes under a temporary name beside it and renames; a place that cannot be written is a `ReportError`."""
     partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

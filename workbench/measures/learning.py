@@ -1,4 +1,4 @@
-"""The log of the splits and merges that a run tried."""
+"""What a run learns: its hyperparameters, and the log of the splits and merges that it tried."""
 
 from __future__ import annotations
 
@@ -7,7 +7,34 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from workbench.measures.selection import spec_of
+
 KINDS = {1: "split", 2: "merge"}
+
+
+class Hyperparameter(NamedTuple):
+    """A prior of a run."""
+
+    name: str              # alpha and beta of LDA; alpha_total, beta_total, top_concentration of the HDP
+    how: str               # "fixed", or how it is learnt: "maximised", "sampled", "posterior"
+    values: np.ndarray     # at the last iteration: one number, or (topic,) of an alpha for each topic
+
+
+def hyperparameters(run: xr.Dataset) -> list[Hyperparameter]:
+    """The priors of a run with their last values, whether they are learnt or fixed."""
+    _, model, options = spec_of(run).parts()
+    found = []
+    for name, how in model.hyperparameters(options).items():
+        values = run[name].values[-1] if name in run and run.sizes["iteration"] else getattr(model, name)
+        values = np.atleast_1d(np.asarray(values, float))
+        how = ("sampled" if "log_joint" in run else "posterior") if how == "learnt" else how
+        found.append(Hyperparameter(name, how, values[:1] if np.ptp(values) == 0 else values))
+    return found
+
+
+def learnt_by(run: xr.Dataset) -> list[str]:
+    """The names of the hyperparameters that a run learns."""
+    return [each.name for each in hyperparameters(run) if each.how != "fixed" and each.name in run]
 
 
 class Move(NamedTuple):
@@ -40,11 +67,10 @@ def moves(run: xr.Dataset) -> list[Move]:
     if "move" not in run:
         return []
     tried = run.isel(iteration=np.flatnonzero(run["move"].values > 0))
-    columns = [tried[name].values.tolist() for name in
-               ("iteration", "move", "move_from", "move_to", "move_gain", "move_accepted")]
+    names = ("iteration", "move", "move_from", "move_to", "move_gain", "move_accepted")
     return [
-        Move(int(iteration), KINDS[int(kind)], int(giver), int(taker), gain, bool(accepted))
-        for iteration, kind, giver, taker, gain, accepted in zip(*columns, strict=True)
+        Move(int(iteration), KINDS[kind], int(giver), int(taker), gain, bool(accepted))
+        for iteration, kind, giver, taker, gain, accepted in zip(*(tried[name].values.tolist() for name in names), strict=True)
     ]
 
 
