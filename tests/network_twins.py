@@ -65,7 +65,7 @@ def rows_of(network, level, n_documents):
 def prior_of(network, row, n_words) -> np.ndarray:
     """(value,) the prior of a row of a Dirichlet level."""
     level = network.level(row[0])
-    given, n_values = np.asarray(level.prior, float), network.n_values(level, n_words)
+    given, n_values = np.asarray(level.prior, float), n_words if level.draws == WORD else network.size(level.draws)
     if given.ndim < 2:
         return np.broadcast_to(given, n_values)
     keys = dict.fromkeys(_group(network, other) for other in rows_of(network, level, 1))

@@ -25,7 +25,7 @@ def _engine_names(incomplete: str) -> list[str]:
 
 
 def _models(incomplete: str) -> list[str]:
-    from workbench.models.networks.files import SHIPPED
+    from workbench.models.networks.shipped import SHIPPED
 
     return _beginning(incomplete, SHIPPED)
 

@@ -11,7 +11,7 @@ from workbench.dashboard.compare.mistakes import MISSING
 from workbench.dashboard.compare.values import SEVERAL, Field, Menu, Number, Values
 from workbench.dashboard.compare.wording import LABELS, in_words, labelled
 from workbench.models import LDA
-from workbench.models.networks.files import SHIPPED
+from workbench.models.networks.shipped import SHIPPED
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.settings import SETTINGS
 

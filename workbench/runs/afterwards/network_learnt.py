@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from workbench.engines.networks.state import alphas_of, initial_alphas
-from workbench.models.networks.estimates import level_priors
-from workbench.models.networks.levels import WORD, Level
+from workbench.models.networks.levels import WORD
 from workbench.models.networks.network import Network
+from workbench.models.networks.variables import level_priors
 from workbench.runs.dataset import last_snapshot, model_of
 
 
@@ -34,10 +34,5 @@ def learnt_of(run: xr.Dataset) -> Learnt | None:
     }
     priors = level_priors(last, network)
     for name, own in alphas_of(network, alphas).items():
-        own[...] = _by_groups(network, network.level(name), priors[name])
+        own[...] = priors[name]
     return Learnt(network, counts, alphas)
-
-
-def _by_groups(network: Network, level: Level, prior: np.ndarray) -> np.ndarray:
-    """(group, value) of a prior (group…, value); others as they are."""
-    return np.stack([prior[key] for key in network.group_keys(level)]) if prior.ndim > 1 else prior
