@@ -128,7 +128,7 @@ def _by_authors(network, factors: list[Table], corpus: Corpus, kept: bool) -> li
 def author_weights(network, corpus: Corpus) -> sparse.csr_array:
     """(document, author) even over the authors of each document; over all where none is known."""
     everybody = range(network.author.size)
-    ids = [each or everybody for each in network.author_numbers(corpus.authors or [()] * corpus.n_documents)]
+    ids = [each or everybody for each in network.author.numbers(corpus.authors or [()] * corpus.n_documents)]
     indptr = np.cumsum([0, *map(len, ids)])
     values = np.repeat(1.0 / np.diff(indptr), np.diff(indptr))
     return sparse.csr_array((values, np.fromiter(itertools.chain(*ids), int), indptr), (len(ids), len(everybody)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from difflib import get_close_matches
 
@@ -32,6 +32,11 @@ class Variable:
     name: str
     size: int | str
     values: tuple[str, ...] = ()
+
+    def numbers(self, named: Iterable) -> list[list[int]]:
+        """The values by number that each of several tuples names; names that are unknown are left out."""
+        number = {name: i for i, name in enumerate(self.values)}
+        return [[number[name] for name in names or () if name in number] for names in named]
 
 
 @dataclass(frozen=True)

@@ -103,11 +103,6 @@ class Network:
         """Are the values of a variable the authors of the corpus?"""
         return self.author is not None and self.author.name == name
 
-    def author_numbers(self, authors) -> list[list[int]]:
-        """Numbers of the authors of each document, given their names; those that the network does not know are left out."""
-        number = {name: i for i, name in enumerate(self.author.values)}
-        return [[number[name] for name in names or () if name in number] for names in authors]
-
     def is_open(self, name: str) -> bool:
         """Is the size of a variable open until there is a corpus?"""
         return name != DOCUMENT and self.size(name) == AUTHORS

@@ -107,7 +107,7 @@ def _with_authors(network, n_documents, authors, random):
 def _drawn_authors(network, authors, document, random) -> np.ndarray:
     """(token,) an author of its document, each as likely as the others."""
     n_authors = np.array([len(names) for names in authors])
-    starts, flat = np.cumsum(n_authors) - n_authors, np.concatenate(network.author_numbers(authors)).astype(np.int64)
+    starts, flat = np.cumsum(n_authors) - n_authors, np.concatenate(network.author.numbers(authors)).astype(np.int64)
     which = (random.random(len(document)) * n_authors[document]).astype(np.int64)
     return flat[starts[document] + which]
 
