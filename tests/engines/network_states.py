@@ -4,7 +4,8 @@ import network_twins as twins
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.networks.paths import owners_of, paths_of
+from workbench.engines.networks.field import owners_of
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.state import cells_of
 from workbench.models.networks.network import AUTHORS, WORD
 

@@ -15,10 +15,10 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import compile_network
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import row_shares
+from workbench.engines.networks.field import compile_network, owners_of
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.state import alphas_of, initial_alphas, priors_of
+from workbench.engines.networks.weights import row_shares
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError

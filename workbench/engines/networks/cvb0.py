@@ -24,15 +24,15 @@ from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import compile_network
+from workbench.engines.networks.field import compile_network, owners_of
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.gibbs import check
 from workbench.engines.networks.path_slots import laid_out
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import predict
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import counts_of, initial_alphas, watched
+from workbench.engines.networks.state import count_arrays, counts_of, initial_alphas, watched
 from workbench.engines.networks.vb import initialise_rows, log_joint
+from workbench.engines.networks.weights import predict
 from workbench.kernels.networks.cvb0 import Added, Counts, add_paths, spread_over_paths, update_paths
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import slice_bounds
@@ -71,7 +71,7 @@ def arrays(corpus, model, options) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
     paths, n_owners = paths_of(model), np.diff(owners_of(model, corpus).indptr)
     n_lanes = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes
-    return paths.count_arrays(corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
+    return count_arrays(paths, corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -155,7 +155,7 @@ def counts(corpus, model, options, state) -> dict:
 def memory(corpus, model, options) -> Memory:
     """Bytes of responsibilities (pair, author, path) and counts; watching sums these once more."""
     paths = paths_of(model)
-    whole, of_rows = size(paths.count_arrays(corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
+    whole, of_rows = size(count_arrays(paths, corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
     return Memory(size(arrays(corpus, model, options)), (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows))
 
 

@@ -6,18 +6,21 @@ small the priors; the number of the word is weighed by pair. See `kernels.networ
 
 from __future__ import annotations
 
+import itertools
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.paths import Paths, chained, paths_of
+from workbench.corpus import Corpus
+from workbench.engines.cached import cached_by_corpus
+from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.networks.state import FlatPriors, hidden_levels, priors_of
-from workbench.kernels.networks.field import Field
+from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
 from workbench.kernels.simd.lanes import LANES
 from workbench.models.lda import ModelError
-from workbench.models.networks.network import Network
+from workbench.models.networks.network import Network, Variable
 
 
 class CompiledNetwork(NamedTuple):
@@ -71,6 +74,13 @@ def _field(paths: Paths) -> Field:
     return Field(n_blocks, *scalars, *vectors, leaf, np.array([run.moves for run in runs]))
 
 
+def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Index of the first factor of each run, and the addresses and strides of all factors."""
+    factors = list(factors)
+    at, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
+    return np.cumsum([0, *map(len, factors)]), at, stride
+
+
 def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
     """The Dirichlet cells of documents, or of everything else but words."""
     real, row_of, rows = np.zeros(len(prior)), np.zeros(len(prior), np.int32), [np.zeros(0, np.int64)]
@@ -87,6 +97,31 @@ def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
     sign[rows] = -1.0
     weighed = np.setdiff1d(rows, paths.fixed) if of_documents else rows
     return Cells(prior, blocks, real, row_of, rows, weighed), sign
+
+
+def owners_of(network: Network, corpus: Corpus) -> Owners:
+    """The authors of each document; one for all where the network has no authors.
+
+    Raises
+    ------
+    ModelError
+        For a document with tokens and without an author.
+    """
+    return _owners(corpus, network.author)
+
+
+@cached_by_corpus
+def _owners(corpus, author: Variable | None) -> Owners:
+    if author is None:
+        return Owners(np.arange(corpus.n_documents + 1), np.zeros(corpus.n_documents, np.int64))
+    ids = author.numbers(corpus.authors)
+    alone = [d for d, n_tokens in enumerate(corpus.document_tokens) if n_tokens and not ids[d]]
+    if alone:
+        raise ModelError(
+            f"{len(alone)} documents have tokens and no author, the first of them '{corpus.titles[alone[0]]}'; "
+            "leave them out, or give each an author of its own"
+        )
+    return Owners(np.cumsum([0, *map(len, ids)]), np.array(list(itertools.chain(*ids)), np.int64))
 
 
 def check(network: Network) -> Network:

@@ -13,11 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.engines.lda.fold_in import PASSES
-from workbench.engines.networks.field import CompiledNetwork, compile_network
-from workbench.engines.networks.paths import owners_of
-from workbench.engines.networks.posterior import row_shares, word_means
+from workbench.engines.networks.field import CompiledNetwork, compile_network, owners_of
 from workbench.engines.networks.state import hidden_levels
-from workbench.engines.networks.weights import NO_CHAIN, corpus_numbers, word_numbers
+from workbench.engines.networks.weights import NO_CHAIN, corpus_numbers, row_shares, word_means, word_numbers
 from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE
 from workbench.kernels.networks.vb import fit_documents, sum_rows
 from workbench.kernels.simd.lanes import aligned_zeros

@@ -20,14 +20,14 @@ from workbench.engines.lda.cgs import samples
 from workbench.engines.lda.partition import EVERY_COUNT
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.field import check as check_words
-from workbench.engines.networks.field import compile_network
+from workbench.engines.networks.field import compile_network, owners_of
 from workbench.engines.networks.fold_in import by_variational_bayes
 from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import predict
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import counts_of, initial_alphas, watched
+from workbench.engines.networks.state import count_arrays, counts_of, initial_alphas, watched
 from workbench.engines.networks.vb import log_joint
+from workbench.engines.networks.weights import predict
 from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.networks.gibbs import draw_paths
 from workbench.kernels.networks.path_topics import count_paths, places_of_counts, uniform_places
@@ -69,7 +69,7 @@ def check(network: Network) -> Network:
 
 def arrays(corpus, paths) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
-    return {"places": Array((corpus.n_tokens,), np.int32)} | paths.count_arrays(corpus, np.int32, np.int64)
+    return {"places": Array((corpus.n_tokens,), np.int32)} | count_arrays(paths, corpus, np.int32, np.int64)
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:

@@ -26,13 +26,12 @@ from workbench.engines.lda.svb import pairs_above
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import compile_network
+from workbench.engines.networks.field import compile_network, owners_of
 from workbench.engines.networks.fold_in import by_variational_bayes
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import predictive
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
 from workbench.engines.networks.state import counts_of, watched
-from workbench.engines.networks.weights import NO_CHAIN, Sampled
+from workbench.engines.networks.weights import NO_CHAIN, Sampled, predictive
 from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.threads import each_task
 from workbench.models.networks.network import Network

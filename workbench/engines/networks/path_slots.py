@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.paths import Paths, chained, paths_of
+from workbench.engines.networks.field import chained
+from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.networks.state import FlatPriors
 from workbench.kernels.lda.gibbs import ENDS
 from workbench.kernels.networks.path_slots import Bands, Numbers, PathSlots, Scratch, Shape

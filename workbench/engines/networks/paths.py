@@ -17,21 +17,16 @@ author-topic model is the run of LDA for each author of the document.
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections import Counter
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.memory import Array
-from workbench.kernels.networks.field import Owners
 from workbench.kernels.simd.lanes import LANES, padded
 from workbench.models.lda import ModelError
-from workbench.models.networks.levels import Rows
-from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Variable
+from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows
 from workbench.models.networks.regions import Region, regions_of
 
 
@@ -54,7 +49,7 @@ class Run(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The paths of one network and their layout; the authors of a corpus are in `owners_of`.
+    """The paths of one network and their layout; the authors of a corpus are in `field.owners_of`.
 
     Lanes are paths in order of the runs, with the padding of each run's last sixteen.
     """
@@ -101,45 +96,6 @@ class Paths(NamedTuple):
     def leaf_places(self) -> np.ndarray:
         """(row of the last level,) where each stands among the places of rows."""
         return self.places[self.network.levels[-1].name].cells
-
-    def count_arrays(self, corpus: Corpus, dtype=np.float64, of_corpus=np.float64) -> dict[str, Array]:
-        """Declares the counts of all levels (see `networks.state`); ``of_corpus``: type of sums over documents or words."""
-        return {
-            "n_own": Array((corpus.n_documents, self.n_own), dtype), "n_rest": Array((self.n_flat - self.rest_at,), of_corpus),
-            "n_wk": Array((corpus.n_words, self.n_leaves), dtype), "n_k": Array((self.n_leaves,), of_corpus),
-        }
-
-
-def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Index of the first factor of each run, and the addresses and strides of all factors."""
-    factors = list(factors)
-    at, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
-    return np.cumsum([0, *map(len, factors)]), at, stride
-
-
-def owners_of(network: Network, corpus: Corpus) -> Owners:
-    """The authors of each document; one for all where the network has no authors.
-
-    Raises
-    ------
-    ModelError
-        For a document with tokens and without an author.
-    """
-    return _owners(corpus, network.author)
-
-
-@cached_by_corpus
-def _owners(corpus, author: Variable | None) -> Owners:
-    if author is None:
-        return Owners(np.arange(corpus.n_documents + 1), np.zeros(corpus.n_documents, np.int64))
-    ids = author.numbers(corpus.authors)
-    alone = [d for d, n_tokens in enumerate(corpus.document_tokens) if n_tokens and not ids[d]]
-    if alone:
-        raise ModelError(
-            f"{len(alone)} documents have tokens and no author, the first of them '{corpus.titles[alone[0]]}'; "
-            "leave them out, or give each an author of its own"
-        )
-    return Owners(np.cumsum([0, *map(len, ids)]), np.array(list(itertools.chain(*ids)), np.int64))
 
 
 # ---------------------------------------------------------------------- laying out
@@ -235,19 +191,19 @@ def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str
     The numbers of a word stand without gaps, since each is weighed for every pair; what a run's last sixteen reads of the
     next block, or beyond, weighs nothing, as its cells are 0.
     """
-    author, ends, n_leaves = network.author and network.author.name, {}, 0
+    author, ends, reaches = network.author and network.author.name, Counter(), Counter()
     n_authors, scopes, numbers, of_rows = network.size(author) if author else 1, {}, {}, []
     for level in network.levels:
         by = {name for rows in level.rows for name in rows.by}
         scope = "word" if level.draws == WORD else "document" if DOCUMENT in by else "author" if author in by else "shared"
         scopes[level.name] = scope
         for block in dict.fromkeys(block for blocks in used for block in blocks if block.level == level.name):
-            start = ends.get(scope, 0) if scope == "word" else padded(ends.get(scope, 0))
+            start = ends[scope] if scope == "word" else padded(ends[scope])
             numbers[block], ends[scope], reach = _addresses(block, inner.get(block), start, dense=scope == "word")
-            n_leaves = max(n_leaves, padded(reach)) if scope == "word" else n_leaves
+            reaches[scope] = max(reaches[scope], reach)
             if block.what == "rows":
                 of_rows.append((scope, start, ends[scope]))
-    n_own, n_shared, n_author = (padded(ends.get(scope, 0)) for scope in ("document", "shared", "author"))
+    n_own, n_leaves, n_shared, n_author = (padded(reaches[scope]) for scope in ("document", "word", "shared", "author"))
     starts = {"document": 0, "word": 0, "shared": n_own + n_leaves + LANES, "author": n_own + n_leaves + LANES + n_shared}
     is_row = np.zeros(starts["author"] + n_author * n_authors, bool)
     for scope, first, end in of_rows:
@@ -279,9 +235,8 @@ def _addresses(block: _Block, inner: str | None, start: int, dense: bool) -> tup
 
 def _factors(region: Region, blocks: list[_Block], inner: dict[_Block, str], layout: _Layout) -> dict:
     """By (what, level) the addresses that paths of a region visit, (run, lane), -1 in padding, and: do they move in a run?"""
-    fine = (inner[each] for each in blocks if inner.get(each) in region.spans
-            and _last_in_all(inner[each], blocks, inner, {inner[each]}))
-    along = next(fine, None)
+    fine = [name for name in map(inner.get, blocks) if name in region.spans and _last_in_all(name, blocks, inner, {name})]
+    along = fine[0] if fine else None
     names = sorted(region.spans, key=lambda name: name == along)
     sizes = [region.spans[name][1] - region.spans[name][0] + 1 for name in names]
     length, found = sizes[-1] if along else 1, {}
@@ -312,6 +267,8 @@ def _places(network: Network, level: Level, layout: _Layout) -> Places:
                     at = np.expand_dims(at, axis) + steps.reshape(-1, *[1] * (at.ndim - axis))
                 axes = [*by, level.draws] if block.what == "cells" and drawn else by
                 found[block.what][tuple(here.get(name, slice(None)) for name in axes)] = at
+        if (found["cells"] < 0).any():
+            raise ModelError(f"level '{level.name}' has rows that no path visits; limit them (when)")
         cells.append(found["cells"].reshape(-1, *drawn))
         sums.append(found["rows"].ravel())
     return Places(np.concatenate(cells), np.concatenate(sums), np.array(network.row_groups(level)))

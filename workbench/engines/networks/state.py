@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.memory import Array
 from workbench.engines.networks.paths import Paths
 from workbench.models.networks.network import AUTHORS, WORD, Level, Network
 from workbench.models.networks.variables import learnt_priors, spread
@@ -82,6 +84,14 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     beta, places = np.zeros(paths.n_leaves), paths.places[last.name]
     beta[places.cells] = by_level[last.name][places.groups, 0]
     return FlatPriors(own, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
+
+
+def count_arrays(paths: Paths, corpus: Corpus, dtype=np.float64, of_corpus=np.float64) -> dict[str, Array]:
+    """Declares the counts of all levels; ``of_corpus``: type of sums over documents or words."""
+    return {
+        "n_own": Array((corpus.n_documents, paths.n_own), dtype), "n_rest": Array((paths.n_flat - paths.rest_at,), of_corpus),
+        "n_wk": Array((corpus.n_words, paths.n_leaves), dtype), "n_k": Array((paths.n_leaves,), of_corpus),
+    }
 
 
 def cells_of(paths: Paths, level: Level, n_own, n_rest) -> np.ndarray:

@@ -31,13 +31,12 @@ from workbench.engines.lda.factored import workspace_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import CompiledNetwork, check, compile_network
+from workbench.engines.networks.field import CompiledNetwork, check, compile_network, owners_of
 from workbench.engines.networks.fold_in import by_variational_bayes
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import predict
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import counts_of, initial_alphas, watched
-from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
+from workbench.engines.networks.state import count_arrays, counts_of, initial_alphas, watched
+from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, predict, word_numbers
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.networks.vb import fit_documents, random_cells, share_start, signed_rises, sum_rows
@@ -95,7 +94,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 def arrays(corpus, paths) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
-    return paths.count_arrays(corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
+    return count_arrays(paths, corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
 
 
 def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
