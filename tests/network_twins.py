@@ -62,14 +62,19 @@ def rows_of(network, level, n_documents):
             yield level.name, block, values
 
 
+def n_values(network, level, n_words) -> int:
+    """How many values a row of a level draws from."""
+    return n_words if level.draws == WORD else network.size(level.draws)
+
+
 def prior_of(network, row, n_words) -> np.ndarray:
     """(value,) the prior of a row of a Dirichlet level."""
     level = network.level(row[0])
-    given, n_values = np.asarray(level.prior, float), n_words if level.draws == WORD else network.size(level.draws)
+    given, n = np.asarray(level.prior, float), n_values(network, level, n_words)
     if given.ndim < 2:
-        return np.broadcast_to(given, n_values)
+        return np.broadcast_to(given, n)
     keys = dict.fromkeys(_group(network, other) for other in rows_of(network, level, 1))
-    return np.broadcast_to(given[list(keys).index(_group(network, row))], n_values)
+    return np.broadcast_to(given[list(keys).index(_group(network, row))], n)
 
 
 def _group(network, row):

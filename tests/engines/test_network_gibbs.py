@@ -195,7 +195,8 @@ def test_counts_are_those_of_the_paths_of_tokens(name):
         if level.kind == "observed":
             continue
         rows = list(twins.rows_of(network, level, corpus.n_documents))
-        wanted = np.array([[counted[row, v] for v in range(network.n_values(level, corpus.n_words))] for row in rows])
+        n_values = twins.n_values(network, level, corpus.n_words)
+        wanted = np.array([[counted[row, v] for v in range(n_values)] for row in rows])
         table = found["n_kw"] if level.draws == WORD else found[f"n_{level.name}"]
         assert table.sum() == wanted.sum()  # rows that no path visits hold 0
         assert np.array_equal(np.sort(table.reshape(-1, wanted.shape[1]), axis=0)[-len(rows):], np.sort(wanted, axis=0))

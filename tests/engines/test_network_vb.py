@@ -133,7 +133,7 @@ def test_a_sweep_gives_the_counts_and_the_bound_of_paths_walked_one_by_one(netwo
         for level in network.levels:
             if level.kind == "dirichlet":
                 rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [[counts[row, t] for t in range(network.n_values(level, 6))] for row in rows]
+                expected = [[counts[row, t] for t in range(twins.n_values(network, level, 6))] for row in rows]
                 np.testing.assert_allclose(level_rows(network, state, level), expected, rtol=1e-7, atol=1e-8)
         xi = rows_of_state(network, corpus, state)
         expected = free_energy(network, corpus, responsible, xi)
