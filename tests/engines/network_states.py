@@ -4,19 +4,18 @@ import network_twins as twins
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.state import places_of
+from workbench.engines.networks.field import owners_of
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.state import cells_of
 from workbench.models.networks.network import AUTHORS, WORD
 
 
 def level_rows(network, state, level) -> np.ndarray:
     """(row, value) expected counts of a level, rows as the network numbers them."""
-    paths, cells = paths_of(network), places_of(network, level.name).cells
+    paths = paths_of(network)
     if level.draws == WORD:
-        return state.n_wk[:, cells].T
-    if paths.places[level.name].scope == "document":
-        return state.n_own[:, cells].reshape(-1, cells.shape[1])
-    return state.n_rest[cells - paths.rest_at]
+        return state.n_wk[:, paths.leaf_places].T
+    return cells_of(paths, level, state.n_own, state.n_rest).reshape(-1, network.size(level.draws))
 
 
 def rows_of_state(network, corpus, state) -> dict:

@@ -85,7 +85,7 @@ def test_sweeps_are_those_of_paths_walked_one_by_one(name):
         for level in network.levels:
             if level.kind == "dirichlet":
                 rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [[counts[row, t] for t in range(network.n_values(level, 6))] for row in rows]
+                expected = [[counts[row, t] for t in range(twins.n_values(network, level, 6))] for row in rows]
                 np.testing.assert_allclose(level_rows(network, state, level), expected, rtol=0, atol=20 * close)
         found = ENGINE.watch(corpus, network, PLAIN, state)["bound"]
         assert found == pytest.approx(bound(network, corpus, responsible), rel=close, abs=100 * close)

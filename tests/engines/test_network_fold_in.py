@@ -16,7 +16,6 @@ from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.field import compile_network
 from workbench.engines.networks.fold_in import by_themselves, first_counts
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.state import places_of
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import Priors
@@ -71,17 +70,17 @@ every_network = pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWOR
 def plain_theta(network, learnt, documents) -> np.ndarray:
     """theta by loops over paths: counts of documents repeated until they rest, all else as learnt."""
     paths, levels = paths_of(network), [level for level in network.levels if level.kind != "observed"]
-    places = {level.name: places_of(network, level.name) for level in levels}
+    places = {level.name: paths.places[level.name] for level in levels}
     first = first_counts(compile_network(network, learnt.alphas, 8), documents, TURN)
     xi = {}
     for level in levels:
-        if paths.places[level.name].scope == "document":
+        if level.of_documents:
             table = first[:, places[level.name].cells].reshape(-1, places[level.name].cells.shape[1])
         else:
             table = _rows_of(network, level, learnt.counts[level.name])
         for row, n in zip(twins.rows_of(network, level, documents.n_documents), table, strict=True):
             xi[row] = n + twins.prior_of(network, row, 8)
-    own = [row for row in xi if paths.places[row[0]].scope == "document"]
+    own = [row for row in xi if network.level(row[0]).of_documents]
     for _ in range(400 if own else 0):
         counts = twins.expected_counts(network, documents, twins.responsibilities(network, documents, xi))
         for row in own:
@@ -171,7 +170,7 @@ def test_super_topics_of_one_prior_come_apart_in_unseen_documents():
     network = twins.pachinko(2, 3, 0.5, 0.3, 0.2)
     learnt = learnt_from(network, training())
     counts = first_counts(compile_network(network, learnt.alphas, 8), unseen(), TURN)
-    cells = places_of(network, "theta1").cells
+    cells = paths_of(network).places["theta1"].cells
     assert np.abs(psi(1 + counts[0, cells[0]]) - psi(1 + counts[0, cells[1]])).max() > 0.01
 
 

@@ -15,8 +15,9 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.networks import gibbs as network_gibbs
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.state import alphas_of, leaf_places
+from workbench.engines.networks.field import owners_of
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.state import alphas_of
 from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows, Variable
@@ -54,13 +55,12 @@ TOYS = {
     "hpam1": (twins.hpam1(2, 2, UNEVEN, GROUPED, (0.5, 0.7, 1.1), 0.4), FOUR),
     "hpam2": (twins.hpam2(2, 2, (0.6, 0.35, 0.45), ((0.5, 0.9, 0.4), (0.8, 0.3, 0.4)), 0.4), FOUR),
     "regions": (twins.authors_by_region(), THREE),
-    "words-by-author": (words_by_author(), SIX),
     "topics-by-document": (topics_by_document(), SIX),
 }
 WIDE = {
     "lda": twins.lda(21), "author-topic": twins.author_topic(18), "pachinko": twins.pachinko(3, 19),
     "tall": twins.pachinko(20, 3), "hpam1": twins.hpam1(3, 17), "hpam2": twins.hpam2(4, 18), "hpam2-tall": twins.hpam2(18, 2),
-    "regions": twins.authors_by_region(), "words-by-author": words_by_author(), "topics-by-document": topics_by_document(),
+    "regions": twins.authors_by_region(), "topics-by-document": topics_by_document(),
     "ones": twins.pachinko(1, 1), "one-topic": twins.lda(1), "one-each": twins.hpam2(1, 1), "unigram": Network(
         "unigram", (), (Level("phi", WORD, (Rows(),), prior=0.3),)
     ),
@@ -195,7 +195,8 @@ def test_counts_are_those_of_the_paths_of_tokens(name):
         if level.kind == "observed":
             continue
         rows = list(twins.rows_of(network, level, corpus.n_documents))
-        wanted = np.array([[counted[row, v] for v in range(network.n_values(level, corpus.n_words))] for row in rows])
+        n_values = twins.n_values(network, level, corpus.n_words)
+        wanted = np.array([[counted[row, v] for v in range(n_values)] for row in rows])
         table = found["n_kw"] if level.draws == WORD else found[f"n_{level.name}"]
         assert table.sum() == wanted.sum()  # rows that no path visits hold 0
         assert np.array_equal(np.sort(table.reshape(-1, wanted.shape[1]), axis=0)[-len(rows):], np.sort(wanted, axis=0))
@@ -217,8 +218,8 @@ def test_counts_stay_what_counting_afresh_gives(name):
     paths, owners = paths_of(network), owners_of(network, corpus)
     afresh = network_gibbs.State(state.places, *(np.zeros_like(array) for array in state[1:5]), state.alphas)
     network_gibbs.count_paths(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, network_gibbs.EVERY_COUNT, *owners,
-        paths.visits.leaf_stride, paths.rest_at, paths.fixed, network_gibbs.laid_out(network).lanes, *afresh[:-1],
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, network_gibbs.EVERY_COUNT, owners, paths.rest_at,
+        paths.fixed, network_gibbs.laid_out(network).lanes, state.places, network_gibbs.Counts(*afresh[1:5]),
     )
     for kept, counted in zip(state, afresh, strict=True):
         assert np.array_equal(kept, counted)
@@ -226,7 +227,7 @@ def test_counts_stay_what_counting_afresh_gives(name):
 
 @pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 @pytest.mark.parametrize("prior", [1e-8, 0.1, 3.0])
-@pytest.mark.parametrize("name", ["lda", "author-topic", "pachinko", "hpam1", "hpam2", "ones", "words-by-author"])
+@pytest.mark.parametrize("name", ["lda", "author-topic", "pachinko", "hpam1", "hpam2", "ones"])
 def test_odd_corpora_and_priors_are_sampled_and_predicted(name, prior, corpus):
     corpus = with_authors(corpus)
     network = replace(WIDE[name], levels=tuple(
@@ -236,8 +237,7 @@ def test_odd_corpora_and_priors_are_sampled_and_predicted(name, prior, corpus):
     assert np.isfinite(ENGINE.watch(corpus, network, PLAIN, state)["log_joint"])
     assert ENGINE.counts(corpus, network, PLAIN, state)["n_kw"].sum() == corpus.n_tokens
     p = ENGINE.predict(corpus, network, PLAIN, state, every_pair(corpus)).reshape(corpus.n_documents, corpus.n_words)
-    if name != "words-by-author":
-        np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
 
 
 def test_a_document_may_lack_authors_only_where_it_lacks_tokens():
@@ -277,7 +277,7 @@ def test_priors_that_learn_raise_the_joint_and_others_stay():
 def test_rows_over_words_stand_where_the_network_numbers_them():
     network, corpus = twins.hpam2(2, 3), simulated()
     state = chain(network, corpus, 2)
-    assert np.array_equal(ENGINE.counts(corpus, network, PLAIN, state)["n_kw"], state.n_wk[:, leaf_places(paths_of(network))].T)
+    assert np.array_equal(ENGINE.counts(corpus, network, PLAIN, state)["n_kw"], state.n_wk[:, paths_of(network).leaf_places].T)
 
 
 def test_rows_over_words_by_author_are_refused_at_the_door():

@@ -155,7 +155,7 @@ def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network,
     for level in network.levels:
         if level.kind == "dirichlet":
             rows = list(twins.rows_of(network, level, corpus.n_documents))
-            expected = [[counts[row, t] for t in range(network.n_values(level, 6))] for row in rows]
+            expected = [[counts[row, t] for t in range(twins.n_values(network, level, 6))] for row in rows]
             mean = network_gibbs.Counts(*state[:4])
             np.testing.assert_allclose(level_rows(network, mean, level), expected, rtol=1e-7, atol=1e-8)
     joints = []
@@ -210,7 +210,7 @@ def test_sampled_counts_stay_those_of_the_paths_of_tokens(network):
         for level in network.levels:
             if level.kind == "dirichlet":
                 rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [[counts[row, t] for t in range(network.n_values(level, corpus.n_words))] for row in rows]
+                expected = [[counts[row, t] for t in range(twins.n_values(network, level, corpus.n_words))] for row in rows]
                 assert np.array_equal(level_rows(network, chain_of(state, s), level), expected)
     found = ENGINE.counts(corpus, network, options, state)
     np.testing.assert_allclose(found["n_dk"].sum(axis=1), corpus.document_tokens, rtol=1e-9)

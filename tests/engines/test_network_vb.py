@@ -15,10 +15,10 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import compile_network
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import row_shares
-from workbench.engines.networks.state import alphas_of, initial_alphas, places_of, priors_of
+from workbench.engines.networks.field import compile_network, owners_of
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.state import alphas_of, initial_alphas, priors_of
+from workbench.engines.networks.weights import row_shares
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError
@@ -57,12 +57,12 @@ def state_of_rows(network, corpus, xi) -> network_vb.State:
     for level, table in zip(network.levels, xi, strict=True):
         if table is None:
             continue
-        cells, sums, _ = places_of(network, level.name)
+        cells, sums, _ = paths.places[level.name]
         table = np.array(table)
         if level.draws == WORD:
             state.n_wk[:, cells] = table.T - priors.beta[cells]
             state.n_k[cells] = state.n_wk[:, cells].sum(axis=0)
-        elif paths.places[level.name].scope == "document":
+        elif level.of_documents:
             state.n_own[:, cells] = table.reshape(corpus.n_documents, *cells.shape) - priors.own[cells]
             state.n_own[:, sums] = state.n_own[:, cells].sum(axis=-1)
         else:
@@ -133,7 +133,7 @@ def test_a_sweep_gives_the_counts_and_the_bound_of_paths_walked_one_by_one(netwo
         for level in network.levels:
             if level.kind == "dirichlet":
                 rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [[counts[row, t] for t in range(network.n_values(level, 6))] for row in rows]
+                expected = [[counts[row, t] for t in range(twins.n_values(network, level, 6))] for row in rows]
                 np.testing.assert_allclose(level_rows(network, state, level), expected, rtol=1e-7, atol=1e-8)
         xi = rows_of_state(network, corpus, state)
         expected = free_energy(network, corpus, responsible, xi)

@@ -8,11 +8,16 @@ import pytest
 
 from workbench.corpus import Corpus
 from workbench.models import ModelError
-from workbench.models.networks.author_topic import author_topic
-from workbench.models.networks.files import SHIPPED, network_of, of_dict, read_network, write_network
-from workbench.models.networks.lda import generic_lda
+from workbench.models.networks.files import network_of, of_dict, read_network, write_network
 from workbench.models.networks.network import AUTHORS, Level, Network, Rows, Variable
-from workbench.models.networks.pachinko import hierarchical_pachinko_1, hierarchical_pachinko_2, pachinko
+from workbench.models.networks.shipped import (
+    SHIPPED,
+    author_topic,
+    generic_lda,
+    hierarchical_pachinko_1,
+    hierarchical_pachinko_2,
+    pachinko,
+)
 
 TOPIC, X = Variable("topic", 3), Variable("x", 2)
 THETA, PHI = Level("theta", "topic", (Rows(("document",)),)), Level("phi", "word", (Rows(("topic",)),))

@@ -63,11 +63,8 @@ class Drawing(NamedTuple):
 def drawing_of(network: Network) -> Drawing:
     """Where the levels of a network stand, and what goes from one to another."""
     at = _places(network)
-    arrows = _arrows(network, at)
-    return Drawing(
-        {level.name: at[level.name] for level in network.levels},
-        {level.name: _rows_text(network, level) for level in network.levels}, arrows,
-    )
+    rows = {level.name: _rows_text(network, level) for level in network.levels}
+    return Drawing({name: at[name] for name in rows}, rows, _arrows(network, at))
 
 
 def network_view(network: Network, title: str = ""):

@@ -18,7 +18,7 @@ from workbench.dashboard.compare.wording import LABELS, in_words, labelled
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.models import LDA
-from workbench.models.networks.files import SHIPPED
+from workbench.models.networks.shipped import SHIPPED
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.settings import SETTINGS
 

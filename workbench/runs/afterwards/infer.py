@@ -17,11 +17,7 @@ import xarray as xr
 from workbench.corpus import Corpus, split_halves
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, word_probabilities
-from workbench.engines.networks.state import alphas_of, initial_alphas
 from workbench.models import VARIABLES
-from workbench.models.networks.estimates import level_priors
-from workbench.models.networks.levels import WORD
-from workbench.models.networks.network import Network
 from workbench.runs.dataset import last_snapshot, model_of, priors_of
 from workbench.runs.execution.run import open_run
 from workbench.runs.scoring import perplexity
@@ -35,20 +31,12 @@ PROTOCOLS = {
 """What a perplexity of unseen documents may mean; the name always travels with the number."""
 
 
-class Learnt(NamedTuple):
-    """What a run of a network has learnt of the corpus: all that unseen documents need of it."""
-
-    network: Network                  # with the authors that it knows
-    counts: dict[str, np.ndarray]     # by name of the level, of those without rows by document, as `Engine.counts` gives them
-    alphas: np.ndarray                # all priors, as `workbench.engines.networks.state.alphas_of` reads them
-
-
 class Topics(NamedTuple):
     """What a run has learnt, as unseen documents need it."""
 
     spec: RunSpec
     of_words: LearntTopics
-    learnt: LearntTopics | Learnt  # as its engine folds documents in
+    learnt: NamedTuple             # as its engine folds documents in
     vocabulary: tuple[str, ...]
     n_topics: int                  # without the rest of an HDP
 
@@ -188,24 +176,8 @@ def _topics_of(run, store) -> Topics:
     vocabulary = tuple(str(word) for word in dataset["word"].values)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
     spec, of_words = RunSpec.from_json(dataset.attrs["spec"]), LearntTopics(*priors_of(dataset).with_rest(n_kw))
-    return Topics(spec, of_words, _learnt_of(dataset) or of_words, vocabulary, len(n_kw))
-
-
-def _learnt_of(run: xr.Dataset) -> Learnt | None:
-    """What the last snapshot of a run has learnt; None where its model is no network."""
-    network = model_of(run)
-    if not hasattr(network, "levels"):
-        return None
-    last, alphas = last_snapshot(run), initial_alphas(network)
-    counts = {
-        level.name: last["n_kw" if level.draws == WORD else f"n_{level.name}"].values
-        for level in network.levels if level.kind != "observed" and not level.of_documents
-    }
-    priors = level_priors(last, network)
-    for name, own in alphas_of(network, alphas).items():
-        prior = priors[name]
-        own[...] = prior if prior.ndim < 2 else [prior[key] for key in network.group_keys(network.level(name))]
-    return Learnt(network, counts, alphas)
+    learnt = spec.parts()[0].learnt(model_of(dataset), last_snapshot(dataset), of_words)
+    return Topics(spec, of_words, learnt, vocabulary, len(n_kw))
 
 
 def _corpus_of(documents) -> Corpus:

@@ -1,10 +1,44 @@
-"""Pachinko allocation: topics that are mixed by super-topics, and hierarchical ones whose inner nodes have words too."""
+"""The networks of Heinrich & Goesele (2009), fig. 1; ``alpha`` is per topic (a number, or one per topic), ``beta`` per word."""
 
 from __future__ import annotations
 
 from workbench.models.lda import check_topics
-from workbench.models.networks.levels import Level, Rows, Variable
+from workbench.models.networks.levels import AUTHORS, Level, Rows, Variable
 from workbench.models.networks.network import Network
+
+
+def generic_lda(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> Network:
+    """LDA as a network of two levels: documents mix topics, topics mix words.
+
+    Blei, Ng & Jordan (2003); Heinrich & Goesele (2009), fig. 1 a.
+    """
+    return Network(
+        "lda",
+        (Variable("topic", n_topics),),
+        (
+            Level("theta", "topic", (Rows(("document",)),), prior=alpha),
+            Level("phi", "word", (Rows(("topic",)),), prior=beta),
+        ),
+    )
+
+
+def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> Network:
+    """The author-topic model: each token has one of the authors of its document, evenly; the author draws a topic, it the word.
+
+    x ~ uniform over the document's authors, z ~ theta_x, w ~ phi_z; theta_x ~ Dirichlet(alpha), phi_z ~ Dirichlet(beta).
+    The corpus tells the authors.
+
+    Rosen-Zvi, Griffiths, Steyvers & Smyth (2004); Heinrich & Goesele (2009), fig. 1 b.
+    """
+    return Network(
+        "author-topic",
+        (Variable("author", AUTHORS), Variable("topic", n_topics)),
+        (
+            Level("authors", "author", (Rows(("document",)),), kind="observed", table=AUTHORS),
+            Level("theta", "topic", (Rows(("author",)),), prior=alpha),
+            Level("phi", "word", (Rows(("topic",)),), prior=beta),
+        ),
+    )
 
 
 def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> Network:
@@ -72,3 +106,13 @@ def hierarchical_pachinko_2(n_topics: int = 10, n_super: int = 5, alpha=0.1, bet
             ), prior=beta),
         ),
     )
+
+
+SHIPPED = {
+    "lda": generic_lda,
+    "author-topic": author_topic,
+    "pachinko": pachinko,
+    "hpam1": hierarchical_pachinko_1,
+    "hpam2": hierarchical_pachinko_2,
+}
+"""Models by the names that ``model=`` and ``--model`` take."""
