@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import panel as pn
 import param
 
@@ -12,6 +10,13 @@ from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import column, text
 from workbench.runs.store.notes import annotate, read_notes
+
+WAYS = {
+    "note": lambda path, note: annotate(path, note=note),
+    "tag": lambda path, tag: annotate(path, tags=[*read_notes(path).tags, tag]),
+    "untag": lambda path, tag: annotate(path, tags=[other for other in read_notes(path).tags if other != tag]),
+}
+"""Key of a message → the function that changes the run in a folder."""
 
 
 class NotesField(Drawn):
@@ -71,19 +76,3 @@ class NotesCard:
 
         if paths and change:
             in_background(self._document, work, then)
-
-
-def _note(path: Path, note: str) -> None:
-    annotate(path, note=note)
-
-
-def _tag(path: Path, tag: str) -> None:
-    annotate(path, tags=[*read_notes(path).tags, tag])
-
-
-def _untag(path: Path, tag: str) -> None:
-    annotate(path, tags=[other for other in read_notes(path).tags if other != tag])
-
-
-WAYS = {"note": _note, "tag": _tag, "untag": _untag}
-"""Key of a message → the function that changes the run in a folder."""

@@ -123,19 +123,19 @@ def matching_file(shown: Shown, form: str, columns: int = 1) -> File:
     run, other = shown.counts(), shown.other
     if other is None:
         raise FileError("no other run is chosen; choose one to match with")
-    found = matched_of(shown.moment, other)
-    if found is None:
+    pairs, flow = matched_of(shown.moment, other)
+    if pairs is None:
         raise FileError(f"{other.path.name} has no snapshot of its topics yet; wait for its first")
     called = shown.name, other.path.name
     name = "-with-".join(called)
     if form == "csv":
-        table = found.pairs.to_dataframe()
-        if found.flow is not None:
-            table = table.join(found.flow.to_pandas().add_prefix("tokens shared with "))
+        table = pairs.to_dataframe()
+        if flow is not None:
+            table = table.join(flow.to_pandas().add_prefix("tokens shared with "))
         return _csv(name, _with_labels(table.reset_index(), shown.labels), index=False)
-    if found.flow is None:
+    if flow is None:
         raise FileError("these runs were trained on different tokens, so no flow is drawn; take the CSV of their distances")
-    picture = flow_picture(name, called, (run, counts_of(other)), found.flow, found.pairs, topic_colour, columns)
+    picture = flow_picture(name, called, (run, counts_of(other)), flow, pairs, topic_colour, columns)
     return picture_file(picture, gather_begun([shown.moment.path, other.path]), form, columns)
 
 

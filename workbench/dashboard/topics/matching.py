@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import param
@@ -30,23 +29,16 @@ COLUMNS = [
 ]
 
 
-class Matched(NamedTuple):
-    """Two runs matched at their last snapshots."""
-
-    pairs: xr.Dataset           # see `match_topics`
-    flow: xr.DataArray | None   # see `topic_flow`; None where they were trained on different tokens
-
-
 @lru_cache(maxsize=4)
-def matched_of(moment: Moment, other: Moment) -> Matched | None:
-    """Two runs matched; None where one has no snapshot yet."""
+def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.DataArray | None]:
+    """What `match_topics` and `topic_flow` find of two runs; no pairs before both have a snapshot, no flow of other tokens."""
     a, b = counts_of(moment), counts_of(other)
     if a is None or b is None:
-        return None
+        return None, None
     pairs, train = match_topics(a, b), Run(moment.path).spec.train
     if Run(other.path).spec.train != train:
-        return Matched(pairs, None)
-    return Matched(pairs, topic_flow(documents_of(moment), documents_of(other), get_corpus(moment.path.parent, train)))
+        return pairs, None
+    return pairs, topic_flow(documents_of(moment), documents_of(other), get_corpus(moment.path.parent, train))
 
 
 class Flow(Filled):
@@ -77,27 +69,27 @@ class Flow(Filled):
 
 def matching_content(moment: Moment, other: Moment, labels: dict[int, str]) -> dict:
     """A sentence, and what picture and table show."""
-    found = matched_of(moment, other)
-    if found is None:
+    pairs, flow = matched_of(moment, other)
+    if pairs is None:
         waits = moment if counts_of(moment) is None else other
         return {"content": {}, "said": f"{waits.path.name} has no snapshot of its topics yet."}
     runs, names = (counts_of(moment), counts_of(other)), [moment.path.name, other.path.name]
-    partner = {topic: matched for topic, matched in found.pairs["matched"].to_series().items() if matched != NONE}
+    partner = {topic: matched for topic, matched in pairs["matched"].to_series().items() if matched != NONE}
     back = {matched: topic for topic, matched in partner.items()}
     first, several = map(topics_by_size, runs)
     second = [partner[topic] for topic in first if topic in partner] + [topic for topic in several if topic not in back]
     said = (
         f"{len(partner)} topics of {names[0]} matched with those of {names[1]}, mean distance "
-        f"{np.nanmean(found.pairs['distance'].values):.2f}. Topics on the right have the colours of those that they match, "
+        f"{np.nanmean(pairs['distance'].values):.2f}. Topics on the right have the colours of those that they match, "
         "whose numbers stand behind “=”; grey ones match none."
     )
-    table = {"rows": _rows(found, *runs, first, partner, labels), "caption": f"topics of {names[0]} and of {names[1]}"}
-    if found.flow is None:
+    table = {"rows": _rows(pairs, flow, runs, first, partner, labels), "caption": f"topics of {names[0]} and of {names[1]}"}
+    if flow is None:
         said += " They were trained on different tokens, so no flow of tokens is drawn."
         return {"content": {}, "said": said, "table": table}
     return {"said": said, "table": table, "content": {
         "names": names, "left": _nodes(runs[0], first, labels, {topic: topic for topic in first}, ""),
-        "right": _nodes(runs[1], second, labels_now(other)[0], back, " = "), "ribbons": _ribbons(found.flow, first, second),
+        "right": _nodes(runs[1], second, labels_now(other)[0], back, " = "), "ribbons": _ribbons(flow, first, second),
         "caption": f"tokens that topics of {names[0]} share with those of {names[1]}; the table below holds the same",
     }}
 
@@ -121,17 +113,15 @@ def _ribbons(flow: xr.DataArray, first: list[int], second: list[int]) -> list[li
     return [[first[at], second[to], round(float(shared[at, to]), 2)] for at, to in np.argwhere(seen).tolist()]
 
 
-def _rows(
-    found: Matched, a: xr.Dataset, b: xr.Dataset, topics: list[int], partner: dict[int, int], labels: dict[int, str]
-) -> list[dict]:
+def _rows(pairs, flow, runs, topics: list[int], partner: dict[int, int], labels: dict[int, str]) -> list[dict]:
     mine, theirs = (
-        dict(zip(run["topic"].values.tolist(), top_words(run, 2 * FEW)["word"].values.tolist(), strict=True)) for run in (a, b)
+        dict(zip(run["topic"].values.tolist(), top_words(run, 2 * FEW)["word"].values.tolist(), strict=True)) for run in runs
     )
-    rows, distances = [], found.pairs["distance"].to_series()
+    rows, distances = [], pairs["distance"].to_series()
     for topic in topics:
         other, shared = partner.get(topic), np.nan
-        if other is not None and found.flow is not None:
-            row = found.flow.sel(topic=topic)
+        if other is not None and flow is not None:
+            row = flow.sel(topic=topic)
             shared = float(row.sel(other=other) / max(float(row.sum()), 1e-12))
         rows.append(sheet_row(
             topic, labels.get(topic, ""), (other, "none" if other is None else str(other)), number(float(distances[topic])),

@@ -146,14 +146,11 @@ def word_entries(moment: Moment, topic: int, n: int, relevance: float) -> dict:
     columns = found["word"].values, found["saliency" if topic == NONE else "phi"].values, of_words[at], spread[order].T.round(4)
     rows = []
     for word, bar, share, own in zip(*(column.tolist() for column in columns), strict=True):
-        lift = f"×{bar / share:.2g}" if share else "–"
-        first, second = (f"{bar:.4f}", _percent(share)) if topic == NONE else (_percent(bar), lift)
+        first, second = f"{100 * bar:.2f} %", f"×{bar / share:.2g}" if share else "–"
+        if topic == NONE:
+            first, second = f"{bar:.4f}", f"{100 * share:.2f} %"
         rows.append({"word": word, "bar": bar, "share": share, "first": first, "second": second, "spread": own})
     return {"of": topic, "rows": rows}
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f} %"
 
 
 @lru_cache(maxsize=4)

@@ -13,9 +13,9 @@ import param
 
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
-from workbench.dashboard.shared.run_monitor import Reading, monitor_of
-from workbench.dashboard.shared.shell import Choice, begin_session, column, lay_out, message, styled, text
-from workbench.dashboard.shared.snapshots import Moment, moment_of, written
+from workbench.dashboard.shared.run_monitor import Reading, monitor_of, stamp
+from workbench.dashboard.shared.shell import Choice, begin_session, column, lay_out, styled, text
+from workbench.dashboard.shared.snapshots import Moment, moment_of
 from workbench.dashboard.topics import files
 from workbench.dashboard.topics.documents import Documents
 from workbench.dashboard.topics.filled import NONE
@@ -27,6 +27,7 @@ from workbench.dashboard.topics.scores import Scores
 from workbench.dashboard.topics.sizes import KINDS, Sizes
 from workbench.dashboard.topics.unseen import Unseen
 from workbench.runs.execution.run import default_store
+from workbench.runs.store.notes import FILE as NOTES
 
 TITLE = "workbench · Topics"
 FIRST_LOOK = 0.5
@@ -51,7 +52,8 @@ class TopicsPage:
         self._labels: dict[int, str] = {}             # of the run that is shown
         self._moving, self._heard_of = False, None
         self._news, self._gone = ("", "muted"), ""    # about the run; what of the link, or of a choice, is not there
-        self.overview, self.documents = Overview(self._heard, self._topic_gone), Documents(self._choose, self._document_gone)
+        self.overview = Overview(self._heard, lambda topic: self._leave_out(self._choosers, f"topic {topic} with tokens"))
+        self.documents = Documents(self._choose, lambda one: self._leave_out([self.documents], f"document {one}"))
         self.scores, self.sizes, self.matching, self.hierarchy = Scores(), Sizes(), Flow(), Hierarchy()
         self.recorded = Recorded(self._files(files.recorded_file))
         self.unseen = Unseen(self.handover, self._choose)
@@ -116,7 +118,7 @@ class TopicsPage:
             self.unseen.show(None, NONE, {})
             self.said.object = _empty(self.store)
         else:
-            self.overview.show(moment, written(moment), self.n_words.value, self.relevance.value)
+            self.overview.show(moment, stamp(moment.path / NOTES), self.n_words.value, self.relevance.value)
             self.sizes.kind = self.kind.value
             if self._heard_of == moment.path:  # else its labels are not known yet
                 topic, labels, reading = self.overview.chosen, self._labels, self._runs[moment.path.name]
@@ -158,13 +160,7 @@ class TopicsPage:
     def _say(self) -> None:
         """Writes what is missing of what was asked for, and what there is."""
         sentence, kind = self._news
-        self.said.object = message(f"{self._gone} {sentence}".strip(), kind)
-
-    def _topic_gone(self, topic: int) -> None:
-        self._leave_out(self._choosers, f"topic {topic} with tokens")
-
-    def _document_gone(self, document: int) -> None:
-        self._leave_out([self.documents], f"document {document}")
+        self.said.say(f"{self._gone} {sentence}".strip(), kind)
 
     def _leave_out(self, views: Iterable[param.Parameterized], what: str) -> None:
         """Goes on without what is not there, with a sentence about it until the visitor does something."""

@@ -18,7 +18,7 @@ from workbench.corpus.text import WORD_PATTERN
 from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
-from workbench.dashboard.shared.shell import button, column, message, styled, text
+from workbench.dashboard.shared.shell import button, column, styled, text
 from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of
 from workbench.dashboard.topics.documents import Shelf, piece, topics_of, words_coloured
 from workbench.dashboard.topics.filled import NONE
@@ -69,7 +69,7 @@ class Unseen:
             self._ask(name, event.new, Path(name).suffix.lower())
 
     def _ask(self, name: str, content: bytes, kind: str) -> None:
-        self.said.object = message("Folding in …")
+        self.said.say("Folding in …")
 
         def then(result, error) -> None:
             if error is not None:
@@ -82,7 +82,8 @@ class Unseen:
 
     def _take(self, found: Folded | None, said: str, kind: str = "muted") -> None:
         """Shows the documents, or none."""
-        self._folded, self._times, self.said.object = found, self._times + 1, message(said, kind)
+        self._folded, self._times = found, self._times + 1
+        self.said.say(said, kind)
         if found is None:
             self.shelf.clear()
         self.shelf.chosen = NONE
