@@ -66,7 +66,10 @@ def _documents_now(moment: Moment, topic: int, document: int, labels: dict[int, 
     run = documents_of(moment)
     if run is None:
         return {"content": {}, "shown": {}, "said": ""}
-    documents = document_entries(run, topic) if topic in run["topic"].values else []
+    documents = []
+    if topic in run["topic"].values:
+        found = representative_documents(run, topic, N_DOCUMENTS).rename(theta="share", n_tokens="tokens").to_pandas()
+        documents = found[["document", "title", "share", "tokens"]].to_dict("records")
     gone = document if document >= run.sizes["document"] else NONE
     if document == NONE or gone != NONE:
         document = documents[0]["document"] if documents else NONE
@@ -77,12 +80,6 @@ def _documents_now(moment: Moment, topic: int, document: int, labels: dict[int, 
         "content": {"documents": documents, "caption": f"documents of topic {topic}"} if documents else {}, "said": said,
         "shown": {} if document == NONE else document_content(moment, run, document, topic, labels), "gone": gone,
     }
-
-
-def document_entries(run: xr.Dataset, topic: int) -> list[dict]:
-    """The documents that show a topic best, the best first."""
-    table = representative_documents(run, topic, N_DOCUMENTS)[["document", "title", "theta", "n_tokens"]].to_pandas()
-    return table.rename(columns={"theta": "share", "n_tokens": "tokens"}).to_dict("records")
 
 
 def document_content(moment: Moment, run: xr.Dataset, document: int, topic: int, labels: dict[int, str]) -> dict:

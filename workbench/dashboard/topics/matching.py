@@ -87,9 +87,12 @@ def matching_content(moment: Moment, other: Moment, labels: dict[int, str]) -> d
     if flow is None:
         said += " They were trained on different tokens, so no flow of tokens is drawn."
         return {"content": {}, "said": said, "table": table}
+    shared = flow.sel(topic=first, other=second).values
+    seen = np.argwhere(shared >= LEAST * np.maximum(shared.sum(axis=1, keepdims=True), 1e-12)).tolist()
     return {"said": said, "table": table, "content": {
         "names": names, "left": _nodes(runs[0], first, labels, {topic: topic for topic in first}, ""),
-        "right": _nodes(runs[1], second, labels_now(other)[0], back, " = "), "ribbons": _ribbons(flow, first, second),
+        "right": _nodes(runs[1], second, labels_now(other)[0], back, " = "),
+        "ribbons": [[first[at], second[to], round(float(shared[at, to]), 2)] for at, to in seen],
         "caption": f"tokens that topics of {names[0]} share with those of {names[1]}; the table below holds the same",
     }}
 
@@ -104,13 +107,6 @@ def _nodes(run: xr.Dataset, topics: list[int], labels: dict[int, str], own: dict
          "told": f"topic {topic}, {100 * share:.1f} %: {few}"}
         for topic, n_k, share, few in zip(topics, sizes["n_k"].values.tolist(), sizes["share"].values, words, strict=True)
     ]
-
-
-def _ribbons(flow: xr.DataArray, first: list[int], second: list[int]) -> list[list]:
-    """From above to below on both sides, without those too thin to be seen."""
-    shared = flow.sel(topic=first, other=second).values
-    seen = shared >= LEAST * np.maximum(shared.sum(axis=1, keepdims=True), 1e-12)
-    return [[first[at], second[to], round(float(shared[at, to]), 2)] for at, to in np.argwhere(seen).tolist()]
 
 
 def _rows(pairs, flow, runs, topics: list[int], partner: dict[int, int], labels: dict[int, str]) -> list[dict]:

@@ -258,7 +258,7 @@ class TopicsPage:
             "matching", "The same topics in another run", column(self.other, kind="wb-bar"), self.matching,
             self.matching.sheet, self._matching_files,
         )
-        unseen, pair = self.unseen.view(), column(sizes, scores, kind="wb-halves")
+        unseen, pair = self.unseen.card, column(sizes, scores, kind="wb-halves")
         self._cards = overview, self._model, documents, pair, self.recorded.card, matching, unseen
         self._of_runs, self._of_topics = [sizes], [overview_files, documents, scores, matching, unseen]
 

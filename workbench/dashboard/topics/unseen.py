@@ -51,6 +51,12 @@ class Unseen:
             ("Tokens", "words that were counted: without stop words"),
         ), LatestTask()
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
+        hint = f"or a file, up to {size(LARGEST)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
+        beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
+        bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
+        self.card = column(
+            text("<h2>Unseen text</h2>"), self.text, bar, self.said, self.files.said, self.shelf, kind="wb-card unseen"
+        )
         self._moment, self._folded, self._topic, self._labels, self._times = None, None, NONE, {}, 0
         self.go.on_click(lambda event: self._ask("a text", (self.text.value_input or self.text.value or "").encode(), ".txt"))
         self.file.param.watch(self._uploaded, "value")
@@ -101,15 +107,6 @@ class Unseen:
         if self._folded is None:
             raise FileError("no document has been folded in; type a text or choose a file first")
         return self._folded.csv()
-
-    def view(self) -> pn.Column:
-        """The card."""
-        hint = f"or a file, up to {size(LARGEST)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
-        beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
-        bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
-        return column(
-            text("<h2>Unseen text</h2>"), self.text, bar, self.said, self.files.said, self.shelf, kind="wb-card unseen"
-        )
 
 
 class Folded(NamedTuple):
