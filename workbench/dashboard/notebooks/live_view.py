@@ -114,8 +114,7 @@ class LiveView:
         """Follows this run too, and draws it; the buttons act on it alone."""
         if path not in self._followers:
             self._followers[path] = Follower(path)
-        drawn = [name for name in self.curve.colours() if name != path.name]
-        self._picked = [*drawn, path.name][-N_SLOTS:]
+        self._picked = [*(name for name in self.curve.colours() if name != path.name), path.name][-N_SLOTS:]
         self.tick()
         self.table.chosen = [path.name]
         self.follow()

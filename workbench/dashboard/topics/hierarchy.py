@@ -58,10 +58,9 @@ def levels_of(moment: Moment) -> xr.Dataset | None:
 
 
 @lru_cache(maxsize=3)
-def mixtures_of(moment: Moment) -> dict[str, xr.Dataset]:
-    """Rows of the levels at the last snapshot; none before the first."""
-    run = levels_of(moment)
-    return {} if run is None else mixtures(run)
+def _levels_now(moment: Moment, network: Network) -> list[dict]:
+    told = dict(network.describe_levels())
+    return [level_content(name, found, told[name]) for name, found in mixtures(levels_of(moment)).items()]
 
 
 def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
@@ -70,7 +69,6 @@ def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
     shown = {"network": picture_of(network), "levels": [], "topics": {}}
     if counts_of(moment) is None:
         return shown | {"said": f"{moment.path.name} has no snapshot of its levels yet; they appear with the first."}
-    told = dict(network.describe_levels())
     topics = {
         str(one["topic"]): {
             "colour": one["colour"], "node": one["node"], "words": " ".join(one["words"]),
@@ -78,8 +76,7 @@ def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
         }
         for one in topic_entries(moment, labels)
     }
-    levels = [level_content(name, found, told[name]) for name, found in mixtures_of(moment).items()]
-    return shown | {"levels": levels, "topics": topics, "said": SAID}
+    return shown | {"levels": _levels_now(moment, network), "topics": topics, "said": SAID}
 
 
 @lru_cache(maxsize=8)
