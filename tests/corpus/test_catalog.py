@@ -340,7 +340,7 @@ def test_what_is_neither_name_nor_path_is_refused_with_a_sentence(wanted, option
 
 
 def test_the_package_imports_nothing_heavy():
-    heavy = "{'sklearn', 'pandas', 'scipy', 'numba', 'pooch', 'requests'}"
+    heavy = "{'sklearn', 'pandas', 'scipy', 'numba', 'requests'}"
     program = f"import sys, workbench.corpus; print({heavy} & set(sys.modules) or 'nothing')"
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "nothing"

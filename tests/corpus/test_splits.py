@@ -240,12 +240,12 @@ def test_wrong_arguments_are_refused_with_a_sentence(options, sentence):
     [
         (
             lambda corpus: hold_out_documents(corpus, 0.1),
-            "fraction 0.1 of 2 document(s) is 0; at least one document to hold out and one to train on were wanted; "
+            "fraction 0.1 of 2 documents of 'corpus' is 0; at least one to hold out and one to train on were wanted; "
             "ask for another fraction",
         ),
         (
             lambda corpus: hold_out_documents(corpus.of_documents([0]), 0.9),
-            "fraction 0.9 of 1 document(s) is 1; at least one document to hold out and one to train on were wanted; "
+            "fraction 0.9 of 1 documents of 'corpus' is 1; at least one to hold out and one to train on were wanted; "
             "ask for another fraction",
         ),
         (

@@ -107,7 +107,7 @@ def test_labels_and_name_are_kept():
         (FRUIT, {"stop_words": "german"}, "stop_words must be 'english', a list of words or None; got 'german'"),
         (FRUIT, {"stop_words": 3}, "stop_words must be 'english', a list of words or None; got 3"),
         (FRUIT, {"max_share": None}, "max_share must be a share of the documents, above 0 and at most 1; got None"),
-        (FRUIT, {"titles": ["one"]}, "titles must have one entry per text (3); it has 1"),
+        (FRUIT, {"titles": ["one"]}, "titles must have one entry per document (3); it has 1"),
         (
             FRUIT,
             {"token_pattern": "(a)(b)"},

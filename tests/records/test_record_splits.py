@@ -102,7 +102,8 @@ def test_no_fraction_is_a_test_set_without_known_cells():
         ),
         (
             lambda records: hold_out_records(records, 0),
-            "fraction 0 holds out no record; ask for a larger one, or leave the split out",
+            "fraction 0 of 3 records of 'records' is 0; at least one to hold out and one to train on were wanted; ask "
+            "for another fraction",
         ),
         (
             lambda records: hold_out_records(records_of([["a"], [""]]), 0.5, 0),

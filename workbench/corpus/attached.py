@@ -6,24 +6,24 @@ who uses which.
 
 from __future__ import annotations
 
-import zipfile
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from workbench.corpus.corpus import CorpusError
-from workbench.data.opening import read_text
+from workbench.corpus.npz import read_arrays
+from workbench.data.opening import read_lines
 
 
 def titles(path: Path) -> dict:
     """A title a line."""
-    return {"titles": _lines(path)}
+    return {"titles": read_lines(path, None, "lines")}
 
 
 def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict:
     """``year TAB title`` a line; ``year/name`` is a title that begins with its year. Authors: see `_authors`."""
-    rows = [line.split("\t") for line in _lines(documents)]
+    rows = [line.split("\t") for line in read_lines(documents, None, "lines")]
     try:
         years = [int(row[0].split("/")[0]) for row in rows]
     except ValueError as error:
@@ -33,40 +33,31 @@ def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict
 
 def ids_and_topics(path: Path) -> dict:
     """``id TAB split TAB topics`` a line: the id is the title, the topics, blanks between them, the label."""
-    rows = [line.split("\t") for line in _lines(path)]
+    rows = [line.split("\t") for line in read_lines(path, None, "lines")]
     return {"titles": [row[0] for row in rows], "labels": [row[-1] for row in rows]}
 
 
 def newsgroups(labels: Path, groups: Path) -> dict:
     """The group is the label; the title is part, group and number of the message: ``train/alt.atheism/49960``."""
-    named = _lines(groups)
-    group, train, number = _arrays(labels, "label", "train", "file_id")
-    return {
-        "labels": [named[label] for label in group],
-        "titles": [
-            f"{'train' if first else 'test'}/{named[label]}/{message}"
-            for label, first, message in zip(group, train, number, strict=True)
-        ],
-    }
+    named = read_lines(groups, None, "lines")
+    ids, train, numbers = _arrays(labels, "label", "train", "file_id")
+    of_documents = [named[group] for group in ids]
+    places = zip(np.where(train, "train", "test"), of_documents, numbers, strict=True)
+    return {"labels": of_documents, "titles": [f"{part}/{group}/{number}" for part, group, number in places]}
 
 
 def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
     """(document,) names: the authors of document d are ``indices[indptr[d]:indptr[d + 1]]``, each a line of the names."""
-    named = _lines(names)
+    named = read_lines(names, None, "names")
     indptr, indices = _arrays(path, "indptr", "indices")
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(named):
         raise CorpusError(f"{path}: author ids must lie in 0..{len(named) - 1}, the lines of {names.name}")
     return [tuple(named[author] for author in indices[start:end]) for start, end in pairwise(indptr)]
 
 
-def _lines(path: Path) -> list[str]:
-    return [line.strip() for line in read_text(path).rstrip().split("\n")]
-
-
 def _arrays(path: Path, *names: str) -> list[np.ndarray]:
     """The arrays of these names in an npz file."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return [file[name] for name in names]
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise CorpusError(f"{path} is no npz file with the arrays {', '.join(names)} ({error}); fetch it again") from None
+    arrays = read_arrays(path)
+    if not arrays.keys() >= set(names):
+        raise CorpusError(f"{path} is no npz file with the arrays {', '.join(names)}; fetch it again")
+    return [arrays[name] for name in names]

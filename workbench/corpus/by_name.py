@@ -1,16 +1,79 @@
-"""Counts whose words are written out, in a table or in JSON: numbered when read, named when written."""
+"""What tables and JSON lines share: columns or fields by their names, words that are written out, numbered when read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, count, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus.companions import read_words
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked
+from workbench.errors import Named
+
+
+class Rows(NamedTuple):
+    """The rows of a table or the objects of JSON lines, one a document."""
+
+    kind: str                                     # "column" or "field", in sentences
+    headers: Iterable[tuple[str, Iterable[str]]]  # file and line of what names the columns, and their names
+    values: Callable[[str | None], list]          # (row,) values of a column by its name, None where there is none
+    where: Callable[[int], str]                   # file and line of a row
+
+    def column(self, what: str, name: str | None) -> list:
+        """(row,) the values of a column; refused if missing, unless it is a title or label that nobody asked for by name."""
+        for where, names in self.headers:
+            if name not in names and (what == "text" or name not in (None, what)):
+                said = f"{where}: no {self.kind} {name!r} for the {what}; there are {', '.join(map(repr, names))}; say which "
+                raise CorpusError(said, Named(what, ...), value=name)
+        return self.values(name)
+
+    def about(self, asked: Asked) -> dict:
+        """Titles, labels, inputs and sequence of the documents, as far as they are there, as fields of a Corpus.
+
+        Without positions the documents of a sequence stand in it as they do in the file.
+        """
+        about = {}
+        for what, name in (("title", asked.title), ("label", asked.label)):
+            values = self.column(what, name)
+            if any(value is not None for value in values):
+                about[what + "s"] = ["" if value is None else str(value) for value in values]
+        if asked.inputs:
+            about["inputs"] = {name: self._numbers("inputs", name) for name in asked.inputs}
+        if asked.position is not None and asked.sequence is None:
+            raise CorpusError(f"{asked.position!r} gives positions and no column gives the sequences; say which with "
+                              "sequence=…")
+        if asked.sequence is not None:
+            names = ["" if value is None else str(value).strip() for value in self.column("sequence", asked.sequence)]
+            if "" in names:
+                where = self.where(names.index(""))
+                raise CorpusError(f"{where}: {asked.sequence!r} is empty; the name of a sequence was wanted")
+            if asked.position is None:
+                places = defaultdict(count)
+                positions = [next(places[name]) for name in names]
+            else:
+                positions = self._numbers("position", asked.position)
+            about["sequence"] = tuple(zip(names, positions, strict=True))
+        return about
+
+    def _numbers(self, what: str, name: str) -> list:
+        """(row,) the values of a column as finite numbers; whole ones if they are positions."""
+        found, whole = [], what == "position"
+        for row, value in enumerate(self.column(what, name)):
+            try:
+                number = math.nan if isinstance(value, bool) else float(value)
+            except (TypeError, ValueError):
+                number = math.nan
+            if not math.isfinite(number) or (whole and not number.is_integer()):
+                wanted = "whole" if whole else "finite"
+                raise CorpusError(f"{self.where(row)}: {name!r} must be a {wanted} number, not {str(value)[:60]!r}")
+            found.append(int(number) if whole else number)
+        return found
 
 
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
@@ -19,8 +82,8 @@ def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarra
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
-def corpus_by_name(path: Path, stem: str, asked: Asked, documents, words: Sequence[str], counts, n_documents: int, **about):
-    """The corpus of (row,) zero-based documents, words by name, and counts; count 0 makes a word known.
+def counts_by_name(path: Path, asked: Asked, words: Sequence[str], **rows) -> dict:
+    """Arguments of `Corpus.from_pairs`, of (row,) words by name and whatever else it takes; count 0 makes a word known.
 
     The vocabulary is in the order of first appearance, unless one is asked for: then a word that it does not
     have is refused.
@@ -30,10 +93,7 @@ def corpus_by_name(path: Path, stem: str, asked: Asked, documents, words: Sequen
     if known and len(vocabulary) > len(known):
         raise CorpusError(f"{path}: the word {vocabulary[len(known)]!r} is not in the vocabulary; give one that has all words, "
                           "or leave vocabulary out")
-    try:
-        return Corpus.from_pairs(documents, ids, counts, vocabulary, n_documents, name=asked.name or stem, **about)
-    except CorpusError as error:
-        raise CorpusError(f"{path}: {error}") from None
+    return {"words": ids, "vocabulary": vocabulary, **rows}
 
 
 def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:

@@ -60,18 +60,13 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
         return _named(name_or_path, fetch, options)
     path = Path(name_or_path).expanduser()
     if not path.exists() and path.name == str(name_or_path):
-        raise CorpusError(_unknown(path.name))
+        raise CorpusError(f"no data set and no file {path.name!r}{_near(path.name)}; there are {', '.join(DATA_SETS)}, and a "
+                          f"path works too: {', '.join(format.MEANING for format in FORMATS.values())}")
     return read_corpus(path, **options)
 
 
 def find_data_set(name: str) -> DataSet | DrawnSet:
-    """The data set of a name of the catalog.
-
-    Raises
-    ------
-    CorpusError
-        There is none, with the nearest names.
-    """
+    """The data set of a name of the catalog; another name is refused with the nearest ones."""
     if name not in DATA_SETS:
         raise CorpusError(f"no data set {name!r}{_near(name)}; there are {', '.join(DATA_SETS)}")
     return DATA_SETS[name]
@@ -108,13 +103,6 @@ def _scalar(text: str):
 
 
 def _near(name: str) -> str:
+    """The nearest names, as a part of a sentence."""
     near = difflib.get_close_matches(name.lower(), DATA_SETS, n=3, cutoff=0.5)
     return f", perhaps {' or '.join(repr(other) for other in near)}" if near else ""
-
-
-def _unknown(name: str) -> str:
-    """The sentence about a name that is neither in the catalog nor a file."""
-    return (
-        f"no data set and no file {name!r}{_near(name)}; there are {', '.join(DATA_SETS)}, and a path works too: "
-        f"{', '.join(format.MEANING for format in FORMATS.values())}"
-    )

@@ -7,10 +7,11 @@ line, one document a line. Titles and labels are our addition; any other reader 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, has_titles, unplaced
+from workbench.corpus.formats import Prepared, has_titles, unplaced
 from workbench.data.opening import read_lines
 from workbench.data.saving import encoded, not_a_line
 
@@ -19,48 +20,33 @@ MOST_UNNAMED = 10_000_000
 runs out."""
 
 
-def corpus_of(
-    path: Path, stem: str, asked: Asked, triples, n_documents: int, n_words: int, words: list[str] | None, **about
-) -> Corpus:
-    """The corpus of zero-based (documents, words, counts) read from a file, with what is known about it or lies beside it.
+def counts_of(path: Path, stem: str, triples, n_documents: int, n_words: int, words: list[str] | None, **about) -> dict:
+    """Arguments of `Corpus.from_pairs`: zero-based (documents, words, counts), the words, titles and labels beside the file.
 
-    Raises
-    ------
-    CorpusError
-        Whatever `workbench.corpus.Corpus.from_pairs` refuses, titles or labels that do not fit, or so many
-        words without a vocabulary, or documents without a count, that it must be a mistake.
+    Titles or labels that do not fit are refused, and so many words without a vocabulary, or documents without a
+    count, that it must be a mistake.
     """
+    documents, ids, counts = triples
     if words is None and n_words > MOST_UNNAMED:
         raise CorpusError(f"{path} has {n_words} words and no vocabulary, which must be a mistake; give one with vocabulary=…")
-    if n_documents > MOST_UNNAMED + len(triples[0]):
-        n_rows = len(triples[0])
-        raise CorpusError(f"{path} has {n_documents} documents and {n_rows} counts, which must be a mistake; correct it")
-    about = _find_about(path, stem, n_documents, about)
-    try:
-        return Corpus.from_pairs(*triples, words, n_documents, n_words, name=asked.name or stem, **about)
-    except CorpusError as error:
-        raise CorpusError(f"{path}: {error}") from None
+    if n_documents > MOST_UNNAMED + len(counts):
+        raise CorpusError(f"{path} has {n_documents} documents and {len(counts)} counts, which must be a mistake; correct it")
+    for what in ("titles", "labels"):
+        if what not in about and (file := next(filter(Path.is_file, _names(path, stem, what)), None)):
+            about[what] = read_lines(file, n_documents, what, f"it does not belong to {path}; mend or remove it")
+    sizes = {"n_documents": n_documents, "n_words": n_words}
+    return {"documents": documents, "words": ids, "counts": counts, "vocabulary": words, **sizes, **about}
 
 
 def find_words(path: Path, stem: str, vocabulary, n_words: int | None, also: str = "") -> list[str] | None:
-    """The vocabulary that is given or lies beside the file; None when there is none.
+    """The vocabulary that is given (a path or words) or lies beside the file; None when there is none.
 
-    Parameters
-    ----------
-    vocabulary : path or words, optional
-    n_words : int or None
-        As many as the file says; None when the vocabulary decides.
-    also : str, optional
-        A further name under which a vocabulary may lie beside the file.
-
-    Raises
-    ------
-    CorpusError
-        Another number of words, a word that stands twice, or whatever is wrong with the file.
+    Another number of words than ``n_words`` is refused, and a word that stands twice; None lets the vocabulary decide.
+    ``also`` is a further name under which a vocabulary may lie beside the file.
     """
     if vocabulary is not None:
         return read_words(vocabulary, n_words, f"give the vocabulary that belongs to {path}")
-    file = _first_file(_names(path, stem, "vocab") + ([path.with_name(also)] if also else []))
+    file = next(filter(Path.is_file, _names(path, stem, "vocab") + ([path.with_name(also)] if also else [])), None)
     return file and read_words(file, n_words, f"it does not belong to {path}; give the right one with vocabulary=…")
 
 
@@ -71,81 +57,39 @@ def read_words(vocabulary, wanted: int | None, mend: str) -> list[str]:
         refuse_repeated(words)
         return words
     words = read_lines(Path(vocabulary), wanted, "words", mend)
-    if (found := _repeated(words)) is not None:
-        first, again = found
-        raise CorpusError(
-            f"{vocabulary}, line {again + 1}: the word {words[again]!r} stands on line {first + 1} already; "
-            "two words may not have one name, change one of them"
-        )
+    refuse_repeated(words, Path(vocabulary))
     return words
 
 
-def refuse_repeated(words) -> None:
-    """Refuses a vocabulary in which a word stands twice: merging its counts would change the data."""
-    if (found := _repeated(words)) is not None:
-        first, again = found
-        raise CorpusError(
-            f"the vocabulary has {words[again]!r} twice, as words {first} and {again} counted from 0; "
-            "two words may not have one name, change one of them"
-        )
+def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
+    """Refuses a vocabulary, of a file or none, in which a word stands twice: merging its counts would change the data."""
+    first: dict[str, int] = {}
+    for at, word in enumerate(words):
+        if first.setdefault(word, at) != at:
+            twice = f"the vocabulary has {word!r} twice, as words {first[word]} and {at} counted from 0"
+            if path is not None:
+                twice = f"{path}, line {at + 1}: the word {word!r} stands on line {first[word] + 1} already"
+            raise CorpusError(f"{twice}; two words may not have one name, change one of them")
 
 
-def lines_beside(corpus: Corpus, path: Path, stem: str, vocabulary: bool) -> tuple[dict[Path, bytes], list[str]]:
-    """What to write beside the file, and what of the corpus has no place there.
+def with_companions(corpus: Corpus, path: Path, stem: str, vocabulary: bool, content: str) -> Prepared:
+    """The file with its vocabulary, titles and labels beside it; a word that is not one line of text is refused.
 
     Titles are left out where they are the ones that any reader gives (document 0, …).
-
-    Raises
-    ------
-    CorpusError
-        A word that is not one line of text.
     """
     files, lost = {}, unplaced(corpus, "titles", "labels")
-    if vocabulary:
-        file = _names(path, stem, "vocab")[0]
-        if (wrong := not_a_line(corpus.vocabulary)) is not None:
-            raise CorpusError(
-                f"{file} has one word a line and cannot hold {corpus.vocabulary[wrong]!r}; write npz, csv or jsonl instead"
-            )
-        files[file] = _lines(corpus.vocabulary, file)
-    for what in ("titles", "labels"):
-        values = getattr(corpus, what)
-        if values is None or (what == "titles" and not has_titles(corpus)):
+    for what in ("vocab", "titles", "labels"):
+        values = corpus.vocabulary if what == "vocab" else getattr(corpus, what)
+        if values is None or (what == "vocab" and not vocabulary) or (what == "titles" and not has_titles(corpus)):
             continue
-        values = [str(value) for value in values]
-        if (wrong := not_a_line(values)) is not None:
+        values, file = [str(value) for value in values], _names(path, stem, what)[0]
+        if (wrong := not_a_line(values)) is None:
+            files[file] = encoded("".join(f"{text}\n" for text in values), file)
+        elif what == "vocab":
+            raise CorpusError(f"{file} has one word a line and cannot hold {values[wrong]!r}; write npz, csv or jsonl instead")
+        else:
             lost.append(f"{what} (document {wrong} has {values[wrong]!r}, which is not one line of text)")
-            continue
-        file = _names(path, stem, what)[0]
-        files[file] = _lines(values, file)
-    return files, lost
-
-
-def _find_about(path: Path, stem: str, n_documents: int, known: dict) -> dict:
-    """titles and labels, as far as they lie beside the file and are not known already."""
-    about = dict(known)
-    for what in ("titles", "labels"):
-        file = _first_file(_names(path, stem, what))
-        if file and what not in known:
-            about[what] = read_lines(file, n_documents, what, f"it does not belong to {path}; mend or remove it")
-    return about
-
-
-def _lines(strings, path: Path) -> bytes:
-    return encoded("".join(f"{text}\n" for text in strings), path)
-
-
-def _repeated(words) -> tuple[int, int] | None:
-    """Where the first word that stands twice stands."""
-    seen: dict[str, int] = {}
-    for at, word in enumerate(words):
-        if seen.setdefault(word, at) != at:
-            return seen[word], at
-    return None
-
-
-def _first_file(paths: list[Path]) -> Path | None:
-    return next((path for path in paths if path.is_file()), None)
+    return Prepared(files | {path: content.encode()}, lost)
 
 
 def _names(path: Path, stem: str, what: str) -> list[Path]:

@@ -88,16 +88,18 @@ class Corpus(SavedByHash):
         fix(self, "indptr", frozen(self.indptr, np.int64, "indptr"))
         fix(self, "words", frozen(self.words, np.int32, "words"))
         fix(self, "counts", frozen(self.counts, np.int32, "counts"))
-        for field in ("vocabulary", "titles", "authors", "labels", "times"):
+        fix(self, "vocabulary", tuple(self.vocabulary))
+        self._check()
+        for field in ROWWISE:
             value = getattr(self, field)
             if value is not None:
-                fix(self, field, tuple(tuple(entry) if isinstance(entry, list) else entry for entry in value))
-        self._check()
+                value = tuple(tuple(entry) if isinstance(entry, list) else entry for entry in value)
+                if len(value) != self.n_documents:
+                    raise DataError(f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}")
+                fix(self, field, checked_sequence(value) if field == "sequence" else value)
         inputs, names = checked_inputs(self.inputs, self.input_names, self.n_documents)
         fix(self, "inputs", inputs)
         fix(self, "input_names", names)
-        if self.sequence is not None:
-            fix(self, "sequence", checked_sequence(self.sequence, self.n_documents))
 
     def _check(self):
         indptr, words, counts = self.indptr, self.words, self.counts
@@ -114,10 +116,6 @@ class Corpus(SavedByHash):
             raise DataError(
                 "within a document each word may stand once, in ascending order; use Corpus.from_pairs to sort and merge"
             )
-        for field in ("titles", "authors", "labels", "times"):
-            value = getattr(self, field)
-            if value is not None and len(value) != self.n_documents:
-                raise DataError(f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}")
 
     # ------------------------------------------------------------------ ways in
 
@@ -134,18 +132,15 @@ class Corpus(SavedByHash):
         **about
             titles, authors, labels, times, inputs, sequence, name.
 
-        Raises
-        ------
-        DataError
-            Non-integer or negative counts, ids out of range, or no token at all.
+        Negative counts, counts that are no whole numbers, ids out of range, or no token at all are a DataError.
         """
         documents = whole_numbers(documents, "document ids")
         words = whole_numbers(words, "word ids")
         counts = whole_numbers(counts, "counts")
         if not len(documents) == len(words) == len(counts):
-            lengths = f"{len(documents)}, {len(words)} and {len(counts)}"
-            raise DataError(f"documents, words and counts must have one length; they have {lengths}")
-        if len(counts) and counts.min() < 0:
+            raise DataError("documents, words and counts must have one length; they have "
+                            f"{len(documents)}, {len(words)} and {len(counts)}")
+        if counts.min(initial=0) < 0:
             raise DataError(f"counts must not be negative; row {int(np.argmin(counts))} has {counts.min()}")
         n_documents = _size(documents, n_documents, "document")
         n_words = _size(words, len(vocabulary) if n_words is None and vocabulary is not None else n_words, "word")
@@ -168,7 +163,8 @@ class Corpus(SavedByHash):
         if totals.max() > INT32_MAX or totals.sum() > MOST_TOKENS:
             raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}")
         indptr = np.searchsorted(cells, np.arange(n_documents + 1, dtype=np.int64) * n_words)
-        about.setdefault("titles", tuple(f"document {d}" for d in range(n_documents)))
+        if about.get("titles") is None:
+            about["titles"] = tuple(f"document {d}" for d in range(n_documents))
         return cls(indptr, words, totals, vocabulary=vocabulary, **about)
 
     @classmethod
@@ -197,13 +193,7 @@ class Corpus(SavedByHash):
         return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
 
     def input(self, name: str) -> np.ndarray:
-        """(document,) float64: one input by its name.
-
-        Raises
-        ------
-        DataError
-            There is none of that name.
-        """
+        """(document,) float64: one input; a name that is none of the inputs' is refused."""
         if name not in self.input_names:
             there = ", ".join(map(repr, self.input_names)) or "none"
             raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
@@ -291,13 +281,7 @@ class Corpus(SavedByHash):
 
     @cached_property
     def by_sequence(self) -> BySequence:
-        """The documents sorted by sequence and position.
-
-        Raises
-        ------
-        DataError
-            The documents stand in no sequences.
-        """
+        """The documents sorted by sequence and position; refused where they stand in no sequences."""
         if self.sequence is None:
             raise DataError(f"the documents of {self.name!r} stand in no sequences; give sequence=[(name, position), …]")
         return by_sequence(self.sequence)
@@ -327,11 +311,9 @@ class Corpus(SavedByHash):
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:
     """How many documents or words there are, given ids and perhaps a stated size."""
-    if len(ids) and ids.min() < 0:
+    if ids.min(initial=0) < 0:
         raise DataError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
-    largest = int(ids.max()) + 1 if len(ids) else 0
-    if size is None:
-        return largest
-    if largest > size:
-        raise DataError(f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest - 1}")
-    return int(size)
+    largest = int(ids.max(initial=-1))
+    if size is not None and largest >= size:
+        raise DataError(f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest}")
+    return largest + 1 if size is None else int(size)

@@ -1,14 +1,13 @@
-"""Inputs of documents (named real covariates) and the sequences in which documents stand: checks and reading.
+"""Inputs of documents (named real covariates) and the sequences in which documents stand: the checks of a `Corpus`.
 
-Files give them in columns that the caller names; a `Corpus` checks them. Positions are whole numbers that order the documents
-of a sequence; they may have gaps, as years without a document do, and none may stand twice in a sequence.
+Positions are whole numbers that order the documents of a sequence; they may have gaps, as years without a document do, and
+none may stand twice in a sequence.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import NamedTuple
 
@@ -29,18 +28,14 @@ class BySequence(NamedTuple):
 def checked_inputs(inputs, names: Sequence[str], n_documents: int) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """(document, input) float64 read-only and the names, of such an array with its names or of a mapping name → values.
 
-    Raises
-    ------
-    DataError
-        Another number of values than of documents, values that are no finite numbers, a name that is empty or stands twice.
+    Values that are no finite numbers, more or fewer than the documents, and names that are empty or stand twice are refused.
     """
     if isinstance(inputs, Mapping):
-        names, inputs = tuple(inputs), [_column(values, name, n_documents) for name, values in inputs.items()]
-        inputs = np.column_stack(inputs) if names else None
-    names = tuple(names)
+        names, columns = tuple(inputs), [_column(values, name, n_documents) for name, values in inputs.items()]
+        inputs = np.column_stack(columns) if columns else None
     if inputs is None:
         return None, ()
-    inputs = np.asarray(inputs)
+    inputs, names = np.asarray(inputs), tuple(names)
     if inputs.shape != (n_documents, len(names)) or not names:
         raise DataError(f"inputs must have one row per document ({n_documents}) and one column per name ({len(names)}, at "
                         f"least one); their shape is {inputs.shape}; a dict of columns by name is taken too")
@@ -70,17 +65,11 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
     return values
 
 
-def checked_sequence(sequence, n_documents: int) -> tuple[tuple[str, int], ...]:
-    """One (name of the sequence, position) per document.
-
-    Raises
-    ------
-    DataError
-        An entry that is not such a pair, or a position that a sequence has twice.
-    """
-    found, seen = [], {}
+def checked_sequence(sequence: tuple) -> tuple[tuple[str, int], ...]:
+    """One (name of the sequence, position) per document; a position that a sequence has twice is refused."""
+    seen = {}
     for d, entry in enumerate(sequence):
-        if not isinstance(entry, tuple | list) or len(entry) != 2 or not isinstance(entry[1], Integral):
+        if not isinstance(entry, tuple) or len(entry) != 2 or not isinstance(entry[1], Integral):
             raise DataError(f"sequence must have a pair per document, its sequence and a whole number, its position there; "
                             f"document {d} (counted from 0) has {entry!r}")
         entry = str(entry[0]), int(entry[1])
@@ -89,10 +78,7 @@ def checked_sequence(sequence, n_documents: int) -> tuple[tuple[str, int], ...]:
         if seen.setdefault(entry, d) != d:
             raise DataError(f"the sequence {entry[0]!r} has the position {entry[1]} twice, in documents {seen[entry]} and {d} "
                             "(counted from 0); a position may stand once in a sequence")
-        found.append(entry)
-    if len(found) != n_documents:
-        raise DataError(f"sequence must have one entry per document ({n_documents}); it has {len(found)}")
-    return tuple(found)
+    return tuple(seen)
 
 
 def by_sequence(sequence: tuple[tuple[str, int], ...]) -> BySequence:
@@ -102,55 +88,3 @@ def by_sequence(sequence: tuple[tuple[str, int], ...]) -> BySequence:
     order = np.lexsort((np.array([position for _, position in sequence], np.int64), of_document))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(of_document, minlength=len(ids)))])
     return BySequence(tuple(ids), sealed(indptr), sealed(order))
-
-
-def read_covariates(
-    inputs: Sequence[str], sequence: str | None, position: str | None, column: Callable[[str, str], Sequence],
-    where: Callable[[int], str],
-) -> dict:
-    """The inputs and the sequence of documents, as fields of a Corpus, from columns or fields of a file.
-
-    Parameters
-    ----------
-    inputs, sequence, position : the names of the columns
-        Without ``position`` the documents of a sequence stand in it as they do in the file.
-    column(what, name) : (row,) values as they stand in the file
-    where(row) : file and line, for the sentence about a value that is no number
-    """
-    about = {}
-    if inputs:
-        about["inputs"] = {name: _numbers(column("inputs", name), name, where) for name in inputs}
-    if position is not None and sequence is None:
-        raise DataError(f"{position!r} gives positions and no column gives the sequences; say which with sequence=…")
-    if sequence is not None:
-        names = [_name(value, sequence, where(row)) for row, value in enumerate(column("sequence", sequence))]
-        if position is not None:
-            positions = _numbers(column("position", position), position, where, whole=True)
-        else:
-            before = Counter()
-            positions = [before.update([name]) or before[name] - 1 for name in names]
-        about["sequence"] = tuple(zip(names, positions, strict=True))
-    return about
-
-
-def _name(value, column: str, where: str) -> str:
-    """The name of a sequence in a file."""
-    name = "" if value is None else str(value).strip()
-    if not name:
-        raise DataError(f"{where}: {column!r} is empty; the name of a sequence was wanted")
-    return name
-
-
-def _numbers(values: Sequence, name: str, where: Callable[[int], str], whole: bool = False) -> list:
-    """The values of a column as finite, perhaps whole, numbers."""
-    found = []
-    for row, value in enumerate(values):
-        try:
-            number = math.nan if isinstance(value, bool) or value is None else float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number) or (whole and not number.is_integer()):
-            wanted = "whole" if whole else "finite"
-            raise DataError(f"{where(row)}: {name!r} must be a {wanted} number, not {str(value)[:60]!r}")
-        found.append(int(number) if whole else number)
-    return found

@@ -7,7 +7,6 @@ if the corpus that is read from it, titles, authors, labels and times included, 
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,6 +16,8 @@ from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.fetching import cache_folder, fetch_files
 from workbench.corpus.readers import read_corpus
 from workbench.data.opening import bundled_folders, data_folders
+
+SIZES = ("documents", "words", "pairs", "tokens")
 
 
 @dataclass(frozen=True)
@@ -95,14 +96,9 @@ class DataSet:
         }
 
     def load(self, part: str = "all") -> Corpus:
-        """The corpus, from the first form whose content is right.
+        """The corpus, or one of its parts, from the first form whose content is right.
 
-        ``part`` is one of the data set's parts, or "all".
-
-        Raises
-        ------
-        CorpusError
-            The files are nowhere, cannot be read, or hold something else than was published.
+        Files that are nowhere, cannot be read, or hold something else than was published are a CorpusError.
         """
         if part not in ("all", *self.parts):
             raise CorpusError(f"part must be one of all, {', '.join(self.parts)}; got {part!r}")
@@ -113,12 +109,8 @@ class DataSet:
         """The folder with its files, downloaded into the user's cache unless they are here already.
 
         Files are verified before they get their names: nothing is there by halves. ``progress`` shows a bar
-        for each file (stderr). WORKBENCH_CACHE moves the cache.
-
-        Raises
-        ------
-        CorpusError
-            There is no public address, it cannot be reached, or what it serves is not the published data set.
+        for each file (stderr). WORKBENCH_CACHE moves the cache. It is a CorpusError if there is no public address, if it cannot
+        be reached, or if what it serves is not the published data set.
         """
         form = next((form for form in self.forms if form.urls), None)
         try:
@@ -129,21 +121,19 @@ class DataSet:
         home = cache_folder() / "data"
         try:
             home.mkdir(parents=True, exist_ok=True)
-            partial = Path(tempfile.mkdtemp(prefix=f".{self.name}-", dir=home))
+            partial = tempfile.TemporaryDirectory(prefix=f".{self.name}-", dir=home, ignore_cleanup_errors=True)
         except OSError as error:
             raise CorpusError(f"{home} cannot be written ({error.strerror}); let WORKBENCH_CACHE name another folder") from None
-        try:
-            fetch_files(form.urls, form.files, partial, progress)
+        with partial as folder:
+            fetch_files(form.urls, form.files, Path(folder), progress)
             try:
-                self._checked(partial, form, "try again later, or get the files by hand")
+                self._checked(Path(folder), form, "try again later, or get the files by hand")
             except CorpusError as error:
-                served = str(error).replace(f"{partial}{os.sep}", "")
+                served = str(error).replace(f"{folder}{os.sep}", "")
                 raise CorpusError(f"what came from {_and(form.urls)} cannot be used: {served}") from None
             (home / self.name).mkdir(exist_ok=True)
             for file in form.files:
-                os.replace(partial / file, home / self.name / file)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+                os.replace(Path(folder, file), home / self.name / file)
         return home / self.name
 
     def _found(self) -> list[tuple[Path, Form]]:
@@ -168,13 +158,10 @@ class DataSet:
         corpus = form.read(folder, self.name)
         if corpus.content_hash == self.content:
             return corpus
-        wanted = (self.n_documents, self.n_words, self.n_pairs, self.n_tokens)
-        came = (corpus.n_documents, corpus.n_words, corpus.n_pairs, corpus.n_tokens)
+        wanted, came = (_and([f"{getattr(one, f'n_{what}'):,} {what}" for what in SIZES]) for one in (self, corpus))
+        difference = f"{wanted} were wanted, {came} came"
         if came == wanted:
             difference = f"content with the sha256 {self.content[:12]}… was wanted, {corpus.content_hash[:12]}… came"
-        else:
-            wanted, came = (f"{d:,} documents, {w:,} words, {p:,} pairs and {t:,} tokens" for d, w, p, t in (wanted, came))
-            difference = f"{wanted} were wanted, {came} came"
         raise CorpusError(
             f"{folder / form.files[0]} with {_and(form.files[1:])} beside it is not the published {self.name!r}: "
             f"{difference}; {mend}"

@@ -22,21 +22,18 @@ from workbench.data.drawing import check_whole
 from workbench.errors import Got, Named
 
 TOP_WORDS = Named("top_words", text="top words")
-SINGLETONS = ("keep", "train", "both-own", "both-full")
 IN_WORDS = {
     "train": "no singletons in training",
     "both-own": "no singletons in training, nor in test by its own counts",
     "both-full": "no singletons in training, nor in test by the counts of the full corpus",
 }
+SINGLETONS = ("keep", *IN_WORDS)
 
 
 def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
     """The documents that have one of these labels, in their old order; the vocabulary stays whole.
 
-    Raises
-    ------
-    CorpusError
-        No label, a corpus without labels, or a label that no document has.
+    A label that no document has is refused, and none at all.
     """
     wanted = (labels,) if isinstance(labels, str) else tuple(labels)
     if not wanted:
@@ -51,15 +48,7 @@ def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
 
 
 def keep_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
-    """The corpus with some of its words alone, in their old order; documents that lose all theirs stay, empty.
-
-    kept : (word,) bool.
-
-    Raises
-    ------
-    CorpusError
-        No token would be left.
-    """
+    """The corpus with the words kept (word,) bool alone, in their old order; documents that lose all theirs stay, empty."""
     left = with_counts(corpus, np.where(kept[corpus.words], corpus.counts, 0))
     if left.n_tokens == 0:
         raise CorpusError(f"no token of {corpus.name!r} would be left; keep more of its words")
@@ -71,10 +60,7 @@ def keep_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
 def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
     """The corpus with the words that have at least so many tokens in it; 1 keeps those that occur.
 
-    Raises
-    ------
-    CorpusError
-        Fewer than one token, or more than any word has.
+    More than any word has are refused.
     """
     least = check_whole("the least number of tokens of a word", least, 1)
     totals = _tokens_of_words(corpus)
@@ -99,12 +85,7 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 
     Words are ranked by their tokens in the whole corpus, and of equally frequent ones the first in the
     vocabulary comes first. Documents that lose all their words stay, empty. To be done before tokens are held
-    out, so that training and test tokens are cut alike.
-
-    Raises
-    ------
-    CorpusError
-        Fewer than one word, or more words than there are.
+    out, so that training and test tokens are cut alike. Fewer than one word, or more than there are, are refused.
 
     Source: specification of LDA, B.5 (top_V).
     """
@@ -149,20 +130,11 @@ def drop_singletons(
         raise CorpusError(
             "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
         )
-    kept = with_counts(train, np.where(train.counts == 1, 0, train.counts))
-    if kept.n_tokens == 0:
-        raise CorpusError(
-            f"all {train.n_pairs} training pairs of {train.name!r} are singletons; keep them, or give longer documents"
-        )
+    kept = _without(train.counts == 1, train, "training", "keep them, or give longer documents")
     if test is None or where == "train":
         return kept, test
     full = test.counts if rule == "own" else test.counts + _counts_at(train, test)
-    left = with_counts(test, np.where(full == 1, 0, test.counts))
-    if left.n_tokens == 0:
-        raise CorpusError(
-            f"all {test.n_pairs} test pairs of {test.name!r} are singletons; hold out more, or drop them in training alone"
-        )
-    return kept, left
+    return kept, _without(full == 1, test, "test", "hold out more, or drop them in training alone")
 
 
 def prepare(
@@ -175,7 +147,6 @@ def prepare(
 
     Parameters
     ----------
-    corpus : Corpus
     holdout : float in [0, 1), default 0.1
         Share of the tokens held out; 0 for no test corpus.
     seed : int
@@ -197,10 +168,6 @@ def prepare(
     split : dict or None
         ``fraction``, ``seed`` and ``per``, or ``rows``; ``top_words`` and ``singletons`` where they are not the default.
         None where nothing was done.
-
-    Raises
-    ------
-    CorpusError
     """
     if singletons not in SINGLETONS:
         raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)
@@ -210,14 +177,12 @@ def prepare(
         changes["top_words"] = int(top_words)
     if singletons != "keep":
         changes["singletons"] = singletons
-    train, test, split = corpus, None, None
     if rows:
         train, test = hold_out_ends(corpus, **rows) if "n_rows" in rows else hold_out_rows(corpus, **rows)
         split = {"rows": {name: _plain(value) for name, value in rows.items()}, **changes}
-    elif holdout or changes:
-        split = {"fraction": holdout, "seed": seed, "per": per, **changes}
-    if holdout and not rows:
-        train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per)
+    else:
+        train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per) if holdout else (corpus, None)
+        split = {"fraction": holdout, "seed": seed, "per": per, **changes} if holdout or changes else None
     if singletons != "keep":
         where, _, rule = singletons.partition("-")
         train, test = drop_singletons(train, test, where, rule or "own")
@@ -257,6 +222,14 @@ def rows_in_words(rows: dict) -> str:
 def _tokens_of_words(corpus: Corpus) -> np.ndarray:
     """(word,) float64: the tokens of each word."""
     return np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
+
+
+def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:
+    """The corpus without these pairs (pair,) bool."""
+    left = with_counts(corpus, np.where(singletons, 0, corpus.counts))
+    if left.n_tokens == 0:
+        raise CorpusError(f"all {corpus.n_pairs} {what} pairs of {corpus.name!r} are singletons; {mend}")
+    return left
 
 
 def _counts_at(corpus: Corpus, pairs: Corpus) -> np.ndarray:

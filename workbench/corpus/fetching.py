@@ -6,7 +6,6 @@ import os
 import re
 import tarfile
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -24,13 +23,7 @@ def cache_folder() -> Path:
 
 
 def fetch_files(urls: Sequence[str], files: Sequence[str], folder: Path, progress: bool = True) -> None:
-    """Downloads the files into the folder: one address per file, or a single tar archive that has them all.
-
-    Raises
-    ------
-    CorpusError
-        An address that cannot be reached, does not answer or breaks off; an archive without the files.
-    """
+    """Downloads the files into the folder: one address per file, or a single tar archive that has them all."""
     if len(urls) == len(files):
         for url, file in zip(urls, files, strict=True):
             _download(url, folder / file, progress)
@@ -44,22 +37,16 @@ def fetch_files(urls: Sequence[str], files: Sequence[str], folder: Path, progres
 
 def _download(url: str, path: Path, progress: bool) -> None:
     import requests
-    from pooch import HTTPDownloader
     from tqdm import tqdm
 
     mend = "; try again later, or get the file by hand"
-    # a bar without a total is false, and pooch would pass it over
-    bar = tqdm(desc=path.name, total=1, unit="B", unit_scale=True, leave=False, disable=not progress)
-    answers = ExitStack()
-
-    def close_later(answer, **_):  # pooch leaves a connection open when it breaks off
-        answers.callback(answer.close)
-
     try:
-        with bar, answers:
-            HTTPDownloader(progressbar=bar, chunk_size=BLOCK, timeout=PATIENCE, hooks={"response": close_later})(
-                url, str(path), None
-            )
+        with requests.get(url, stream=True, timeout=PATIENCE) as answer, open(path, "wb") as file:
+            answer.raise_for_status()
+            size = int(answer.headers.get("content-length", 0)) or None
+            with tqdm(desc=path.name, total=size, unit="B", unit_scale=True, leave=False, disable=not progress) as bar:
+                for block in answer.iter_content(BLOCK):
+                    bar.update(file.write(block))
     except requests.HTTPError as error:
         raise CorpusError(f"{url} answers {error.response.status_code} {error.response.reason}{mend}") from None
     except requests.Timeout:

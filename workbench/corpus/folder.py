@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError
-from workbench.corpus.formats import Asked, Texts
+from workbench.corpus.formats import Asked
 from workbench.data.opening import decoded
 
 MEANING = "a folder of .txt files"
 SUFFIXES = ()
 
 
-def read(folder: Path, asked: Asked) -> Texts:
+def read(folder: Path, asked: Asked) -> dict:
     """Every .txt file below the folder, in the order of their paths; hidden ones are left out.
 
     Titles are the file names, labels the subfolders if there are any.
@@ -26,9 +26,8 @@ def read(folder: Path, asked: Asked) -> Texts:
     if len(set(titles)) < len(titles):
         titles = [file.with_suffix("").as_posix() for file in inside]
     labels = [file.parent.as_posix() for file in inside]
-    if set(labels) == {"."}:
-        return Texts(texts, titles, None)
-    return Texts(texts, titles, ["" if label == "." else label for label in labels])
+    labels = None if set(labels) == {"."} else ["" if label == "." else label for label in labels]
+    return {"texts": texts, "titles": titles, "labels": labels}
 
 
 def _text_of(file: Path) -> str:

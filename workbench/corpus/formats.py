@@ -7,9 +7,10 @@ One format is one file (`uci`, `ldac`, `matrix_market`, `mallet`, `tables`, `jso
     MEANING                             a file of this format, in words
     SUFFIXES                            of the names of such files
     looks_like(start, asked)            whether the first bytes of a file are of this format
-    read(path, asked)                   its Corpus when it holds counts, its Texts when it holds raw text
+    read(path, asked)                   the arguments of `Corpus.from_texts` or, of a file of counts, `Corpus.from_pairs`
     write(corpus, path, vocabulary)     Prepared: the bytes of each file, and what the format has no place for
 
+All but ``looks_like`` raise a CorpusError of one sentence, with the file and, where there is one, the line.
 To add one: write the file and add a line to `FORMATS` in `readers`.
 """
 
@@ -29,20 +30,9 @@ class Asked(NamedTuple):
     text: str = "text"            # columns of a table, fields of a JSON object
     title: str | None = "title"
     label: str | None = "label"
-    name: str | None = None
     inputs: tuple[str, ...] = ()  # columns or fields of real covariates
     sequence: str | None = None
     position: str | None = None
-
-
-class Texts(NamedTuple):
-    """What a file of raw text holds."""
-
-    texts: list[str]
-    titles: list[str] | None
-    labels: list[str] | None
-    inputs: dict[str, list[float]] | None = None
-    sequence: tuple | None = None
 
 
 class Prepared(NamedTuple):
@@ -53,9 +43,9 @@ class Prepared(NamedTuple):
 
 
 def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
-    """The name of a corpus: the file's name without ``.gz`` and without its format's suffix or ``.txt``."""
+    """The name of a corpus: the file's name without ``docword.``, ``.gz`` and its format's suffix or ``.txt``."""
     endings = "|".join(re.escape(suffix) for suffix in (*suffixes, ".txt"))
-    return re.sub(rf"(?i)(?<=.)({endings})?(\.gz)?\Z", "", path.name, count=1)
+    return re.sub(rf"(?i)(?<=.)({endings})?(\.gz)?\Z", "", path.name.removeprefix("docword."), count=1)
 
 
 def suffix_of(path: Path) -> str:

@@ -11,11 +11,9 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from workbench.corpus.by_name import corpus_by_name, named_counts
+from workbench.corpus.by_name import Rows, counts_by_name, named_counts
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.covariates import read_covariates
-from workbench.corpus.formats import Asked, Prepared, Texts, stem_of, unplaced
-from workbench.corpus.tables import check_there
+from workbench.corpus.formats import Asked, Prepared, unplaced
 from workbench.data.opening import BYTE_ORDER_MARK, read_text
 from workbench.data.saving import encoded
 
@@ -29,38 +27,35 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     return start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{")
 
 
-def read(path: Path, asked: Asked) -> Corpus | Texts:
+def read(path: Path, asked: Asked) -> dict:
     """The chosen fields of each object, or the counts where there is no text.
 
     Words are numbered in the order in which they first appear; count 0 makes a word known.
-
-    Raises
-    ------
-    CorpusError
-        With the line: no JSON object, a field that is missing or of another type, a count that is not a
-        whole number.
     """
-    entries = [
-        (f"{path}, line {line}", _json_object(content, f"{path}, line {line}"))
-        for line, content in enumerate(read_text(path).split("\n"), start=1) if content.strip()
-    ]
-    first = entries[0][1]
-    what = next((kind for kind in KINDS if kind in first), None) if asked.text not in first else None
+    where, entries = [], []
+    for line, content in enumerate(read_text(path).split("\n"), start=1):
+        if content.strip():
+            where.append(f"{path}, line {line}")
+            entries.append(_json_object(content, where[-1]))
+    rows = Rows("field", list(zip(where, entries, strict=True)), lambda name: [entry.get(name) for entry in entries],
+                where.__getitem__)
+    what = next((kind for kind in KINDS if kind in entries[0]), None) if asked.text not in entries[0] else None
     if what is None:
-        texts = [_text(where, entry, asked.text) for where, entry in entries]
-        named = (_about(entries, *chosen) for chosen in (("title", asked.title), ("label", asked.label)))
-        return Texts(texts, *named, **_covariates(entries, asked))
+        texts = rows.column("text", asked.text)
+        if wrong := [row for row, text in enumerate(texts) if not isinstance(text, str)]:
+            shown = json.dumps(texts[wrong[0]])[:60]
+            raise CorpusError(f"{where[wrong[0]]}: {asked.text!r} must be a string; it is {shown}; "
+                              'leave the line out, or write "" for an empty document')
+        return {"texts": texts, **rows.about(asked)}
     documents, words, counts = [], [], []
-    for d, (where, entry) in enumerate(entries):
-        found = _counts(where, entry, what)
+    for d, entry in enumerate(entries):
+        found = _counts(where[d], entry, what)
         documents += [d] * len(found)
         words += found.keys()
         counts += found.values()
-    about = {what + "s": _about(entries, what, field) for what, field in (("title", asked.title), ("label", asked.label))}
-    if about["titles"] is None:
-        del about["titles"]
-    about |= _covariates(entries, asked)
-    return corpus_by_name(path, stem_of(path, SUFFIXES), asked, documents, words, counts, len(entries), **about)
+    return counts_by_name(
+        path, asked, words, documents=documents, counts=counts, n_documents=len(entries), **rows.about(asked)
+    )
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -76,36 +71,6 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     return Prepared({path: encoded("".join(f"{line}\n" for line in lines), path)}, unplaced(corpus, "titles", "labels"))
 
 
-def _text(where: str, entry: dict, field: str) -> str:
-    check_there(where, "text", field, field in entry, "field", list(entry))
-    if not isinstance(entry[field], str):
-        raise CorpusError(
-            f"{where}: {field!r} must be a string; it is {json.dumps(entry[field])[:60]}; "
-            'leave the line out, or write "" for an empty document'
-        )
-    return entry[field]
-
-
-def _about(entries: list[tuple[str, dict]], what: str, field: str | None) -> list[str] | None:
-    """The titles or labels as strings, "" where there is none; None where no entry has one."""
-    for where, entry in entries:
-        check_there(where, what, field, field in entry, "field", list(entry))
-    values = [entry.get(field) for _, entry in entries]
-    if all(value is None for value in values):
-        return None
-    return ["" if value is None else str(value) for value in values]
-
-
-def _covariates(entries: list[tuple[str, dict]], asked: Asked) -> dict:
-    """The inputs and the sequence of the entries."""
-    def column(what: str, name: str) -> list:
-        for where, entry in entries:
-            check_there(where, what, name, name in entry, "field", list(entry))
-        return [entry[name] for _, entry in entries]
-
-    return read_covariates(asked.inputs, asked.sequence, asked.position, column, lambda row: entries[row][0])
-
-
 def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
     """The counts of an entry by word."""
     kind, wanted = KINDS[what]
@@ -113,9 +78,8 @@ def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
     if not isinstance(found, kind):
         raise CorpusError(f"{where}: {what!r} must be {wanted}; it is {json.dumps(found)[:60]}")
     if what == "tokens":
-        wrong = next((token for token in found if not isinstance(token, str)), None)
-        if wrong is not None:
-            raise CorpusError(f"{where}: every token must be a string; there is {json.dumps(wrong)[:60]}")
+        if wrong := [token for token in found if not isinstance(token, str)]:
+            raise CorpusError(f"{where}: every token must be a string; there is {json.dumps(wrong[0])[:60]}")
         return Counter(found)
     for word, count in found.items():
         if type(count) is not int or count < 0:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus.companions import corpus_of, find_words, lines_beside
+from workbench.corpus.companions import counts_of, find_words, with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, stem_of
 from workbench.data.opening import BYTE_ORDER_MARK, read_bytes
@@ -41,15 +41,8 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     return b":" in start and all(LINE.fullmatch(line) and int(line.split()[0]) == line.count(b":") for line in whole)
 
 
-def read(path: Path, asked: Asked) -> Corpus:
-    """The corpus in an lda-c file, plain or gzipped; a word that a line has twice is added up.
-
-    Raises
-    ------
-    CorpusError
-        With the line: something that is not ``M id:count …``, another number of pairs than M, an id that
-        the vocabulary does not have. Without: a file that cannot be read.
-    """
+def read(path: Path, asked: Asked) -> dict:
+    """The counts in an lda-c file, plain or gzipped; a word that a line has twice is added up."""
     lines = read_bytes(path).removeprefix(BYTE_ORDER_MARK).split(b"\n")
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     for number, line in numbered:
@@ -73,16 +66,15 @@ def read(path: Path, asked: Asked) -> Corpus:
         line = numbered[documents[wrong[0]]][0]
         raise CorpusError(f"{path}, line {line}: the word id must lie in 0..{n_words - 1}, as the vocabulary has {n_words} "
                           f"words; it is {words[wrong[0]]}")
-    return corpus_of(path, stem, asked, (documents, words, counts), len(numbered), n_words, vocabulary)
+    return counts_of(path, stem, (documents, words, counts), len(numbered), n_words, vocabulary)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     """The lda-c file, with vocabulary, titles and labels beside it; authors and times have no place."""
-    files, lost = lines_beside(corpus, path, stem_of(path, SUFFIXES), vocabulary)
     pairs = [f"{word}:{count}" for word, count in zip(corpus.words.tolist(), corpus.counts.tolist(), strict=True)]
     bounds = corpus.indptr.tolist()
     lines = [" ".join([str(end - begin), *pairs[begin:end]]) for begin, end in pairwise(bounds)]
-    return Prepared(files | {path: "".join(f"{line}\n" for line in lines).encode()}, lost)
+    return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, "".join(f"{line}\n" for line in lines))
 
 
 def _trouble(line: bytes) -> str:

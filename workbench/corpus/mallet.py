@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, Texts, has_titles, unplaced
+from workbench.corpus.formats import Asked, Prepared, has_titles, unplaced
 from workbench.data.opening import first_bytes, read_text
 from workbench.data.saving import encoded
 
@@ -30,15 +30,10 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     return start.startswith(JAVA_MAGIC)
 
 
-def read(path: Path, asked: Asked) -> Texts:
+def read(path: Path, asked: Asked) -> dict:
     """The texts, with names as titles; counted as text is, `stop_words` and `token_pattern` included.
 
     ``stop_words=None, token_pattern=r"\\S+"`` takes every word as it stands, but for upper case.
-
-    Raises
-    ------
-    CorpusError
-        A binary file; with the line: no label after the name, or what is not UTF-8.
     """
     if first_bytes(path).startswith(JAVA_MAGIC):
         raise CorpusError(
@@ -54,23 +49,17 @@ def read(path: Path, asked: Asked) -> Texts:
         rows.append(found.groups())
     titles, labels, texts = zip(*rows, strict=True)
     labels = None if set(labels) == {NO_LABEL} else ["" if label == NO_LABEL else label for label in labels]
-    return Texts(list(texts), list(titles), labels)
+    return {"texts": texts, "titles": titles, "labels": labels}
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     """One line a document, each word as often as it is counted.
 
     Words that occur nowhere, the order of the vocabulary, authors and times have no place. Blanks and commas in titles
-    and labels become ``_``.
-
-    Raises
-    ------
-    CorpusError
-        A word that MALLET would take for several, or for none.
+    and labels become ``_``; a word that MALLET would take for several, or for none, is refused.
     """
-    wrong = next((word for word in corpus.vocabulary if not re.fullmatch(r"[^\s,]\S*", word)), None)
-    if wrong is not None:
-        raise CorpusError(f"{path}: MALLET takes blanks and commas as ends of words and cannot hold {wrong!r}; "
+    if wrong := [word for word in corpus.vocabulary if not re.fullmatch(r"[^\s,]\S*", word)]:
+        raise CorpusError(f"{path}: MALLET takes blanks and commas as ends of words and cannot hold {wrong[0]!r}; "
                           "write npz, csv or jsonl instead")
     names = [one_word(title) for title in corpus.titles]
     labels = [one_word(str(label)) for label in corpus.labels or [""] * corpus.n_documents]
@@ -80,27 +69,18 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
         " ".join([name, label, *tokens[begin:end]])
         for name, label, (begin, end) in zip(names, labels, pairwise(bounds), strict=True)
     ]
-    return Prepared({path: encoded("".join(f"{line}\n" for line in lines), path)}, _lost(corpus, names, labels, vocabulary))
-
-
-def one_word(text: str) -> str:
-    """A title or label as MALLET takes it, blanks and commas become ``_``."""
-    return re.sub(r"[\s,]+", "_", text) or NO_LABEL
-
-
-def _lost(corpus: Corpus, names: list[str], labels: list[str], vocabulary: bool) -> list[str]:
-    """What the format has no place for, in words; of the vocabulary only when it was to be kept."""
     lost = unplaced(corpus, "titles", "labels")
     if has_titles(corpus) and tuple(names) != corpus.titles:
         lost.append("blanks and commas in titles")
-    if corpus.labels is not None and any(_differs(label, given) for label, given in zip(labels, corpus.labels, strict=True)):
+    if corpus.labels is not None and labels != [str(label) or NO_LABEL for label in corpus.labels]:
         lost.append("blanks and commas in labels")
     if vocabulary and len(set(corpus.words.tolist())) < corpus.n_words:
         lost.append("words that occur nowhere")
     if vocabulary and list(corpus.vocabulary) != sorted(corpus.vocabulary):
         lost.append("the order of the words")
-    return lost
+    return Prepared({path: encoded("".join(f"{line}\n" for line in lines), path)}, lost)
 
 
-def _differs(written: str, given) -> bool:
-    return written != (str(given) or NO_LABEL)
+def one_word(text: str) -> str:
+    """A title or label as MALLET takes it, blanks and commas become ``_``."""
+    return re.sub(r"[\s,]+", "_", text) or NO_LABEL

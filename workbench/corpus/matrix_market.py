@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from workbench.corpus.companions import corpus_of, find_words, lines_beside
+from workbench.corpus.companions import with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, stem_of
 from workbench.corpus.triples import Sizes, read_triples, triples_of
@@ -34,16 +34,8 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     return BANNER.match(start.removeprefix(BYTE_ORDER_MARK)) is not None
 
 
-def read(path: Path, asked: Asked) -> Corpus:
-    """The corpus in a Matrix Market file, plain or gzipped; entries of one document and word are added up.
-
-    Raises
-    ------
-    CorpusError
-        Another kind of matrix (dense, complex, pattern, symmetric); with the line: sizes or an entry that are
-        not three whole numbers, an id out of range. Without: fewer or more entries than promised, a vocabulary
-        that does not fit, a file that cannot be read.
-    """
+def read(path: Path, asked: Asked) -> dict:
+    """The counts in a Matrix Market file, plain or gzipped; entries of one document and word are added up."""
     data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
     banner = BANNER.match(data)
     if not banner:
@@ -57,14 +49,12 @@ def read(path: Path, asked: Asked) -> Corpus:
         shown = head.group(1).decode("utf-8", "replace").strip()[:60]
         raise CorpusError(f"{path}, line {line}: three whole numbers were wanted, documents, words and entries; {shown!r} came")
     sizes = Sizes(*(int(number) for number in found.groups()), line)
-    triples = read_triples(path, data, head.end(), sizes, real=kind == WANTED[1])
     stem = stem_of(path, SUFFIXES)
-    words = find_words(path, stem, asked.vocabulary, sizes.n_words)
-    return corpus_of(path, stem, asked, triples, sizes.n_documents, sizes.n_words, words)
+    return read_triples(path, stem, asked.vocabulary, data, head.end(), sizes, real=kind == WANTED[1])
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     """The Matrix Market file, with vocabulary, titles and labels beside it; authors and times have no place."""
-    files, lost = lines_beside(corpus, path, stem_of(path, SUFFIXES), vocabulary)
-    header = f"%%MatrixMarket {WANTED[0]}\n{corpus.n_documents} {corpus.n_words} {corpus.n_pairs}\n"
-    return Prepared(files | {path: (header + triples_of(corpus)).encode()}, lost)
+    sizes = f"{corpus.n_documents} {corpus.n_words} {corpus.n_pairs}"
+    content = f"%%MatrixMarket {WANTED[0]}\n{sizes}\n{triples_of(corpus)}"
+    return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus.companions import corpus_of, find_words
+from workbench.corpus.companions import counts_of, find_words
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, stem_of
 from workbench.data.opening import read_bytes
@@ -33,18 +33,12 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     return start.startswith(ZIP_MAGIC)
 
 
-def read(path: Path, asked: Asked) -> Corpus:
-    """The corpus in an npz file; entries of one document and word are added up.
+def read(path: Path, asked: Asked) -> dict:
+    """The counts in an npz file; entries of one document and word are added up.
 
     Vocabulary and titles are those inside, else those beside the file; a vocabulary that is asked for comes first.
-
-    Raises
-    ------
-    CorpusError
-        No npz file or a damaged one, arrays that are missing or pickled, counts or ids that are no whole
-        numbers or out of range, a vocabulary that does not fit.
     """
-    arrays = _arrays(path)
+    arrays = read_arrays(path)
     missing = [name for name in TRIPLES if name not in arrays]
     if missing:
         raise CorpusError(f"{path}: arrays doc, word and count were wanted; there is no {missing[0]}, but {', '.join(arrays)}")
@@ -54,20 +48,20 @@ def read(path: Path, asked: Asked) -> Corpus:
                               f"with {arrays[name].ndim} dimensions")
     stem = stem_of(path, SUFFIXES)
     try:
-        n_documents, n_words = (int(size) for size in arrays["shape"]) if "shape" in arrays else (None, None)
-        inside = {what: [str(one) for one in arrays[what]] for what in ("vocabulary", "titles") if what in arrays}
+        n_documents, n_words = map(int, arrays["shape"]) if "shape" in arrays else (None, None)
+        about = {what: [str(one) for one in arrays[what]] for what in ("vocabulary", "titles") if what in arrays}
         further = dict(json.loads(str(arrays["about"]))) if "about" in arrays else {}
     except (TypeError, ValueError) as error:
         raise CorpusError(f"{path}: shape, vocabulary, titles or about are not what workbench writes ({error}); "
                           "leave them out of the file") from None
-    vocabulary = asked.vocabulary if asked.vocabulary is not None else inside.get("vocabulary")
-    words = find_words(path, stem, vocabulary, n_words)
-    n_documents = _size(path, arrays, "doc", n_documents if n_documents is not None else len(inside.get("titles", ())) or None)
-    n_words = _size(path, arrays, "word", n_words if n_words is not None else len(words) if words else None)
-    about = {name: further[name] for name in FURTHER if name in further}
-    about |= {"titles": inside["titles"]} if "titles" in inside else {}
-    about |= {"inputs": arrays["inputs"]} if "inputs" in arrays and "input_names" in about else {}
-    return corpus_of(path, stem, asked, [arrays[name] for name in TRIPLES], n_documents, n_words, words, **about)
+    inside = about.pop("vocabulary", None)
+    words = find_words(path, stem, inside if asked.vocabulary is None else asked.vocabulary, n_words)
+    n_documents = _size(path, arrays, "doc", len(about.get("titles", ())) or None if n_documents is None else n_documents)
+    n_words = _size(path, arrays, "word", (len(words) if words else None) if n_words is None else n_words)
+    about |= {name: further[name] for name in FURTHER if name in further}
+    if "inputs" in arrays and "input_names" in about:
+        about["inputs"] = arrays["inputs"]
+    return counts_of(path, stem, [arrays[name] for name in TRIPLES], n_documents, n_words, words, **about)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -95,7 +89,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     return Prepared({path: file.getvalue()}, lost)
 
 
-def _arrays(path: Path) -> dict[str, np.ndarray]:
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """name → array of everything in the file."""
     data = read_bytes(path)
     if not data.startswith(ZIP_MAGIC):

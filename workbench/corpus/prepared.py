@@ -43,13 +43,7 @@ class PreparedSet(DataSet):
         return self.source.fetch(progress)
 
     def load(self) -> Corpus:
-        """The corpus, made anew.
-
-        Raises
-        ------
-        CorpusError
-            The source is missing or is not the published one, or something else came out than was described.
-        """
+        """The corpus, made anew; refused if something else came out than was described."""
         corpus = replace(self.make(self.source.load()), name=self.name)
         if corpus.content_hash != self.content:
             raise CorpusError(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workbench.corpus import folder, json_lines, ldac, mallet, matrix_market, npz, tables, uci
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Texts, stem_of, suffix_of
+from workbench.corpus.formats import Asked, stem_of, suffix_of
 from workbench.data.opening import first_bytes, read_bytes
 from workbench.errors import Named
 
@@ -75,23 +75,21 @@ def read_corpus(
         if option not in TEXT_OPTIONS:
             raise CorpusError(f"no reader option {option!r}; for raw text there are {', '.join(TEXT_OPTIONS)}")
     inputs = tuple(column.strip() for column in inputs.split(",")) if isinstance(inputs, str) else tuple(inputs)
-    asked = Asked(vocabulary, text, title, label, name, inputs, sequence, position)
+    asked = Asked(vocabulary, text, title, label, inputs, sequence, position)
     found = FORMATS[_format(path, format, asked)]
     if (inputs or sequence or position) and found not in (tables, json_lines):
         raise CorpusError(f"{path} is {found.MEANING}, and inputs and sequences are read from CSV and JSON lines; leave "
                           f"{'inputs' if inputs else 'sequence' if sequence else 'position'} out")
     read = found.read(path, asked)
-    if not isinstance(read, Texts):
-        if text_options:
-            raise CorpusError(f"{path} is a bag of words, already counted; leave out {', '.join(text_options)}")
-        return read
-    if vocabulary is not None:
+    if "texts" not in read and text_options:
+        raise CorpusError(f"{path} is a bag of words, already counted; leave out {', '.join(text_options)}")
+    if "texts" in read and vocabulary is not None:
         raise CorpusError(f"{path} is raw text and makes its own vocabulary; leave vocabulary out, or prune with max_words")
-    if not read.texts:
+    if "texts" in read and not read["texts"]:
         raise CorpusError(f"{path} holds no document; at least one was wanted")
-    stem = path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES)
+    name = name or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES))
     try:
-        return Corpus.from_texts(**read._asdict(), name=name or stem, **text_options)
+        return (Corpus.from_texts if "texts" in read else Corpus.from_pairs)(**read, name=name, **text_options)
     except CorpusError as error:
         raise error.within(f"{path}: ") from None
 
@@ -124,11 +122,10 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
     if path.is_dir():
         return "folder"
     start = first_bytes(path)
-
-    def looks(names: tuple[str, ...]) -> str | None:
-        return next((name for name in names if FORMATS[name].looks_like(start, asked)), None)
-
-    found = looks(CERTAIN) or named_format(path) or looks(LIKELY)
+    certain, likely = (
+        next((name for name in names if FORMATS[name].looks_like(start, asked)), None) for names in (CERTAIN, LIKELY)
+    )
+    found = certain or named_format(path) or likely
     if found is None:
         read_bytes(path)  # what cannot be read has its own sentence
         wanted = ", ".join(format.MEANING for format in FORMATS.values())

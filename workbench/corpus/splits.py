@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.data.drawing import SHARE, check_fraction, check_seed, check_whole, draw_subsets
+from workbench.data.drawing import SHARE, check_fraction, check_seed, check_whole, draw_share, draw_subsets
 from workbench.errors import Named
 
 TOKENS, DOCUMENTS, HALVES = range(3)  # streams of one seed, so that no split is a function of another
@@ -28,7 +28,6 @@ def hold_out_tokens(
 
     Parameters
     ----------
-    corpus : Corpus
     fraction : float in [0, 1), default 0.1
         The published protocol holds out a tenth.
     seed : int, at least 0
@@ -64,31 +63,12 @@ def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> 
 
     Each document goes to one of the two with all its tokens, its title, authors, label and time, in the order
     of the corpus; both parts keep the whole vocabulary. `split_halves` splits the unseen ones further.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    fraction : float in [0, 1), default 0.1
-        Share of the documents to hold out.
-    seed : int, at least 0
-        Equal seeds give equal splits everywhere; independent of the tokens that `hold_out_tokens` draws.
-
-    Raises
-    ------
-    CorpusError
-        An argument out of range, or a split that would leave one part without documents or without tokens.
+    Equal seeds give equal splits everywhere, independent of the tokens that `hold_out_tokens` draws. An argument
+    out of range, or a part without documents or without tokens, is a CorpusError.
 
     Source: specification of LDA, B.4.
     """
-    check_fraction(fraction)
-    check_seed(seed)
-    n_unseen = round(fraction * corpus.n_documents)
-    if not 0 < n_unseen < corpus.n_documents:
-        raise CorpusError(
-            f"fraction {fraction:g} of {corpus.n_documents} document(s) is {n_unseen}; "
-            "at least one document to hold out and one to train on were wanted; ask for another fraction"
-        )
-    unseen = draw_subsets(np.array([corpus.n_documents]), np.array([n_unseen]), int(seed), DOCUMENTS)
+    unseen = draw_share(corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}")
     parts = corpus.of_documents(np.flatnonzero(~unseen)), corpus.of_documents(np.flatnonzero(unseen))
     for part, what in zip(parts, ("training", "held-out"), strict=True):
         if part.n_tokens == 0:
@@ -100,18 +80,8 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     """Observed and scored half of each document's tokens, every such pair of halves equally likely.
 
     The token left over from an odd number goes to the observed half. Documents of fewer than two tokens are
-    empty in both halves; all documents keep their places.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    seed : int, at least 0
-        Equal seeds give equal halves everywhere.
-
-    Raises
-    ------
-    CorpusError
-        A seed out of range, or no document of two tokens.
+    empty in both halves; all documents keep their places. Equal seeds give equal halves everywhere; a seed out of
+    range, or no document of two tokens, is a CorpusError.
 
     Source: specification of LDA, B.4 (document completion).
     """
@@ -134,7 +104,6 @@ def hold_out_rows(
 
     Parameters
     ----------
-    corpus : Corpus
     by : str
         An input of the corpus, or "labels", "times" or "sequence" (its name).
     values : iterable or one value
@@ -168,20 +137,9 @@ def hold_out_rows(
 def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     """Training and test corpus: the last documents of each sequence held out, a suffix to be forecast.
 
-    Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`. A sequence of no more than ``n_rows``
-    documents stays whole in training, as it would have nothing to be forecast from.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        With a `sequence`.
-    n_rows : int, default 1
-        How many documents of each sequence.
-
-    Raises
-    ------
-    DataError
-        No sequences, none that is longer, or a part without tokens.
+    Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`; ``n_rows`` says how many documents of
+    each sequence. One of no more than these stays whole in training, as it would have nothing to be forecast from. It is a
+    CorpusError if there is no sequence that is longer, or a part without tokens.
     """
     check_whole("n_rows", n_rows, 1)
     _, indptr, documents = corpus.by_sequence
@@ -220,21 +178,17 @@ def _check_sizes(corpus, fraction, per, lengths, n_test):
     """Refuses a split without test tokens (unless none was asked for) or without training tokens."""
     if corpus.n_tokens == 0:
         raise CorpusError(f"a corpus needs at least one token to be split; {corpus.name!r} has none")
-    if n_test == 0 and fraction > 0:
-        if per == "corpus":
-            raise CorpusError(
-                SHARE, f" {fraction:g} of {corpus.n_tokens} tokens is no token at all; ask for a larger ", SHARE,
-                ", or for 0 to have no test set", value=fraction,
-            )
-        raise CorpusError(
-            SHARE, f" {fraction:g} per document is no token at all, the longest document has {lengths.max()}; "
-            f"ask for at least {math.ceil(1e4 / lengths.max()) / 1e4:g}, or use per='corpus'", value=fraction,
-        )
-    if n_test == corpus.n_tokens:
-        raise CorpusError(
-            SHARE, f" {fraction:g} of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller ", SHARE,
-            value=fraction,
-        )
+    if n_test == 0 and fraction > 0 and per == "corpus":
+        wrong = f"of {corpus.n_tokens} tokens is no token at all; ask for a larger ", SHARE, ", or for 0 to have no test set"
+    elif n_test == 0 and fraction > 0:
+        least = math.ceil(1e4 / lengths.max()) / 1e4
+        wrong = (f"per document is no token at all, the longest document has {lengths.max()}; ask for at least {least:g}, or "
+                 "use per='corpus'",)
+    elif n_test == corpus.n_tokens:
+        wrong = f"of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller ", SHARE
+    else:
+        return
+    raise CorpusError(SHARE, f" {fraction:g} ", *wrong, value=fraction)
 
 
 def _counts_of(corpus: Corpus, chosen: np.ndarray) -> np.ndarray:

@@ -21,15 +21,29 @@ import numpy as np
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.data_set import with_options
 
+LEAST = {"side": 2, "n_documents": 1, "n_words": 1, "tokens_per_document": 1, "n_topics": 1, "seed": 0}
+"""Arguments that are whole numbers, and the least that each may be; all others are real."""
+PRIORS = ("alpha", "beta")
+
+
+def _checked(name: str, value):
+    """An argument of a drawing function as the number that it must be."""
+    number = isinstance(value, Real) and not isinstance(value, bool) and 0 <= value < math.inf
+    if name not in LEAST and (not number or (value == 0 and name in PRIORS)):
+        raise CorpusError(f"{name} must be a number {'greater than' if name in PRIORS else 'of at least'} 0; got {value!r}")
+    if name in LEAST and (not number or value < LEAST[name] or value != math.floor(value)):
+        raise CorpusError(f"{name} must be a whole number of at least {LEAST[name]}; got {value!r}")
+    return int(value) if name in LEAST else float(value)
+
 
 def _named(draw: Callable) -> Callable:
-    """The function, its corpus called by the function's name and the arguments that are not the default."""
+    """The function, its arguments checked, its corpus called by its name and the arguments that are not the default."""
     arguments = signature(draw)
 
     @wraps(draw)
     def named(*args, **options):
-        corpus, truth = draw(*args, **options)
-        given = arguments.bind(*args, **options).arguments
+        given = {name: _checked(name, value) for name, value in arguments.bind(*args, **options).arguments.items()}
+        corpus, truth = draw(**given)
         own = {name: value for name, value in given.items() if value != arguments.parameters[name].default}
         return replace(corpus, name=with_options(draw.__name__, own)), truth
 
@@ -42,25 +56,19 @@ def bars(
 ) -> tuple[Corpus, dict]:
     """Pictures of ``side`` × ``side`` pixels: the topics are its rows and its columns, uniform over their pixels.
 
-    The defaults are the published ones: words are 25 pixels (``r1c1`` …), topics 10 bars, the rows first.
-
-    Raises
-    ------
-    CorpusError
-        An argument out of range.
+    The defaults are the published ones: words are 25 pixels (``r1c1`` …), topics 10 bars, the rows first. An
+    argument out of range raises a CorpusError, here as below.
 
     Source: Griffiths & Steyvers (2004), figure 1.
     """
-    side = _whole("side", side, 2)
-    n_documents, lengths = _whole("n_documents", n_documents, 1), _whole("tokens_per_document", tokens_per_document, 1)
     pixels = np.arange(side**2).reshape(side, side)
     phi = np.zeros((2 * side, side**2))
     for k, bar in enumerate([*pixels, *pixels.T]):
         phi[k, bar] = 1 / side
-    random = np.random.default_rng(_whole("seed", seed, 0))
-    theta = random.dirichlet(np.full(2 * side, _positive("alpha", alpha)), n_documents)
+    random = np.random.default_rng(seed)
+    theta = random.dirichlet(np.full(2 * side, alpha), n_documents)
     vocabulary = [f"r{row}c{column}" for row in range(1, side + 1) for column in range(1, side + 1)]
-    return _draw(theta, phi, np.full(n_documents, lengths), random, vocabulary)
+    return _draw(theta, phi, np.full(n_documents, tokens_per_document), random, vocabulary)
 
 
 @_named
@@ -84,19 +92,12 @@ def zipf(
         topics that differ.
     spread : float, default 0.7, that of KOS
         Standard deviation of the log of the length; 0 gives all documents one length.
-
-    Raises
-    ------
-    CorpusError
-        An argument out of range.
     """
-    n_documents, n_words = _whole("n_documents", n_documents, 1), _whole("n_words", n_words, 1)
-    median, n_topics = _whole("tokens_per_document", tokens_per_document, 1), _whole("n_topics", n_topics, 1)
-    random = np.random.default_rng(_whole("seed", seed, 0))
-    mean = np.arange(1, n_words + 1) ** -_at_least_0("exponent", exponent)
-    phi = random.dirichlet(n_words * _positive("beta", beta) * mean / mean.sum(), n_topics)
-    theta = random.dirichlet(np.full(n_topics, _positive("alpha", alpha)), n_documents)
-    lengths = np.exp(math.log(median) + _at_least_0("spread", spread) * random.standard_normal(n_documents))
+    random = np.random.default_rng(seed)
+    mean = np.arange(1, n_words + 1) ** -exponent
+    phi = random.dirichlet(n_words * beta * mean / mean.sum(), n_topics)
+    theta = random.dirichlet(np.full(n_topics, alpha), n_documents)
+    lengths = np.exp(math.log(tokens_per_document) + spread * random.standard_normal(n_documents))
     return _draw(theta, phi, np.maximum(1, np.rint(lengths)).astype(np.int64), random)
 
 
@@ -105,18 +106,8 @@ def lda(
     n_documents: int = 200, n_words: int = 500, tokens_per_document: int = 100, n_topics: int = 10, seed: int = 0,
     alpha: float = 0.1, beta: float = 0.1,
 ) -> tuple[Corpus, dict]:
-    """Documents of one length drawn from LDA, as its inference believes them to be; `workbench.models.LDA.simulate` has more.
-
-    Raises
-    ------
-    CorpusError
-        An argument out of range.
-    """
-    alphas = np.full(_whole("n_topics", n_topics, 1), _positive("alpha", alpha))
-    sizes = (_whole(name, value, 1) for name, value in (
-        ("n_documents", n_documents), ("n_words", n_words), ("tokens_per_document", tokens_per_document)
-    ))
-    return draw_lda(alphas, _positive("beta", beta), *sizes, _whole("seed", seed, 0))
+    """Documents of one length drawn from LDA, as its inference takes them to be; `workbench.models.LDA.simulate` has more."""
+    return draw_lda(np.full(n_topics, alpha), beta, n_documents, n_words, tokens_per_document, seed)
 
 
 def draw_lda(
@@ -155,24 +146,6 @@ def _draw(theta, phi, lengths, random, vocabulary=None) -> tuple[Corpus, dict]:
     documents, words = np.concatenate(documents), np.concatenate(words)
     corpus = Corpus.from_pairs(documents, words, np.ones(len(words), np.int64), vocabulary, n_documents, n_words)
     return corpus, {"theta": theta, "phi": phi, "n_dk": n_dk, "n_kw": n_kw}
-
-
-def _whole(name: str, value, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Real) or not value >= least or value != math.floor(value):
-        raise CorpusError(f"{name} must be a whole number of at least {least}; got {value!r}")
-    return int(value)
-
-
-def _positive(name: str, value) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
-        raise CorpusError(f"{name} must be a number greater than 0; got {value!r}")
-    return float(value)
-
-
-def _at_least_0(name: str, value) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < math.inf:
-        raise CorpusError(f"{name} must be a number of at least 0; got {value!r}")
-    return float(value)
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,18 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus.by_name import corpus_by_name, named_counts, numbered
+from workbench.corpus.by_name import Rows, counts_by_name, named_counts, numbered
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.covariates import read_covariates
-from workbench.corpus.formats import Asked, Prepared, Texts, stem_of, suffix_of, unplaced
+from workbench.corpus.formats import Asked, Prepared, suffix_of, unplaced
 from workbench.data.opening import BYTE_ORDER_MARK
-from workbench.data.rows import SEPARATORS, read_rows
+from workbench.data.rows import SEPARATORS, read_columns
 from workbench.data.saving import encoded
-from workbench.errors import Named
 
 MEANING = "a CSV file with a header row"
 SUFFIXES = (".csv", ".tsv")
@@ -39,24 +38,14 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     return asked.text in columns or columns.issuperset(COUNTS)
 
 
-def read(path: Path, asked: Asked) -> Corpus | Texts:
-    """The chosen columns (an empty cell is an empty document), or the counts where the columns say so.
-
-    Raises
-    ------
-    CorpusError
-        With the line: a row of another length than the header, quotes that do not close, a column that is
-        missing, a count that is not a whole number.
-    """
-    header, rows, lines = read_rows(path)
-    if asked.text not in header and set(COUNTS) <= set(header):
-        return _read_counts(path, asked, header, rows, lines)
-    wanted = {"text": asked.text, "title": asked.title, "label": asked.label}
-    at = {what: header.index(column) if column in header else None for what, column in wanted.items()}
-    for what, column in wanted.items():
-        check_there(f"{path}, line 1", what, column, at[what] is not None, "column", header)
-    known = _covariates(path, asked, header, rows, lines)
-    return Texts(*([row[at[what]] for row in rows] if at[what] is not None else None for what in wanted), **known)
+def read(path: Path, asked: Asked) -> dict:
+    """The chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
+    header, values, lines = read_columns(path)
+    columns = dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))  # of two with one name the first
+    if asked.text not in columns and columns.keys() >= set(COUNTS):
+        return _read_counts(path, asked, columns, lines)
+    table = _rows(path, columns, range(len(lines)), lines)
+    return {"texts": table.column("text", asked.text), **table.about(asked)}
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -83,52 +72,29 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     return Prepared({path: encoded(file.getvalue(), path)}, unplaced(corpus, "titles", "labels"))
 
 
-def check_there(where: str, what: str, wanted: str | None, there: bool, kind: str, known: list[str]):
-    """Refuses a missing text, and a title or label that was asked for by name."""
-    if not there and (what == "text" or wanted not in (None, what)):
-        listed = ", ".join(repr(column) for column in known)
-        said = f"{where}: no {kind} {wanted!r} for the {what}; there are {listed}; say which "
-        raise CorpusError(said, Named(what, ...), value=wanted)
+def _rows(path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]) -> Rows:
+    """Those rows of the columns that are the first of a document."""
+    def values(name: str | None) -> list:
+        return [columns[name][row] for row in rows] if name in columns else [None] * len(rows)
+
+    return Rows("column", [(f"{path}, line 1", columns)], values, lambda row: f"{path}, line {lines[rows[row]]}")
 
 
-def _covariates(path: Path, asked: Asked, header: list[str], rows: list[tuple[str, ...]], lines: list[int]) -> dict:
-    """The inputs and the sequence of rows, one a document."""
-    def column(what: str, name: str) -> list[str]:
-        check_there(f"{path}, line 1", what, name, name in header, "column", header)
-        return [row[header.index(name)] for row in rows]
-
-    return read_covariates(asked.inputs, asked.sequence, asked.position, column, lambda row: f"{path}, line {lines[row]}")
-
-
-def _read_counts(path: Path, asked: Asked, header: list[str], rows: list[tuple[str, ...]], lines: list[int]) -> Corpus:
-    """The corpus of a table of counts; title, label, inputs and sequence of a document are those of its first row."""
-    if not rows:
+def _read_counts(path: Path, asked: Asked, columns: dict[str, Sequence[str]], lines: list[int]) -> dict:
+    """The counts in a table; title, label, inputs and sequence of a document are those of its first row."""
+    if not lines:
         raise CorpusError(f"{path} holds no row of counts; at least one was wanted")
-    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
     count_of = {text: int(text.partition(".")[0]) for text in set(columns["count"]) if WHOLE.fullmatch(text)}
-    wrong = next((at for at, text in enumerate(columns["count"]) if text not in count_of), None)
-    if wrong is not None:
-        shown = columns["count"][wrong][:60]
-        raise CorpusError(f"{path}, line {lines[wrong]}: the count must be a whole number, not {shown!r}")
+    if wrong := [row for row, text in enumerate(columns["count"]) if text not in count_of]:
+        shown = columns["count"][wrong[0]][:60]
+        raise CorpusError(f"{path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}")
     documents, titles = numbered(columns["document"])
-    _, first_rows = np.unique(documents, return_index=True)
-    first_rows = first_rows.tolist()
-    about = {"titles": titles}
-    about |= _covariates(path, asked, header, [rows[row] for row in first_rows], [lines[row] for row in first_rows])
+    first_rows = np.unique(documents, return_index=True)[1].tolist()
+    about = {"titles": titles} | _rows(path, columns, first_rows, lines).about(asked)
     for name in (*asked.inputs, *filter(None, (asked.sequence, asked.position))):
-        _check_one_each(path, name, columns[name], documents, titles, first_rows, lines)
-    for what, column in (("title", asked.title), ("label", asked.label)):
-        check_there(f"{path}, line 1", what, column, column in header, "column", header)
-        if column in header:
-            about[what + "s"] = [columns[column][row] for row in first_rows]
+        for row, (document, value) in enumerate(zip(documents.tolist(), columns[name], strict=True)):
+            if value != columns[name][first := first_rows[document]]:
+                raise CorpusError(f"{path}, line {lines[row]}: {name!r} of document {titles[document]!r} is {value!r} here and "
+                                  f"{columns[name][first]!r} on line {lines[first]}; a document has one")
     counts = [count_of[text] for text in columns["count"]]
-    return corpus_by_name(path, stem_of(path, SUFFIXES), asked, documents, columns["word"], counts, len(titles), **about)
-
-
-def _check_one_each(path: Path, name: str, values, documents, titles: list[str], first_rows: list[int], lines: list[int]):
-    """Refuses a column of which a document has two values."""
-    for row, (document, value) in enumerate(zip(documents.tolist(), values, strict=True)):
-        first = first_rows[document]
-        if value != values[first]:
-            raise CorpusError(f"{path}, line {lines[row]}: {name!r} of document {titles[document]!r} is {value!r} here and "
-                              f"{values[first]!r} on line {lines[first]}; a document has one")
+    return counts_by_name(path, asked, columns["word"], documents=documents, counts=counts, n_documents=len(titles), **about)

@@ -12,6 +12,7 @@ from numbers import Real
 
 import numpy as np
 
+from workbench.data.drawing import check_whole
 from workbench.data.errors import DataError
 from workbench.errors import Named
 
@@ -69,23 +70,23 @@ def count_words(
         A text that is not a string, an option out of range, or no word left.
     """
     texts = _strings(texts)
-    if titles is not None:
-        titles = _as_many(titles, len(texts), "titles")
-    if labels is not None:
-        labels = _as_many(labels, len(texts), "labels")
-    _check_options(min_documents, max_share, max_words)
+    titles, labels = (None if values is None else tuple(map(str, values)) for values in (titles, labels))
+    check_whole("min_documents", min_documents, 1)
+    if not isinstance(max_share, Real) or not 0 < max_share <= 1:
+        raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
+    if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
+        raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
     vocabulary, table = _count(texts, stop_words, _compiled(token_pattern))
     keep = _kept_words(table, min_documents, max_share, max_words)
     table = table[:, keep]
     rows = np.repeat(np.arange(len(texts)), np.diff(table.indptr))
-    return about | ({} if titles is None else {"titles": titles}) | {
+    return about | {
         "documents": rows, "words": table.indices, "counts": table.data, "vocabulary": vocabulary[keep].tolist(),
-        "n_documents": len(texts), "labels": labels, "name": name,
+        "n_documents": len(texts), "titles": titles, "labels": labels, "name": name,
     }
 
 
 def _strings(texts) -> list[str]:
-    """The texts as a list, every one a string."""
     if isinstance(texts, str):
         raise DataError("texts must be a list of strings, one per document; a single string came")
     texts = list(texts)
@@ -100,26 +101,7 @@ def _strings(texts) -> list[str]:
     return texts
 
 
-def _as_many(values, n_documents: int, what: str) -> tuple[str, ...]:
-    """The values as strings, one per document."""
-    values = tuple(str(value) for value in values)
-    if len(values) != n_documents:
-        raise DataError(f"{what} must have one entry per text ({n_documents}); it has {len(values)}")
-    return values
-
-
-def _check_options(min_documents, max_share, max_words):
-    """Refuses pruning options out of range."""
-    if not isinstance(min_documents, (int, np.integer)) or min_documents < 1:
-        raise DataError.must_be("min_documents", "a whole number of at least 1", min_documents)
-    if not isinstance(max_share, Real) or not 0 < max_share <= 1:
-        raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
-    if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
-        raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
-
-
 def _compiled(token_pattern: str) -> re.Pattern:
-    """The pattern, checked."""
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError) as error:
@@ -156,13 +138,11 @@ def stop_list(stop_words) -> Iterable[str]:
     """The words to leave out."""
     if stop_words is None:
         return ()
-    if isinstance(stop_words, str):
-        if stop_words != "english":
-            raise DataError.must_be("stop_words", "'english', a list of words or None", stop_words)
+    if isinstance(stop_words, str) and stop_words == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return ENGLISH_STOP_WORDS | CONTRACTIONS
-    listed = list(stop_words) if isinstance(stop_words, Iterable) else [stop_words]
+    listed = list(stop_words) if isinstance(stop_words, Iterable) and not isinstance(stop_words, str) else [None]
     if not all(isinstance(word, str) for word in listed):
         raise DataError.must_be("stop_words", "'english', a list of words or None", stop_words)
     return listed

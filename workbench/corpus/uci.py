@@ -12,16 +12,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from workbench.corpus.companions import corpus_of, find_words, lines_beside
+from workbench.corpus.companions import with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared
+from workbench.corpus.formats import Asked, Prepared, stem_of
 from workbench.corpus.triples import Sizes, read_triples, triples_of
 from workbench.data.opening import read_bytes
 
 MEANING = "a UCI bag of words"
 SUFFIXES = ()
 HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?[ \t]*(\d+)[ \t]*\r?\n[ \t]*(\d+)[ \t]*\r?\n[ \t]*(\d+)[ \t]*(?:\r?\n|\Z)")
-FILE_NAME = re.compile(r"(?:docword\.)?(.+?)(?:\.txt)?(?:\.gz)?\Z")
 LAST_HEADER_LINE = 3
 
 
@@ -30,40 +29,20 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     return HEADER.match(start) is not None
 
 
-def read(path: Path, asked: Asked) -> Corpus:
-    """The corpus in a UCI file, plain or gzipped.
-
-    The vocabulary is ``vocab.NAME.txt`` beside ``docword.NAME.txt[.gz]`` unless another is asked for; without
-    one the words are ``w0, w1, …``. Rows of one document and word are added up.
-
-    Raises
-    ------
-    CorpusError
-        With the line: a header or a row that is not whole numbers, an id out of range. Without: fewer or more
-        rows than the header says, a vocabulary that does not fit, a file that cannot be read.
-    """
+def read(path: Path, asked: Asked) -> dict:
+    """The counts in a UCI file, plain or gzipped; rows of one document and word are added up."""
     data = read_bytes(path)
     header = HEADER.match(data)
     if not header:
-        raise CorpusError(
-            f"{path}, line {_first_wrong_header_line(data)}: a UCI bag of words begins with three lines of one whole number "
-            "each, documents, words and rows; this line is none of them"
-        )
+        lines = [*data.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
+        wrong = next((at for at, line in enumerate(lines, start=1) if not line.strip().isdigit()), LAST_HEADER_LINE)
+        raise CorpusError(f"{path}, line {wrong}: a UCI bag of words begins with three lines of one whole number each, "
+                          "documents, words and rows; this line is none of them")
     sizes = Sizes(*(int(number) for number in header.groups()), LAST_HEADER_LINE)
-    triples = read_triples(path, data, header.end(), sizes)
-    stem = FILE_NAME.match(path.name).group(1)
-    words = find_words(path, stem, asked.vocabulary, sizes.n_words)
-    return corpus_of(path, stem, asked, triples, sizes.n_documents, sizes.n_words, words)
+    return read_triples(path, stem_of(path, SUFFIXES), asked.vocabulary, data, header.end(), sizes)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     """The UCI file, with vocabulary, titles and labels beside it; authors and times have no place."""
-    files, lost = lines_beside(corpus, path, FILE_NAME.match(path.name).group(1), vocabulary)
-    header = f"{corpus.n_documents}\n{corpus.n_words}\n{corpus.n_pairs}\n"
-    return Prepared(files | {path: (header + triples_of(corpus)).encode()}, lost)
-
-
-def _first_wrong_header_line(data: bytes) -> int:
-    """Number of the first of the three header lines that is not one whole number."""
-    lines = [*data.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
-    return next((number for number, line in enumerate(lines, start=1) if not line.strip().isdigit()), LAST_HEADER_LINE)
+    content = f"{corpus.n_documents}\n{corpus.n_words}\n{corpus.n_pairs}\n{triples_of(corpus)}"
+    return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

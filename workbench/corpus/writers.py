@@ -20,7 +20,6 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike, format: str | None = N
 
     Parameters
     ----------
-    corpus : Corpus
     path : path
         Gzipped when the name ends in ``.gz``; replaced if it is there. The same corpus gives the same bytes.
     format : "uci", "lda-c", "mtx", "mallet", "csv", "jsonl" or "npz", default as the name says

@@ -22,12 +22,12 @@ def whole_numbers(values, what: str) -> np.ndarray:
     return values.astype(np.int64)
 
 
-def frozen(array, dtype, name: str) -> np.ndarray:
-    """A read-only contiguous copy of a one-dimensional array in the given integer type."""
+def frozen(array, dtype, name: str = "") -> np.ndarray:
+    """A read-only contiguous copy in the given type; with a name, of a one-dimensional array of whole numbers."""
     array = np.asarray(array)
     if array.dtype == dtype and not array.flags.writeable and array.flags.c_contiguous:
         return array
-    if array.ndim != 1 or array.dtype.kind not in "iu":
+    if name and (array.ndim != 1 or array.dtype.kind not in "iu"):
         array = whole_numbers(array, name)
     return sealed(np.array(array, dtype=dtype, order="C"))
 

@@ -35,6 +35,21 @@ def check_whole(what: Named | str, value, least: int) -> int:
     return int(value)
 
 
+def draw_share(n: int, fraction: float, seed: int, stream: int, what: str, none: bool = False) -> np.ndarray:
+    """(item,) bool: ``round(fraction * n)`` of n items, every choice equally likely.
+
+    Refuses arguments out of range, and a share that leaves none to train on, or none to hold out unless fraction 0 may
+    (``none``).
+    """
+    check_fraction(fraction)
+    check_seed(seed)
+    n_drawn = round(fraction * n)
+    if n_drawn == n or (n_drawn == 0 and not (none and fraction == 0)):
+        raise DataError(f"fraction {fraction:g} of {n} {what} is {n_drawn}; at least one to hold out and one to train on were "
+                        "wanted; ask for another fraction")
+    return draw_subsets(np.array([n]), np.array([n_drawn]), int(seed), stream)
+
+
 def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> np.ndarray:
     """(token,) bool: of each group of consecutive tokens (or documents), as many as wanted.
 

@@ -11,7 +11,6 @@ from workbench.data.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-BLOCK = 1 << 20
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -28,10 +27,7 @@ def bundled_folders(name: str) -> list[Path]:
 def read_bytes(path: Path) -> bytes:
     """All bytes of the file, unpacked when it is gzipped (known by its first two bytes, not by its name).
 
-    Raises
-    ------
-    DataError
-        The file is missing, unreadable or empty, or its gzip stream is damaged or ends early.
+    A file that is missing, unreadable or empty is refused, and a gzip stream that is damaged or ends early.
     """
     try:
         data = path.read_bytes()
@@ -43,9 +39,9 @@ def read_bytes(path: Path) -> bytes:
         try:
             data = gzip.decompress(data)
         except EOFError:
-            raise DataError(
-                f"{path}, line {_last_line(path)}: the compressed file ends early here; it is truncated, fetch it again"
-            ) from None
+            line = 1 + zlib.decompressobj(wbits=31).decompress(data).count(b"\n")
+            raise DataError(f"{path}, line {line}: the compressed file ends early here; it is truncated, fetch it "
+                            "again") from None
         except (OSError, zlib.error) as error:
             raise DataError(f"{path} is a damaged gzip file ({error}); fetch it again") from None
     if not data.removeprefix(BYTE_ORDER_MARK).strip():
@@ -65,13 +61,7 @@ def first_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """The file as text; UTF-8, with or without a byte order mark.
-
-    Raises
-    ------
-    DataError
-        As `read_bytes`; or a byte that is not UTF-8, with its line.
-    """
+    """The file as text; UTF-8, with or without a byte order mark. A byte that is not UTF-8 is refused with its line."""
     return decoded(read_bytes(path), path)
 
 
@@ -87,7 +77,7 @@ def decoded(data: bytes, path: Path) -> str:
         ) from None
 
 
-def read_lines(path: Path, wanted: int | None, what: str, mend: str) -> list[str]:
+def read_lines(path: Path, wanted: int | None, what: str, mend: str = "") -> list[str]:
     """One string a line: as many as wanted (None: as many as there are), none of them empty.
 
     ``what`` names the lines in an error ("words"), ``mend`` ends its sentence.
@@ -98,12 +88,3 @@ def read_lines(path: Path, wanted: int | None, what: str, mend: str) -> list[str
     if "" in lines:
         raise DataError(f"{path}, line {lines.index('') + 1}: the line is empty; one of {len(lines)} {what} was wanted")
     return lines
-
-
-def _last_line(path: Path) -> int:
-    """Number of the line where a truncated gzip stream breaks off."""
-    unpacker, line = zlib.decompressobj(wbits=31), 1
-    with open(path, "rb") as file:
-        while block := file.read(BLOCK):
-            line += unpacker.decompress(block).count(b"\n")
-    return line

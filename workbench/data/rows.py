@@ -1,4 +1,4 @@
-"""The rows of a CSV file with a header; columns separated by comma, semicolon or tab, whichever the header has most of."""
+"""The columns of a CSV file with a header; separated by comma, semicolon or tab, whichever the header has most of."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ SEPARATORS = ",;\t"
 LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise
 
 
-def read_rows(path: Path) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
-    """The header, the rows below it, all as long as the header, and the line of the file on which each ends.
+def read_columns(path: Path) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
+    """The header, a tuple of values for each column, and the line of the file on which each row below the header ends.
 
-    Raises
-    ------
-    DataError
-        With the line: a row of another length than the header, quotes that do not close, what is not UTF-8.
+    A row of another length than the header, quotes that do not close and what is not UTF-8 are refused, with the line.
     """
     content = read_text(path)
     first = content.lstrip().split("\n", 1)[0]
@@ -37,10 +34,9 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
     finally:
         csv.field_size_limit(limit)
     header = [column.strip() for column in rows[0]]
-    wrong = next((at for at, n_columns in enumerate(map(len, rows)) if n_columns != len(header)), None)
-    if wrong is not None:
+    if wrong := [at for at, row in enumerate(rows) if len(row) != len(header)]:
         raise DataError(
-            f"{path}, line {lines[wrong]}: {len(header)} columns were wanted and {len(rows[wrong])} came; "
+            f"{path}, line {lines[wrong[0]]}: {len(header)} columns were wanted and {len(rows[wrong[0]])} came; "
             f"put double quotes around a text that contains {separator!r}"
         )
-    return header, rows[1:], lines[1:]
+    return header, list(zip(*rows[1:], strict=True)) or [()] * len(header), lines[1:]

@@ -51,12 +51,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def put_files(files: dict[Path, bytes]) -> list[Path]:
     """Writes every file under a temporary name and renames them in order; gzipped where the name ends in ``.gz``.
 
-    The same contents give the same bytes: no time is written into a gzip file.
-
-    Raises
-    ------
-    DataError
-        When a place cannot be written; nothing is left half-written.
+    The same contents give the same bytes: no time is written into a gzip file. A place that cannot be written is a DataError,
+    and nothing is left half-written.
     """
     partials = {}
     try:
@@ -81,13 +77,7 @@ class SavedByHash:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The data in a file that `save` wrote.
-
-        Raises
-        ------
-        DataError
-            No such file, a damaged one, or one that holds something else.
-        """
+        """The data in a file that `save` wrote; a missing or damaged file, or one that holds something else, is a DataError."""
         return load_data(path, cls)
 
     def save(self, folder: str | Path) -> Path:
@@ -114,10 +104,7 @@ class SavedByHash:
 def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
     """The data in a file that `SavedByHash.save` wrote, of one of these types; ``mend`` ends the sentence about a wrong file.
 
-    Raises
-    ------
-    DataError
-        No such file, a damaged one, or one that holds something else than its name or the caller says.
+    A missing or damaged file, or one that holds something else than its name or the caller says, is a DataError.
     """
     path = Path(path)
     try:

@@ -35,10 +35,7 @@ def table_of_columns(
         The column that says how often each row stands.
     where(row) : what a sentence about a value calls its row
 
-    Raises
-    ------
-    DataError
-        No row, columns of several lengths, a value that is no known level, a field without a known value.
+    No row, columns of several lengths, a value that is no known level, a field without a known value are a DataError.
     """
     columns = {str(name): values.tolist() if hasattr(values, "tolist") else list(values) for name, values in columns.items()}
     fields = tuple(name for name in columns if name != multiplicity) if fields is None else tuple(fields)
@@ -90,9 +87,8 @@ def _numbered(
     field: str, values: list, names: list[str] | None, missing: Sequence[str], where: Callable[[int], str]
 ) -> tuple[list[int], tuple[str, ...]]:
     """The number of each value's level, and the names of the levels."""
-    wrong = next((row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set)), None)
-    if wrong is not None:
-        raise DataError(f"{where(wrong)}: {field!r} must hold text, numbers or None; it holds {values[wrong]!r}")
+    if wrong := [row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set)]:
+        raise DataError(f"{where(wrong[0])}: {field!r} must hold text, numbers or None; it holds {values[wrong[0]]!r}")
     name_of = {value: level_name(value) for value in dict.fromkeys(values)}
     name_of = {value: None if name in missing else name for value, name in name_of.items()}
     occurring = {name for name in name_of.values() if name is not None}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.data.errors import DataError
 from workbench.data.opening import data_folders, read_bytes
-from workbench.data.rows import read_rows
+from workbench.data.rows import read_columns
 from workbench.records.columns import refuse_repeated
 from workbench.records.records import Records
 
@@ -26,12 +26,7 @@ def load_records(name_or_path: str | os.PathLike, **options) -> Records:
     """The published records of that name, or those in a file; see `read_records` for the options of a file.
 
     Names are those of `PUBLISHED`; ``NAME.csv`` is looked for in the folders of WORKBENCH_DATA and their folder ``records``.
-
-    Raises
-    ------
-    DataError
-        Neither a name nor a file, a name whose file is missing or is another, an option with a name, or whatever is wrong
-        with the file.
+    Neither a name nor a file, a name whose file is missing or is another, and an option with a name are refused.
     """
     if name_or_path not in PUBLISHED:
         if not Path(name_or_path).exists() and Path(name_or_path).name == str(name_or_path):
@@ -72,11 +67,8 @@ def read_records(
         The column that says how often each row stands.
     name : str, default from the file's name
 
-    Raises
-    ------
-    DataError
-        One sentence with the file and, of CSV, the line: rows of several lengths, a field that stands twice or is not there, a
-        value that is no known level, what is not UTF-8, no record at all.
+    Rows of several lengths, a field that stands twice or is not there, a value that is no known level, what is not UTF-8 and
+    no record at all are a DataError, with the file and, of CSV, the line.
     """
     path = Path(path)
     name = name or path.name.removesuffix(".gz").rpartition(".")[0] or path.name
@@ -84,9 +76,9 @@ def read_records(
     try:
         if path.suffix.lower() in PARQUET:
             return Records.from_pandas(_parquet(path), **options)
-        header, rows, lines = read_rows(path)
+        header, columns, lines = read_columns(path)
         refuse_repeated(header, "field", "the header")
-        columns = dict(zip(header, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(header, ())
+        columns = dict(zip(header, columns, strict=True))
         return Records.from_columns(columns, where=lambda row: f"{path}, line {lines[row]}", **options)
     except DataError as error:
         raise error if str(error).startswith((f"{path}", "there is no file")) else DataError(f"{path}: {error}") from None

@@ -25,7 +25,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records(SavedByHash):
-    """Records of categorical fields, checked once and never changed.
+    """Records of categorical fields, checked once and never changed; arrays that do not fit together are a DataError.
 
     Parameters
     ----------
@@ -39,11 +39,6 @@ class Records(SavedByHash):
         The names of each field's levels; those that occur nowhere keep their number.
     name : str
         What pages and file names call them.
-
-    Raises
-    ------
-    DataError
-        When the arrays do not fit together.
     """
 
     values: np.ndarray
@@ -63,9 +58,7 @@ class Records(SavedByHash):
         if values.ndim != 2 or not all(values.shape) or values.dtype.kind not in "iu":
             raise DataError("values must be whole numbers, (record, field), with at least one record and one field; got the "
                             f"shape {values.shape} of type {values.dtype}")
-        if values.dtype != np.int32 or values.flags.writeable or not values.flags.c_contiguous:
-            values = sealed(np.array(values, np.int32, order="C"))
-        fix(self, "values", values)
+        fix(self, "values", frozen(values, np.int32))
         fix(self, "multiplicities", frozen(self.multiplicities, np.int64, "multiplicities"))
         self._check()
 
@@ -110,13 +103,7 @@ class Records(SavedByHash):
         return cls.from_columns(columns, name, levels=categories | dict(levels or {}), **options)
 
     def of_fields(self, fields: Sequence[str]) -> Records:
-        """The records with these fields alone, in the order given; those that have become equal are merged.
-
-        Raises
-        ------
-        DataError
-            A field that there is not.
-        """
+        """The records with these fields alone, in the order given; those that have become equal are merged."""
         if unknown := next((field for field in fields if field not in self.fields), None):
             raise DataError(f"{self.name!r} has no field {unknown!r}; there are {', '.join(map(repr, self.fields))}")
         at = [self.fields.index(field) for field in fields]

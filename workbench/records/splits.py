@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.data.drawing import check_fraction, check_seed, draw_subsets
+from workbench.data.drawing import draw_share
 from workbench.data.errors import DataError
 from workbench.records.columns import MISSING, merged
 from workbench.records.records import Records
@@ -16,27 +16,15 @@ def hold_out_cells(records: Records, fraction: float = 0.1, seed: int = 0) -> tu
     """Training and test records: known cells drawn without replacement, every subset of that size equally likely.
 
     Record r of one is record r of the other: training has its cells but for the held-out ones, the test set has these alone,
-    all others missing. Equal records of which other cells are held out stand apart. With ``fraction=0`` the test records have
-    no known cell.
-
-    Parameters
-    ----------
-    records : Records
-    fraction : float in [0, 1), default 0.1
-        Share of the known cells, equal records counted as often as they came.
-    seed : int, at least 0
-        Equal seeds give equal splits everywhere.
-
-    Raises
-    ------
-    DataError
-        An argument out of range, or a split that would leave no test or no training cell.
+    all others missing. Equal records of which other cells are held out stand apart. ``fraction`` is the share of the known
+    cells, equal records counted as often as they came; with 0 the test records have no known cell. Equal seeds give equal
+    splits everywhere. An argument out of range, or a split that would leave no test or no training cell, is a DataError.
     """
-    n_test = _checked_size(records, fraction, seed, records.n_items, "known cells")
+    drawn = draw_share(records.n_items, fraction, seed, CELLS, f"known cells of {records.name!r}", none=True)
     values = np.repeat(records.values, records.multiplicities, axis=0)
     known = values != MISSING
     held_out = np.zeros_like(known)
-    held_out[known] = draw_subsets(np.array([records.n_items]), np.array([n_test]), int(seed), CELLS)
+    held_out[known] = drawn
     both = np.hstack([np.where(held_out, MISSING, values), np.where(held_out, values, MISSING)])
     both, multiplicities = merged(both, np.ones(len(both), np.int64))
     train, test = np.hsplit(both, 2)
@@ -47,24 +35,10 @@ def hold_out_records(records: Records, fraction: float = 0.1, seed: int = 0) -> 
     """Training and unseen records: every choice of ``round(fraction * n_records)`` equally likely.
 
     Equal records are drawn one by one, so that some may be for training and some unseen; both parts keep all fields and levels.
-
-    Parameters
-    ----------
-    records : Records
-    fraction : float in [0, 1), default 0.1
-        Share of the records to hold out.
-    seed : int, at least 0
-        Equal seeds give equal splits everywhere; independent of the cells that `hold_out_cells` draws.
-
-    Raises
-    ------
-    DataError
-        An argument out of range, or a split that would leave one part without records or without known cells.
+    Equal seeds give equal splits everywhere, independent of the cells that `hold_out_cells` draws. An argument out of range, or
+    a part without records or without known cells, is a DataError.
     """
-    n_unseen = _checked_size(records, fraction, seed, records.n_records, "records")
-    if n_unseen == 0:
-        raise DataError("fraction 0 holds out no record; ask for a larger one, or leave the split out")
-    chosen = draw_subsets(np.array([records.n_records]), np.array([n_unseen]), int(seed), RECORDS)
+    chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
     unseen = np.bincount(distinct[chosen], minlength=records.n_distinct)
     counts = records.multiplicities - unseen, unseen
@@ -81,27 +55,12 @@ def prepare_records(
 ) -> tuple[Records, Records | None, dict | None]:
     """Training records, test records (None where nothing is held out) and the record of the split.
 
-    The other arguments are those of `workbench.corpus.prepare`, which records do not have: they stay at their defaults.
-
-    Raises
-    ------
-    DataError
+    The other arguments are those of `workbench.corpus.prepare`, which records do not have: others than the defaults are
+    refused.
     """
-    own = {"top_words": top_words, "singletons": singletons, "per": per, "rows": rows}
-    usual = {"top_words": None, "singletons": "keep", "per": "corpus", "rows": None}
-    if idle := next((name for name in own if own[name] != usual[name]), None):
+    own = {"top_words": (top_words, None), "singletons": (singletons, "keep"), "per": (per, "corpus"), "rows": (rows, None)}
+    if idle := next((name for name, (value, default) in own.items() if value != default), None):
         raise DataError(f"records have no words or documents, so {idle} would be without effect; leave it out")
     if not holdout:
         return records, None, None
     return *hold_out_cells(records, holdout, seed), {"fraction": holdout, "seed": seed, "per": per}
-
-
-def _checked_size(records: Records, fraction: float, seed: int, n: int, what: str) -> int:
-    """How many are held out, refused where that leaves none on one side."""
-    check_fraction(fraction)
-    check_seed(seed)
-    n_test = round(fraction * n)
-    if (n_test == 0 and fraction > 0) or n_test == n:
-        raise DataError(f"fraction {fraction:g} of {n} {what} of {records.name!r} is {n_test}; at least one to hold out and "
-                        "one to train on were wanted; ask for another fraction")
-    return n_test
