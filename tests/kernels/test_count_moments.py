@@ -3,7 +3,7 @@
 import hdp_twins as twin
 import numpy as np
 import pytest
-from engines.starts import padded_rows
+from engines.lda.starts import padded_rows
 from scipy.special import gammaln, polygamma, psi
 from toys import called, random_gamma, simulated
 

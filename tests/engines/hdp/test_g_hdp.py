@@ -1,4 +1,4 @@
-"""The direct assignment sampler against exact posteriors, its prior and its twin; more in tests/kernels/test_hdp_gibbs.py."""
+"""The direct assignment sampler against exact posteriors, its prior and its twin; more in tests/kernels/hdp/test_gibbs.py."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import twins
-from engines.starts import assert_same_counts, cvb_state
+from engines.lda.starts import assert_same_counts, cvb_state
 from toys import CORPORA, random_gamma, simulated, toy_a
 
 from workbench.engines import get_engine

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import twins
-from engines.starts import cvb_hybrid_state, uniforms_of
+from engines.lda.starts import cvb_hybrid_state, uniforms_of
 from toys import doubled, every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import twins
-from engines.starts import assert_same_counts, cgs_state, hybrid_state, uniforms_of
+from engines.lda.starts import assert_same_counts, cgs_state, hybrid_state, uniforms_of
 from toys import every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import twins
-from engines.starts import cvb_state
+from engines.lda.starts import cvb_state
 from same_bits import same_bits
 from scipy.special import gammaln
 from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a

@@ -1,9 +1,9 @@
-"""Collapsed Gibbs sampling against its twin, exact enumeration and published values; more in tests/kernels/test_gibbs.py."""
+"""Collapsed Gibbs sampling against its twin, enumeration and published values; more in tests/kernels/lda/test_gibbs.py."""
 
 import numpy as np
 import pytest
 import twins
-from engines.starts import cgs_state, uniforms_of
+from engines.lda.starts import cgs_state, uniforms_of
 from toys import CORPORA, corpus_of, doubled, every_pair, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines import get_engine

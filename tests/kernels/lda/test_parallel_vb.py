@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import twins
-from engines.starts import padded_rows
+from engines.lda.starts import padded_rows
 from scipy.special import logsumexp, psi
 from toys import CORPORA, simulated
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.network_states import NETWORKS, level_rows, odd_corpus, paths_in, places_of_paths, rows_of_state
+from engines.networks.states import NETWORKS, level_rows, odd_corpus, paths_in, places_of_paths, rows_of_state
 from scipy.special import logsumexp, xlogy
 from toys import CORPORA, every_pair, simulated
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.network_states import paths_in, places_of_paths
+from engines.networks.states import paths_in, places_of_paths
 from toys import CORPORA, corpus_of, every_pair, simulated
 
 from workbench.corpus import Corpus
@@ -83,7 +83,7 @@ def chain(network, corpus, n_sweeps, seed=0, options=PLAIN):
 
 
 def test_the_toys_of_the_twins_are_those_of_the_reference_values():
-    printed = json.loads((Path(__file__).parents[1] / "oracles" / "networks.json").read_text())
+    printed = json.loads((Path(__file__).parents[2] / "oracles" / "networks.json").read_text())
     for name, toy in {"mix_atm": "author-topic", "mix_pam": "pachinko", "mix_hpam1": "hpam1"}.items():
         exact, wanted = twins.exact(*TOYS[toy]), printed[name]["exact"]
         assert exact.log_evidence == pytest.approx(wanted["log_evidence"], abs=1e-9)

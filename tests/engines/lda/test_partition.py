@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import twins
-from engines.starts import assert_same_bits, cgs_state, cvb_state, uniforms_of
+from engines.lda.starts import assert_same_bits, cgs_state, cvb_state, uniforms_of
 from toys import CORPORA, every_pair, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
 import workbench as wb

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import hdp_twins as twin
 import numpy as np
 import pytest
-from engines.starts import cvb_state, padded_rows
+from engines.lda.starts import cvb_state, padded_rows
 from scipy.integrate import quad
 from scipy.stats import beta as beta_distribution
 from toys import CORPORA, corpus_of, every_pair, random_gamma, simulated

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import twins
-from engines.starts import padded_rows
+from engines.lda.starts import padded_rows
 
 from workbench.corpus import Corpus
 from workbench.kernels.lda.word_counts import count_words

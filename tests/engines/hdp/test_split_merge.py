@@ -5,7 +5,7 @@ from collections import Counter
 import hdp_twins as twin
 import numpy as np
 import pytest
-from engines.starts import assert_same_bits
+from engines.lda.starts import assert_same_bits
 from hdp_twins import chosen_hdp, hdp_of
 from toys import corpus_of, random_gamma, simulated
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import twins
-from engines.starts import padded_rows, svb_state
+from engines.lda.starts import padded_rows, svb_state
 from toys import CORPORA, corpus_of, random_gamma, simulated, toy_a
 
 from workbench.engines import get_engine

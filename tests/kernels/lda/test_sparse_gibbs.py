@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import twins
-from kernels.test_gibbs import arrays_of, batch_means, quantities, uniforms_of
+from kernels.lda.test_gibbs import arrays_of, batch_means, quantities, uniforms_of
 from toys import CORPORA, corpus_of, random_topics, simulated, toy_a, toy_three_topics
 
 import workbench as wb

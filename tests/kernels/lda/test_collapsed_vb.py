@@ -1,9 +1,9 @@
-"""The collapsed variational update of one pair against its twin; whole sweeps are in tests/engines/test_cvb.py."""
+"""The collapsed variational update of one pair against its twin; whole sweeps are in tests/engines/lda/test_cvb.py."""
 
 import numpy as np
 import pytest
 import twins
-from engines.starts import cvb_state, padded_rows
+from engines.lda.starts import cvb_state, padded_rows
 from toys import random_gamma, random_topics, simulated
 
 from workbench.corpus import Corpus

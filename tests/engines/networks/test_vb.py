@@ -7,7 +7,7 @@ from pathlib import Path
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.network_states import NETWORKS, level_rows, odd_corpus, rows_of_state
+from engines.networks.states import NETWORKS, level_rows, odd_corpus, rows_of_state
 from scipy.special import gammaln, psi, xlogy
 from toys import simulated
 
@@ -33,7 +33,7 @@ ONE_PASS = make_options(ENGINE, {"n_inner": 1, "learn_after": 3, "learn_every": 
 @pytest.fixture(scope="session")
 def printed() -> dict:
     """Exact values of networks; see tests/oracles."""
-    return json.loads((Path(__file__).parents[1] / "oracles" / "networks.json").read_text())
+    return json.loads((Path(__file__).parents[2] / "oracles" / "networks.json").read_text())
 
 
 def steps(engine, corpus, network, state, n, options=ONE_PASS, first=1, n_threads=1):

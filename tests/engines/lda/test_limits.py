@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from engines.starts import assert_same_bits
+from engines.lda.starts import assert_same_bits
 from toys import CORPORA, doubled
 
 from workbench.engines import get_engine

@@ -5,7 +5,7 @@ from dataclasses import replace
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.network_states import NETWORKS, level_rows, odd_corpus, places_of_paths
+from engines.networks.states import NETWORKS, level_rows, odd_corpus, places_of_paths
 from scipy.special import xlogy
 from toys import CORPORA, every_pair, simulated
 

@@ -1,9 +1,9 @@
-"""Pieces of the variational kernels against their twins; whole sweeps are in tests/engines/test_svb.py."""
+"""Pieces of the variational kernels against their twins; whole sweeps are in tests/engines/lda/test_svb.py."""
 
 import numpy as np
 import pytest
 import twins
-from engines.starts import padded_rows
+from engines.lda.starts import padded_rows
 from scipy.special import logsumexp, psi
 from toys import random_gamma, random_topics, simulated
 

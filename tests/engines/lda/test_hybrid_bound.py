@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import twins
-from engines.starts import cgs_state, cvb_hybrid_state, hybrid_state
+from engines.lda.starts import cgs_state, cvb_hybrid_state, hybrid_state
 from scipy.special import logsumexp
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import twins
-from engines.starts import assert_same_counts, svb_state
+from engines.lda.starts import assert_same_counts, svb_state
 from toys import CORPORA, corpus_of, doubled, random_gamma, simulated, toy_a
 
 from workbench.engines import get_engine
