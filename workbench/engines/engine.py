@@ -4,8 +4,6 @@ A state holds exactly what the next step needs; a checkpoint is a state. `step` 
 the state that it was given. Randomness comes in as an argument, the context; an engine keeps none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The last value of a measure against the number of topics, to choose that number by."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

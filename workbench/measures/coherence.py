@@ -1,7 +1,5 @@
 """Coherence of topics: how often their top words share documents (u_mass, NPMI, c_v)."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array

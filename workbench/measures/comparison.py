@@ -1,7 +1,5 @@
 """Runs side by side as small tables: final numbers, means over seeds, paired differences, time to a perplexity."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from difflib import get_close_matches
 

@@ -1,7 +1,5 @@
 """Curves of a measure over iterations or time, averaged over the seeds of each label."""
 
-from __future__ import annotations
-
 from functools import reduce
 from typing import NamedTuple
 

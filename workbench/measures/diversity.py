@@ -1,7 +1,5 @@
 """Diversity of topics: the share of distinct words among their top words."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 

@@ -1,7 +1,5 @@
 """Documents and topics: the most representative documents of a topic, and the topics of each word of a document."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np

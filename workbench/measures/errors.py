@@ -1,7 +1,5 @@
 """Standard errors of held-out perplexities: of the randomness of inference, and of the sample of documents."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Standard errors and intervals: Student's over repetitions, batch means of a chain, resampled documents."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import stdtrit
 

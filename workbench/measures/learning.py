@@ -1,7 +1,5 @@
 """What a run learns: its hyperparameters, and the log of the splits and merges that it tried."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lineage of runs: which run began from the counts of which."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from workbench.measures.selection import each_run, grouped, spec_of

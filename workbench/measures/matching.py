@@ -1,7 +1,5 @@
 """Matching of the topics of two runs: distances, the best assignment, and the tokens that two topics share."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from scipy.optimize import linear_sum_assignment

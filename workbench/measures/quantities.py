@@ -1,7 +1,5 @@
 """Quantities of each iteration, as recorded or derived: steps, bound and log likelihood per token, numbers of topics."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 

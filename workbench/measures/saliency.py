@@ -1,7 +1,5 @@
 """Words that distinguish topics: distinctiveness and saliency."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from scipy.special import rel_entr

@@ -1,7 +1,5 @@
 """Selects runs from Datasets of several, and labels each by the settings in which they differ."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Iterable
 from itertools import chain

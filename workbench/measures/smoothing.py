@@ -1,7 +1,5 @@
 """Exponential smoothing of curves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """A map of topics: points of a plane, near where their words are similar."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from scipy.linalg import orthogonal_procrustes

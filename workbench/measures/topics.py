@@ -1,7 +1,5 @@
 """Top words and sizes of the topics of a run."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np

@@ -3,8 +3,6 @@
 These become the attributes of a run's Dataset, the labels of axes, the tooltips and the docs.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

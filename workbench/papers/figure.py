@@ -1,7 +1,5 @@
 """A figure of a paper as one record: what is run for it, what the paper found and claims, and what its caption needs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

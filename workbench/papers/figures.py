@@ -1,7 +1,5 @@
 """The figures of the papers that can be made again: one table of what is run, and of what the paper says of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from difflib import get_close_matches
 

@@ -1,7 +1,5 @@
 """The numbers of the runs of a figure: of each run, and means over seeds."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

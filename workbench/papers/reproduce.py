@@ -1,7 +1,5 @@
 """A figure made again: its runs in the store, the figure with its data, and verdicts on what the paper claims."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

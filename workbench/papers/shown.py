@@ -1,7 +1,5 @@
 """How figures of the papers are drawn, with the data behind each and what its caption states of numbers and settings."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

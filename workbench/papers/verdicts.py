@@ -1,7 +1,5 @@
 """Does what a paper says hold in our runs? The numbers, and a verdict that takes their standard error into account."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Settings of runs, definitions of measures and remarks, as text for captions and reports."""
 
-from __future__ import annotations
-
 import json
 
 from workbench.corpus.experiments import IN_WORDS, rows_in_words

@@ -1,7 +1,5 @@
 """The command lines that make a set of runs again."""
 
-from __future__ import annotations
-
 import re
 import shlex
 

@@ -4,8 +4,6 @@ Figures are made without pyplot, so nothing is left behind in a server; a lock k
 because matplotlib's settings belong to the whole process.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import re

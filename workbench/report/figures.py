@@ -1,7 +1,5 @@
 """Every figure of a set of runs as files: SVG, PDF, PNG, a caption and the data behind it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

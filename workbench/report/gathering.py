@@ -1,7 +1,5 @@
 """The Dataset of each run that is to be reported, with the corpora that its store has."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import suppress

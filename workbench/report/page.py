@@ -1,7 +1,5 @@
 """One page about a set of runs: self-contained, without scripts, readable in light, dark and on paper."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The numbers of a report as text: rounded, with standard errors, a dash where there is none."""
 
-from __future__ import annotations
-
 import json
 import math
 from itertools import chain

@@ -1,7 +1,5 @@
 """Data by name or path, of the type that a model believes in."""
 
-from __future__ import annotations
-
 from workbench.corpus import Corpus, load_corpus
 from workbench.records import Records, load_records
 

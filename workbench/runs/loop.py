@@ -4,8 +4,6 @@ Everything that a run needs to go on is its `Position`. A run that is resumed fr
 the run that was never interrupted: randomness is a function of seed and iteration.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Progress bars with the time left, for terminal and notebook."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 

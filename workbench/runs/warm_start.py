@@ -1,7 +1,5 @@
 """Warm starts: the counts of a run that another one begins from, and the record of where they came from."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

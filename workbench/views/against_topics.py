@@ -1,7 +1,5 @@
 """Runs with different numbers of topics: what each number is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

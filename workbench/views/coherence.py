@@ -1,7 +1,5 @@
 """Coherence or another number of each topic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs compared: held-out perplexity of the state and of the running average, against a clock."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Paired differences with their intervals, a line for each label: a forest plot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

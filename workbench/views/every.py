@@ -1,7 +1,5 @@
 """The one list of views: what figures, reports, the Topics page and notebooks offer of runs, by what these have."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Topics of one run beside those of another: ribbons as thick as the tokens that two topics share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple

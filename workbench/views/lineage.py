@@ -1,7 +1,5 @@
 """Which run began from which, as a tree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workbench.measures import each_run, lineage, spec_of

@@ -1,7 +1,5 @@
 """A topic model drawn as a network of mixture levels: an ellipse a level, an arrow a variable."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

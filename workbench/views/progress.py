@@ -1,7 +1,5 @@
 """Curves of what inference records: bound, log joint or objective, learnt priors, numbers and sizes of topics, all else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np

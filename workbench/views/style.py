@@ -7,8 +7,6 @@ with a dash and dots. Whatever else is compared gets the colours that are left, 
 cycles of colours, lines and markers whose lengths differ, so that looks repeat only after many labels.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import count

@@ -1,7 +1,5 @@
 """A table of numbers as a picture, each with another below it that it is to be held against."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from workbench.views.elements import bare_panel, element, text_labels

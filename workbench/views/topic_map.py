@@ -1,7 +1,5 @@
 """The map of topics: circles that lie near each other where words are alike, and the list of what they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is in the topics of one run: their words with probabilities, and their sizes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

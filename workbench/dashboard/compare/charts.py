@@ -1,7 +1,5 @@
 """What the live figure can show: axes, measures, and the charts that gather them."""
 
-from __future__ import annotations
-
 from workbench.measures import DERIVED
 from workbench.models import VARIABLES
 

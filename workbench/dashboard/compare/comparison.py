@@ -1,7 +1,5 @@
 """The comparison card: a row for each engine and its options, with errors, and a picture of the differences."""
 
-from __future__ import annotations
-
 import time
 from functools import lru_cache, partial
 from html import escape

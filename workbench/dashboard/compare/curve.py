@@ -4,8 +4,6 @@ Every glyph, legend item and tooltip is made before the page is sent: adding one
 only data, names of columns, visibility and labels change, and a tick streams nothing but new rows.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import NamedTuple

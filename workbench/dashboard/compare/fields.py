@@ -3,8 +3,6 @@
 Engines that mean the same by the name of an option share a field.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from functools import lru_cache

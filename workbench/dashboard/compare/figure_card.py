@@ -1,7 +1,5 @@
 """The card of the figure: what is drawn of which runs, what that means, and its files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The files of the Compare page, as bytes: the figure that is drawn, the numbers behind it, the report, whole runs."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 import zipfile

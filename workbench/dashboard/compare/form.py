@@ -1,7 +1,5 @@
 """The fields of the form, drawn by one part of the page: a Bokeh widget of each made every page three times as heavy."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The lines of the figure: one a run, or the mean of the runs that differ in seed and split alone."""
 
-from __future__ import annotations
-
 from functools import reduce
 from typing import NamedTuple
 

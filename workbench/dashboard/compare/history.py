@@ -1,7 +1,5 @@
 """The splits and merges that a run tried, and which run began from which."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache, partial
 from html import escape

@@ -1,7 +1,5 @@
 """Mistakes in the values of the form, each by its field; found by the constructors that the command line uses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Compare page: a form for runs beside the live figure, the table of every run of the store, and what compares them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from html import escape

@@ -4,8 +4,6 @@ It only holds values; they are checked by the constructors that the command line
 sentences about mistakes are the same everywhere. A sentence about a field stands under that field.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 
 import panel as pn

@@ -3,8 +3,6 @@
 The points are moves that were kept, priors of topics, and where a perplexity is reached.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The runs that the form describes: how many they are, about how long they will take, and their start."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterable, Iterator

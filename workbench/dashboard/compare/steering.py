@@ -1,7 +1,5 @@
 """The buttons that act on the chosen runs: pause, resume, stop, remove."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import panel as pn

@@ -4,8 +4,6 @@ The browser finds, sorts and groups them (`finding.js`), updates the cells in pl
 (`table.js`); it takes every value as text. After the first look only rows that have changed are sent.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from functools import partial

@@ -3,8 +3,6 @@
 A field is no widget: all of them are drawn by one part of the page, see `workbench.dashboard.compare.form`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

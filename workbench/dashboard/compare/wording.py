@@ -1,7 +1,5 @@
 """What fields are called, and sentences about settings worded for the page, which has fields where others have names."""
 
-from __future__ import annotations
-
 from workbench.dashboard.shared.background import sentence_of
 from workbench.errors import ALONE, Got, Named
 

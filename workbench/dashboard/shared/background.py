@@ -1,7 +1,5 @@
 """Work that takes a while, done in threads, so that no page freezes meanwhile; of some only the latest request matters."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Buttons that download files, which are made at the click, in a thread, and sent on the page's own connection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import panel as pn

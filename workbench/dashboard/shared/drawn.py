@@ -1,7 +1,5 @@
 """Components that the browser draws: their JavaScript and their style sheets."""
 
-from __future__ import annotations
-
 import panel as pn
 
 from workbench.dashboard.shared.shell import SCRIPTS, STYLE

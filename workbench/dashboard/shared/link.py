@@ -4,8 +4,6 @@ Anybody can write an address, so every value is checked when it is read, and one
 values are left out of the address.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The card for notes and tags of the chosen runs: a note of one run, tags of one or many."""
 
-from __future__ import annotations
-
 import panel as pn
 import param
 

@@ -1,7 +1,5 @@
 """`workbench serve`: the pages on a server of this machine."""
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path

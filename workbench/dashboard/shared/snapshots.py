@@ -1,7 +1,5 @@
 """The counts of a run at its last snapshot, read from disk once for every session of the process."""
 
-from __future__ import annotations
-
 import colorsys
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Documents under topics: a list of them, and of one its words in the colours of their topics and its topics as bars."""
 
-from __future__ import annotations
-
 import numpy as np
 import param
 import xarray as xr

@@ -1,7 +1,5 @@
 """What a visitor of the Topics page downloads: its figures for paper, and the numbers behind them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

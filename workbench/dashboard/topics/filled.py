@@ -1,7 +1,5 @@
 """A component that shows what is found in the background, and in which one topic can be chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

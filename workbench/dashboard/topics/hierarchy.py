@@ -1,7 +1,5 @@
 """The network of a run: its picture, and what the rows of its levels draw, down to the topics that they lead to."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which topics of another run are the same: the best assignment, and the tokens that flow from one to the other."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The map of the topics, their list, and the words of the one that is chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Topics page: what the topics of one run are about, and what else has to do with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from html import escape

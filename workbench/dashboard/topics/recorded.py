@@ -1,7 +1,5 @@
 """What a run recorded that no other card shows: of a run without topics all of it, one figure at a time."""
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 from html import escape
 from pathlib import Path

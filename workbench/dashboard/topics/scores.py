@@ -1,7 +1,5 @@
 """Coherence and diversity of the topics, in a table."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import xarray as xr

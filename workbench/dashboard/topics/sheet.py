@@ -1,7 +1,5 @@
 """A table of numbers that the browser sorts."""
 
-from __future__ import annotations
-
 import math
 
 import param

@@ -1,7 +1,5 @@
 """How large the topics of a run were over its iterations."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

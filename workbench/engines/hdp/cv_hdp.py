@@ -15,8 +15,6 @@ iteration leaves it: a pass over the pairs, then one round over the hyperparamet
 q(gamma) in it, expectations by improved second order: not a guaranteed bound, nor sure to rise.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple

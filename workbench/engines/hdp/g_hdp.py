@@ -16,8 +16,6 @@ C has pi integrated out and therefore stands before D: drawn after it, it would 
 A topic keeps its number as long as it has a token; the number of one that is gone goes to the next new topic.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

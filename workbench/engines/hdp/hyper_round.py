@@ -4,8 +4,6 @@ Teh, Kurihara & Welling (2008), eq. 8, 11 and 12; `hdp.posteriors` has the momen
 `cv-hdp`; P0 (document, topic) is the probability that a document has no token in a topic.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import psi
 

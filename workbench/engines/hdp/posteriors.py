@@ -8,8 +8,6 @@ their weights are numbered by topic::
     E[pi_k]     = E[v_k] prod over the sticks before k of (1 - E[v])
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import betaln, gammaln, psi
 

@@ -9,8 +9,6 @@ Where there are many topics, sweeps go word after word once that is cheaper (see
 the corpus are drawn side by side, and n_k is a little late (see `partition`).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

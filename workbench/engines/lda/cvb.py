@@ -15,8 +15,6 @@ the collapsed model, its expectations over counts by improved second order (Teh,
 nearer to what the updates look for, and comparable with the bound of `cv-hdp`, but no guaranteed bound.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ stands for them is kept from update to update, since new arrays cost more than m
 where it is asked for.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ theta (document, topic) float64 has the same bits for any number of threads. The
 phi_wk = (beta + n_wk) / (W beta + n_k).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

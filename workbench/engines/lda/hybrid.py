@@ -13,8 +13,6 @@ bit. In between the chain is not exactly the posterior's: its variational part i
 tokens, and the pairs of `cvb` and `cvb0`, are visited by blocks (see `partition`).
 """
 
-from __future__ import annotations
-
 import math
 from collections import namedtuple
 from dataclasses import dataclass

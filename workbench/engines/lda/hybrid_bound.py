@@ -11,8 +11,6 @@ threshold (the largest count that is sampled), the state of a hybrid and that en
 the state. With `cvb-cgs` and `cvb0-cgs` B is a valid bound too, but not what their updates raise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import pairwise

@@ -12,8 +12,6 @@ the priors are learnt from is the engine's (`Counts`)::
 What is maximised is then the bound of the engine, or the joint of its sample (Monte-Carlo EM).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import NamedTuple

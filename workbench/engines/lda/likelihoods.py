@@ -6,8 +6,6 @@ either likelihood has the gradient x g and the Hessian diag(x^2 q + x g) + z (x 
 division per group (Minka 2000, "Estimating a Dirichlet distribution"; specification of LDA, A.10).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -10,8 +10,6 @@ approximate, there for n_wk too. With P = 1 there is one block and no copy: the 
 to its token, so for each P the answer is one, however many threads there are.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from itertools import pairwise

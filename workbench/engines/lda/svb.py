@@ -11,8 +11,6 @@ no gamma, `sequential` moves the counts along after each pair. One parallel swee
 iteration of variational EM (`vb`) with one inner pass.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

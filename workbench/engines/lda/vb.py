@@ -14,8 +14,6 @@ With `topics=point` the topics are the point phi_kw = (beta + n_wk) / (W beta + 
 Dirichlet(beta + 1) prior, and the bound is one on log p(words, phi).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

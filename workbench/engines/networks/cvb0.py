@@ -11,8 +11,6 @@ counts follow each pair; `change`, the largest change of a responsibility, says 
 S super-topics and T sub-topics takes S x T numbers a pair, which `network-vb` does not.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Row sums are part of the number of a cell here, x_kt = e(xi_kt) / e(sum_t xi_kt)
 small the priors; the number of the word is weighed by pair. See `kernels.networks.field`, `kernels.networks.vb`.
 """
 
-from __future__ import annotations
-
 import itertools
 from functools import lru_cache
 from typing import NamedTuple

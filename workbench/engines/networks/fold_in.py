@@ -6,8 +6,6 @@ its own, of whom nothing is known but the document: its rows by author are fitte
 So documents handed over without their authors are all refitted.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

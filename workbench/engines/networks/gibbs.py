@@ -8,8 +8,6 @@ a value for every hidden variable, is drawn in turn with the token removed from 
 LDA as a network walks through the states of `cgs`. Priors that learn are maximised given the sampled counts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

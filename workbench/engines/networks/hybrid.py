@@ -11,8 +11,6 @@ r = 0 is `network-vb` and r = inf is `network-gibbs`, bit for bit. Priors that l
 the chains.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

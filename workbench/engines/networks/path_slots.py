@@ -4,8 +4,6 @@ A token changes the cells and row sums that its path visits; of the runs whose o
 has another weight then, elsewhere a single lane has. Spec of the networks, D.4.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from functools import lru_cache

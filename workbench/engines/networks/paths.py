@@ -15,8 +15,6 @@ LDA is one run, a document's cells times those of the word; four-level pachinko 
 author-topic model is the run of LDA for each author of the document.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from functools import cache

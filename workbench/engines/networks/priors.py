@@ -9,8 +9,6 @@ Rows without a token are left out: they only echo the prior. Newton steps with s
 1000.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -10,8 +10,6 @@ vector does::
 Rows of a level are numbered as the network numbers them (`Rows`), documents apart. Spec of the networks, D.1-D.4.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import NamedTuple

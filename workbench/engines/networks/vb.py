@@ -14,8 +14,6 @@ never falls (D1 at its best xi). In `network-vb-ml` the rows of the corpus are p
 says that priors learn, they take a Newton step on F every `learn_every` sweeps.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 What a network predicts of words is spec D.6; estimated and known rows are as they are.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -20,8 +20,6 @@ instructions for or gets code for: one source, and since additions have one orde
 Sums across the lanes are in `kernels.simd.reductions`. Functions of vectors are `jit.inlined`, so that they cost nothing.
 """
 
-from __future__ import annotations
-
 import operator
 
 from llvmlite import ir

@@ -1,7 +1,5 @@
 """What is wrong with a network, in one sentence: what was wanted, what came, what to do."""
 
-from __future__ import annotations
-
 import numbers
 import re
 from collections import Counter

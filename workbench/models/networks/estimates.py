@@ -4,8 +4,6 @@ theta_dk is the share of a document's tokens whose word comes from row k of the 
 there of the product of posterior means of what they visit; phi_kw is the row itself. Both are what plain LDA calls so.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import NamedTuple

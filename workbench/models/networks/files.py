@@ -16,8 +16,6 @@ As TOML, LDA is::
     rows = [{ by = ["topic"] }]
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What a network of mixture levels is made of: variables, and levels of rows that draw them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """The networks of Heinrich & Goesele (2009), fig. 1; ``alpha`` is per topic (a number, or one per topic), ``beta`` per word."""
 
-from __future__ import annotations
-
 from workbench.models.lda import check_topics
 from workbench.models.networks.levels import AUTHORS, Level, Rows, Variable
 from workbench.models.networks.network import Network

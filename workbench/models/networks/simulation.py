@@ -1,7 +1,5 @@
 """A corpus drawn from a network of mixture levels, level by level, and the truth behind it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbench.corpus import Corpus

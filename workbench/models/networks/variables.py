@@ -4,8 +4,6 @@ The rows of a level are an array along the variables that number them, each as l
 hold 0. A level of several blocks of rows has one dim for all of them, ``<level>_row``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

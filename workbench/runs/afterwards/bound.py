@@ -1,7 +1,5 @@
 """The bound B on the evidence at the last checkpoint of a hybrid run (spec A.9)."""
 
-from __future__ import annotations
-
 import xarray as xr
 
 from workbench.engines.engine import StepContext

@@ -1,7 +1,5 @@
 """How well a run predicts the held-out tokens of each document: what its headline perplexity is the mean of."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

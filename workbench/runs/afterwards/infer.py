@@ -4,8 +4,6 @@ Words are matched by their spelling: what the run does not know is left out and 
 stay as the run left them; each engine folds documents in as it infers (`workbench.engines.lda.fold_in`).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable
 from pathlib import Path

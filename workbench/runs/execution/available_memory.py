@@ -1,7 +1,5 @@
 """Memory that is available to runs: free on the machine, left by its container, or set by WORKBENCH_MEMORY."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

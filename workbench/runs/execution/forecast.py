@@ -1,7 +1,5 @@
 """Forecast of a sweep before it starts: its runs, disk, memory and time."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace

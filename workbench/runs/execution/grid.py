@@ -1,7 +1,5 @@
 """A grid of settings laid out as cells: every combination of its values, with the spec and the corpora of its run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import product

@@ -9,8 +9,6 @@ What a run takes at its peak is predicted from sizes alone::
 Each engine predicts its own part (`engines.memory`); what `benchmarks/memory.py` measures lies beside it.
 """
 
-from __future__ import annotations
-
 import contextlib
 from bisect import bisect_left
 from collections.abc import Iterator

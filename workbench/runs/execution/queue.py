@@ -5,8 +5,6 @@ on when the one that filled it ends. A queued run has the state `waiting` and is
 of the queue, a pause lets the others go first.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

@@ -4,8 +4,6 @@ The runs are those of `workbench.runs.execution.compare`, in worker processes; n
 So a sweep that was interrupted, or is requested again with a larger grid, continues with the runs that are there.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 It goes on when the process that started it ends, and is watched and controlled through the files of its folder.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Corpora and warm starts, stored by content hash beside the runs of a store, where a worker and a resume find them."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

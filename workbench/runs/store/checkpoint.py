@@ -1,7 +1,5 @@
 """Checkpoints: the position of a run (state, running average) in one npz, replaced whole, no pickle."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Makes the folder of a run: its corpora, its arrays and its settings, whole or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import shutil

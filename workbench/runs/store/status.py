@@ -4,8 +4,6 @@
 the run alone and is its heartbeat; `end.json` holds its last iteration and stop rule. All are replaced whole.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time
