@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Files of tests that run side by side.
-TEST_JOBS ?= 2
+# Files of tests that run side by side: one more than two processors have, since many tests wait for a browser.
+TEST_JOBS ?= 3
 # In their order: xdist would begin with the files of most tests and leave the longest, which have few, to one job at the end.
 SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
+# Whatever the surroundings say, compiled Python is kept: the tests start hundreds of processes.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
 .PHONY: help demo serve lab test test-all check bench load figures gallery browser clean
@@ -39,10 +41,10 @@ lab: $(VENV)/.installed-lab  ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks
 
 test: $(VENV)/.installed-test browser  ## run the tests (installs what they need, the browser included, or says how)
-	$(BIN)/python -m pytest -m 'not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
+	$(PYTEST) -m 'not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
 
 test-all: $(VENV)/.installed-test browser  ## run the tests and the long campaigns
-	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
+	$(PYTEST) -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
 
 check: $(VENV)/.installed-test  ## check style and layers
 	$(BIN)/ruff check .

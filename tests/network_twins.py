@@ -62,14 +62,19 @@ def rows_of(network, level, n_documents):
             yield level.name, block, values
 
 
+def n_values(network, level, n_words) -> int:
+    """How many values a row of a level draws from."""
+    return n_words if level.draws == WORD else network.size(level.draws)
+
+
 def prior_of(network, row, n_words) -> np.ndarray:
     """(value,) the prior of a row of a Dirichlet level."""
     level = network.level(row[0])
-    given, n_values = np.asarray(level.prior, float), network.n_values(level, n_words)
+    given, n = np.asarray(level.prior, float), n_values(network, level, n_words)
     if given.ndim < 2:
-        return np.broadcast_to(given, n_values)
+        return np.broadcast_to(given, n)
     keys = dict.fromkeys(_group(network, other) for other in rows_of(network, level, 1))
-    return np.broadcast_to(given[list(keys).index(_group(network, row))], n_values)
+    return np.broadcast_to(given[list(keys).index(_group(network, row))], n)
 
 
 def _group(network, row):
@@ -234,31 +239,26 @@ def log_joint_of(network, corpus, counts) -> float:
 
 def lane_of(network, path) -> int:
     """The place of a path among the lanes of `paths_of`, found by the addresses of all that it visits."""
-    paths, author = paths_of(network), network.author
-    hidden = [level for level in network.levels if level.draws != WORD and level.table != AUTHORS]
-    visited = {cell[0][0]: cell for cell in path.cells}
+    paths = paths_of(network)
+    visited = {row[0]: (level, row, value) for row, value in path.cells if (level := network.level(row[0])).table != AUTHORS}
     wanted = []
-    for level in hidden:
-        if level.kind == "observed" or level.name not in visited:
-            wanted.append(-1)
-            continue
-        row, value = visited[level.name]
-        wanted.append(paths.places[level.name].cells[_number(network, level, row, author), value])
-    last = network.levels[-1]
-    leaf = paths.places[last.name].cells[_number(network, last, visited[last.name][0], author)]
-    same = (paths.visits.cells == wanted).all(axis=1) & (paths.visits.leaf == leaf)
+    for level in network.levels[:-1]:
+        if level.table != AUTHORS:
+            known = level.kind != "observed" and level.name in visited
+            wanted.append(paths.places[level.name].cells[_number(network, *visited[level.name][:2]), visited[level.name][2]]
+                          if known else -1)
+    leaf = paths.leaf_places[_number(network, *visited[network.levels[-1].name][:2])]
+    same = (paths.cells == wanted).all(axis=1) & (paths.leaf == leaf)
     assert same.sum() == 1, (path, wanted, leaf)
     return int(np.flatnonzero(same)[0])
 
 
-def _number(network, level, row, author) -> int:
-    """Of a row, documents and authors apart."""
-    def plain(row):
-        by = level.rows[row[1]].by
-        kept = [value for name, value in zip(by, row[2], strict=True) if name not in (DOCUMENT, author and author.name)]
-        return row[0], row[1], tuple(kept)
-
-    return list(dict.fromkeys(plain(other) for other in rows_of(network, level, 1))).index(plain(row))
+def _number(network, level, row) -> int:
+    """Of a row of the first document and the first author with the same other values."""
+    name, block, values = row
+    apart = [by == DOCUMENT or network.is_author(by) for by in level.rows[block].by]
+    first = tuple(0 if each else value for each, value in zip(apart, values, strict=True))
+    return list(rows_of(network, level, 1)).index((name, block, first))
 
 
 # ---------------------------------------------------------------------- networks for tests

@@ -28,7 +28,7 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def measured(store, browser):
     """Page → its measurement; they run side by side, since most of it is waiting for sessions to expire."""
-    command = [sys.executable, "benchmarks/churn.py", "--sessions", "12", "--tabs", "2", "--json", "--store", str(store)]
+    command = [sys.executable, "benchmarks/churn.py", "--sessions", "6", "--tabs", "2", "--json", "--store", str(store)]
     with contextlib.ExitStack() as stack:
         found = {
             page: stack.enter_context(subprocess.Popen(
@@ -47,5 +47,5 @@ def test_sessions_and_tabs_that_are_closed_leave_nothing_alive(page, measured):
     assert measured[page].returncode == 0, errors
     assert "Models must be owned by only a single document" not in errors
     told = [json.loads(line) for line in out.splitlines()]
-    assert [(row["after"], row["what"]) for row in told] == [(1, "sessions"), (12, "sessions"), (2, "tabs")], errors
+    assert [(row["after"], row["what"]) for row in told] == [(1, "sessions"), (6, "sessions"), (2, "tabs")], errors
     assert [row["views"] for row in told] == [0, 0, 0], told

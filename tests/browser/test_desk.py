@@ -11,8 +11,8 @@ from workbench.dashboard.compare.fields import FILE
 from workbench.models import LDA
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import Run
-from workbench.runs.store.ending import read_spec
 from workbench.runs.store.notes import annotate, read_notes
+from workbench.runs.store.status import read_spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 N_EACH = 40

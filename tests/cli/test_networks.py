@@ -5,7 +5,7 @@ import json
 import pytest
 
 from workbench.models.networks.files import write_network
-from workbench.models.networks.pachinko import pachinko
+from workbench.models.networks.shipped import pachinko
 
 FIT = ("fit", "-e", "network-vb", "-n", 2, "-q")
 

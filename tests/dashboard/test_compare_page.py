@@ -262,7 +262,7 @@ def test_moves_of_the_run_that_was_ticked_last_are_listed_and_what_marks_mean_is
     holds(reading_of("newest"), moving)
     assert not page.moves.card.visible and "Triangles" in page.figure.meaning.object
     page.table.chosen = ["moving"]
-    assert page.moves.card.visible and "moving: 1 tried, 1 kept" in page.moves.said.object
+    assert page.moves.card.visible and "moving: 1 tried, 1 kept" in page.moves.html.object
     page.table.chosen = ["moving", "newest"]
     assert not page.moves.card.visible
     assert opened(page, "?topics_of=moving") == []
@@ -277,7 +277,7 @@ def test_who_began_from_whom_is_drawn_in_the_colours_of_the_curves(desk, reading
     holds(reading_of("one"))
     assert not page.lineage.card.visible
     holds(reading_of("warm", start={"name": "one", "hash": "one", "iteration": 5}), reading_of("one"))
-    assert page.lineage.card.visible and page.figure.curve.colours()["warm"] in page.lineage.picture.object
+    assert page.lineage.card.visible and page.figure.curve.colours()["warm"] in page.lineage.html.object
 
 
 def test_runs_of_the_store_are_offered_to_start_from_unless_they_cannot_be_read(desk, reading_of):

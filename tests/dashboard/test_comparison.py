@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.dashboard.compare.comparison import Comparison, table
+from workbench.dashboard.compare.comparison import Comparison, side_by_side, table
 from workbench.dashboard.compare.curve import COLOURS, Drawn
 from workbench.dashboard.compare.files import FileError, differences_file
-from workbench.dashboard.compare.side_by_side import side_by_side
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import MeasureError, paired_differences, reached_by_all, summary, time_to

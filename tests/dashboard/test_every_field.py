@@ -3,8 +3,7 @@
 import pytest
 from form_values import OPTIONS, REST, ROWS
 
-from workbench.dashboard.compare.choices import choices
-from workbench.dashboard.compare.fields import BY_LOOKS, FILE
+from workbench.dashboard.compare.fields import BY_LOOKS, FILE, choices
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import start_runs
 from workbench.runs.execution.fit import fit

@@ -29,13 +29,13 @@ def test_the_log_is_there_for_a_run_that_tries_moves_and_follows_it(reading_of):
     log, one = Moves(Handover()), reading_of("one")
     log.show(one)
     log.show(None)
-    assert not log.card.visible and log.table.object == ""
+    assert not log.card.visible and log.html.object == ""
     log.show(one._replace(moves=TRIED[:1]))
-    assert log.card.visible and "one: 1 tried, 1 kept (1 split)" in log.said.object
+    assert log.card.visible and "one: 1 tried, 1 kept (1 split)" in log.html.object
     log.show(one._replace(moves=TRIED))
-    assert len(lines(log.table.object)) == 2 and "2 tried, 1 kept" in log.said.object
+    assert len(lines(log.html.object)) == 2 and "2 tried, 1 kept" in log.html.object
     log.show(reading_of("two")._replace(moves=TRIED))
-    assert "two: 2 tried" in log.said.object
+    assert "two: 2 tried" in log.html.object
     log.show(one)
     assert not log.card.visible
 
@@ -79,6 +79,6 @@ def test_the_picture_is_there_when_a_run_began_from_another(related):
     picture.show(related[:1], {})
     assert not picture.card.visible
     picture.show(related, {})
-    assert picture.card.visible and "grandchild" in picture.picture.object
+    assert picture.card.visible and "grandchild" in picture.html.object
     picture.show((), {})
-    assert not picture.card.visible and picture.picture.object == ""
+    assert not picture.card.visible and picture.html.object == ""

@@ -18,7 +18,7 @@ def card(new_run, tmp_path):
 
     def choose(*names):
         made.show({reading.name: reading for reading in readings.look().readings}, list(names))
-        return made.field.written
+        return made.written
 
     return made, choose, tmp_path / "runs", changes
 
@@ -35,20 +35,20 @@ def test_the_note_is_that_of_one_run_and_the_tags_are_those_of_all_that_are_chos
 def test_what_is_typed_is_written_to_every_run_that_it_was_typed_for(card):
     made, choose, store, changes = card
     choose("a", "b")
-    made.field._handle_msg({"runs": ["a", "b"], "tag": "paper"})
-    made.field._handle_msg({"runs": ["a"], "note": "first"})
+    made._handle_msg({"runs": ["a", "b"], "tag": "paper"})
+    made._handle_msg({"runs": ["a"], "note": "first"})
     assert [read_notes(store / name)[:2] for name in "ab"] == [("first", ("paper",)), ("", ("paper",))]
-    assert (made.field.said, made.field.wrong, len(changes)) == ("Saved.", False, 2)
-    made.field._handle_msg({"runs": ["a", "b"], "untag": "paper"})
+    assert (made.said, made.wrong, len(changes)) == ("Saved.", False, 2)
+    made._handle_msg({"runs": ["a", "b"], "untag": "paper"})
     assert [read_notes(store / name).tags for name in "ab"] == [(), ()]
-    assert choose("a")["notes"] == "first" and made.field.said == ""
+    assert choose("a")["notes"] == "first" and made.said == ""
 
 
 def test_a_mistake_is_told_and_nothing_is_written(card):
     made, choose, store, _ = card
     choose("a")
-    made.field._handle_msg({"runs": ["a"], "tag": "one, two"})
-    assert made.field.wrong and made.field.said.startswith("A tag holds no comma")
+    made._handle_msg({"runs": ["a"], "tag": "one, two"})
+    assert made.wrong and made.said.startswith("A tag holds no comma")
     assert not (store / "a" / FILE).exists()
 
 
@@ -59,7 +59,7 @@ def test_a_mistake_is_told_and_nothing_is_written(card):
 def test_only_a_text_for_runs_that_are_there_is_written(said, card):
     made, choose, store, changes = card
     choose("a")
-    made.field._handle_msg(said)
+    made._handle_msg(said)
     assert changes == [] and not (store / "a" / FILE).exists()
 
 

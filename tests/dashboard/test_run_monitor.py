@@ -11,9 +11,9 @@ from workbench.dashboard.shared.run_monitor import Listing, RunMonitor
 from workbench.measures import learnt_by, moves, topic_counts
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import open_run
-from workbench.runs.store.ending import set_end
 from workbench.runs.store.notes import annotate
 from workbench.runs.store.reader import RunReader
+from workbench.runs.store.status import set_end
 
 
 def test_a_listing_has_every_run_newest_first_with_the_numbers_of_its_dataset(new_run, tmp_path):

@@ -8,8 +8,7 @@ from pytest import approx
 
 from workbench.corpus import SINGLETONS, CorpusError, data_sets, synthetic
 from workbench.corpus.readers import FORMATS
-from workbench.dashboard.compare.choices import choice_of, choices
-from workbench.dashboard.compare.fields import FILE
+from workbench.dashboard.compare.fields import FILE, choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import cells_of, start_runs, summary_of_start
@@ -289,7 +288,7 @@ def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_p
     form.start.clicks += 1
     with pytest.raises(CorpusError) as caught:
         start_runs(tmp_path / "runs", started[0])
-    form.busy("Reading the corpus …")
+    form.say("Reading the corpus …", busy=True)
     form.refuse(caught.value)
     seen = shown(form)
     assert said in seen[seen.index(form.fields()[field].label) + 1] and list(form.form.wrong) == [field]
@@ -305,7 +304,7 @@ def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_p
 
 def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
     form = Settings()
-    form.busy("Reading the corpus …")
+    form.say("Reading the corpus …", busy=True)
     form.refuse(ZeroDivisionError("division by zero"))
     assert "Division by zero" in form.said.object and not form.form.wrong and not form.start.disabled
 

@@ -6,8 +6,7 @@ import pytest
 
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import start_runs, summary_of_start
-from workbench.dashboard.compare.sweeps import MOST, describe_sweep, n_runs, paces
+from workbench.dashboard.compare.starting import MOST, describe_sweep, n_runs, paces, start_runs, summary_of_start
 from workbench.dashboard.compare.values import Values
 
 TEXT = "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20

@@ -16,10 +16,10 @@ from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
 from workbench.dashboard.topics import documents, files, matching, overview, scores
-from workbench.dashboard.topics.folding import folded, listed, unseen_document
 from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.dashboard.topics.sizes import size_series
+from workbench.dashboard.topics.unseen import folded, listed, unseen_document
 from workbench.measures import (
     coherence,
     diversity,
@@ -127,17 +127,17 @@ def test_a_topic_keeps_its_colour_and_the_first_hundred_differ():
 def test_the_newest_run_is_shown_until_one_is_picked_and_the_link_says_which(new_run, store):
     new_run("first")
     page = TopicsPage(store)
-    assert page.explorer.view.run == "first" and len(page.explorer.view.topics) == 4
+    assert page.overview.run == "first" and len(page.overview.topics) == 4
     new_run("second", "cgs")
     page.tick()
-    assert page.explorer.view.run == "second" and "4 topics of second, finished" in page.said.object
+    assert page.overview.run == "second" and "4 topics of second, finished" in page.said.object
     page.run.value = "first"
-    page.explorer.view.chosen = 3
-    assert page.explorer.view.run == "first" and page.explorer.view.words["of"] == 3
+    page.overview.chosen = 3
+    assert page.overview.run == "first" and page.overview.words["of"] == 3
     told = {name: part.now() for name, part in page._parts.items() if part.now() != part.usual}
     assert told == {"run": "first", "topic": "3"}
-    page.explorer.view.chosen = NONE
-    assert page.explorer.view.words["of"] == NONE
+    page.overview.chosen = NONE
+    assert page.overview.words["of"] == NONE
 
 
 def test_a_link_to_a_run_and_a_topic_is_followed_and_nonsense_is_refused(new_run, store):
@@ -146,11 +146,11 @@ def test_a_link_to_a_run_and_a_topic_is_followed_and_nonsense_is_refused(new_run
     page = TopicsPage(store)
     assert page._parts["run"].take("wanted") and page._parts["topic"].take("2") and not page._parts["topic"].take("-2x")
     page.tick()
-    assert (page.explorer.view.run, page.explorer.view.words["of"]) == ("wanted", 2)
+    assert (page.overview.run, page.overview.words["of"]) == ("wanted", 2)
     assert not page._parts["topic"].take("9" * 5000)
     assert page._parts["topic"].take("77")
     page.tick()
-    assert page.explorer.view.chosen == NONE
+    assert page.overview.chosen == NONE
 
 
 def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_visitor_goes_on(new_run, store):
@@ -160,24 +160,24 @@ def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_
     page._parts["document"].take("999999")
     page.tick()
     assert "There is no topic 99 with tokens in here. There is no document 999999 in here. 4 topics of here" in page.said.object
-    assert to_query(page._parts) == "" and page.documents.shelf.said.startswith("Choose a topic")
+    assert to_query(page._parts) == "" and page.documents.said.startswith("Choose a topic")
     page._parts["document"].take("3")
     page._parts["topic"].take("99")
     page.tick()
     assert "There is no topic 99 with tokens in here. 4 topics of here" in page.said.object
-    assert to_query(page._parts) == "?document=3" and page.documents.shelf.shown["document"] == 3
-    page.explorer.view.chosen = 1
+    assert to_query(page._parts) == "?document=3" and page.documents.shown["document"] == 3
+    page.overview.chosen = 1
     assert page.said.object == message("4 topics of here, finished.")
 
 
 def test_the_order_of_the_tables_is_in_the_link(new_run, store):
     new_run("here", "cgs")
     page = TopicsPage(store)
-    page.scores.sheet.sort, page.matching.sheet.sort = "-NPMI", "Words of both"
+    page.scores.sort, page.matching.sheet.sort = "-NPMI", "Words of both"
     query = to_query(page._parts)
     assert query == "?scores=-NPMI&matches=Words+of+both"
     other = TopicsPage(store)
-    assert from_query(query, other._parts) == [] and other.scores.sheet.sort == "-NPMI"
+    assert from_query(query, other._parts) == [] and other.scores.sort == "-NPMI"
     assert from_query("?scores=-&matches=Loudness", other._parts) == ["scores", "matches"]
 
 
@@ -185,7 +185,7 @@ def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, stor
     new_run("here")
     page = TopicsPage(store)
     page._parts["run"].take("gone")
-    page.explorer._tops.reset()
+    page.overview._latest.reset()
     page.tick()
     assert "There is no run gone here; the newest is shown. 4 topics of here" in page.said.object
 
@@ -193,7 +193,7 @@ def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, stor
 def test_an_empty_store_says_what_to_do_next(store):
     page = TopicsPage(store)
     assert "No run yet" in page.said.object and "workbench fit" in page.said.object
-    assert page.explorer.view.topics == [] and "<a href=\"compare\">Start one on the Compare page</a>" in page.said.object
+    assert page.overview.topics == [] and "<a href=\"compare\">Start one on the Compare page</a>" in page.said.object
 
 
 def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypatch):
@@ -209,8 +209,8 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
         page.tick()
         assert "has no snapshot of its topics yet" in page.said.object
         assert [card.visible for card in cards] == [True] + [False] * 5, "sizes are known before the first snapshot"
-    page.explorer._tops.reset()
-    overview._told.cache_clear()
+    page.overview._latest.reset()
+    overview._topics_now.cache_clear()
     page.tick()
     assert all(card.visible for card in cards)
     Run(store / "young").remove()
@@ -221,41 +221,41 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
 def test_a_label_that_is_typed_stays_with_the_run_and_is_shown(new_run, store):
     path = new_run("one", "cgs")
     page = TopicsPage(store)
-    page.explorer.view._handle_msg({"label": "  planets ", "topic": 2})
+    page.overview._handle_msg({"label": "  planets ", "topic": 2})
     page.tick()
-    assert {one["topic"]: one["label"] for one in page.explorer.view.topics}[2] == "planets"
+    assert {one["topic"]: one["label"] for one in page.overview.topics}[2] == "planets"
     assert [label.text for label in Run(path).notes.labels] == ["planets"]
-    page.explorer.view._handle_msg({"label": "x" * 81, "topic": 2})
-    assert "80 characters" in page.explorer.view.wrong
-    page.explorer.view._handle_msg({"label": "", "topic": 2})
+    page.overview._handle_msg({"label": "x" * 81, "topic": 2})
+    assert "80 characters" in page.overview.wrong
+    page.overview._handle_msg({"label": "", "topic": 2})
     page.tick()
-    assert page.explorer.view.wrong == "" and not any(one["label"] for one in page.explorer.view.topics)
+    assert page.overview.wrong == "" and not any(one["label"] for one in page.overview.topics)
 
 
 @pytest.mark.filterwarnings("ignore:the notes of run")
 def test_labels_that_cannot_be_read_are_a_sentence_and_the_topics_are_shown(new_run, store):
     (new_run("one") / "notes.json").write_text("{")
     page = TopicsPage(store)
-    assert "cannot be read" in page.said.object and len(page.explorer.view.topics) == 4
+    assert "cannot be read" in page.said.object and len(page.overview.topics) == 4
 
 
 def test_one_topic_and_topics_of_an_hdp_without_a_token_are_shown_as_they_are(new_run, store, halves):
     fit(halves[0], "cgs", 1, n_iterations=3, store=store, name="single", progress=False)
     page = TopicsPage(store)
-    assert [(one["topic"], one["x"], one["y"], one["share"]) for one in page.explorer.view.topics] == [(0, 0, 0, 1)]
-    assert all(row["spread"] == [1] for row in page.explorer.view.words["rows"])
+    assert [(one["topic"], one["x"], one["y"], one["share"]) for one in page.overview.topics] == [(0, 0, 0, 1)]
+    assert all(row["spread"] == [1] for row in page.overview.words["rows"])
     path = new_run("many", "g-hdp", n_iterations=20)
     page.tick()
-    assert [one["topic"] for one in page.explorer.view.topics] == topics_by_size(open_run(path))
+    assert [one["topic"] for one in page.overview.topics] == topics_by_size(open_run(path))
 
 
 def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_in_colours(new_run, store):
     path = new_run("one", "cgs")
     page = TopicsPage(store)
-    shelf, said = page.documents.shelf, []
+    shelf, said = page.documents, []
     assert shelf.content == {} and "Choose a topic" in shelf.said
     shelf.param.watch(lambda event: said.append(event.new), "said")
-    page.explorer.view.chosen = 1
+    page.overview.chosen = 1
     assert said[0].startswith("Ranking the documents") and said[-1] == shelf.said != said[0]
     run, corpus = open_run(path), get_corpus(store, Run(path).spec.train)
     best = representative_documents(run, 1, 12)
@@ -272,7 +272,7 @@ def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_i
     theta = run["theta"].values[shelf.chosen]
     assert [one["share"] for one in shelf.shown["topics"]] == pytest.approx(sorted(theta[theta >= 0.01], reverse=True))
     shelf._handle_msg({"topic": 3})
-    assert page.explorer.view.chosen == 3 and shelf.chosen == NONE
+    assert page.overview.chosen == 3 and shelf.chosen == NONE
     assert page._parts["document"].take("5") and page._parts["document"].now() == "5" and not page._parts["document"].take("x")
 
 
@@ -282,14 +282,14 @@ def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_fro
     for corpus in (store / ".corpora").iterdir():
         corpus.unlink()
     get_corpus.cache_clear()
-    page.explorer.view.chosen = 1
-    assert "corpus of this run is not in the store" in page.documents.shelf.said
-    assert page.explorer.view.words["of"] == 1
+    page.overview.chosen = 1
+    assert "corpus of this run is not in the store" in page.documents.said
+    assert page.overview.words["of"] == 1
 
 
 def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run):
     path = new_run("one", "cgs", n_iterations=300)
-    told, n_k = size_series(path, {1: "named"}), open_run(path)["n_k"]
+    told, n_k = size_series(path, "", 300, ((1, "named"),))["content"], open_run(path)["n_k"]
     assert (told["iterations"][0], told["iterations"][-1]) == (1, 300) and len(told["iterations"]) <= 120
     assert [one["topic"] for one in told["series"]] == topics_by_size(open_run(path))
     for one in told["series"]:
@@ -303,7 +303,7 @@ def test_scores_are_those_of_the_measures_with_means_below(new_run, store):
     page = TopicsPage(store)
     run = open_run(path)
     found, several = coherence(run, get_corpus(store, Run(path).spec.train)), diversity(run)
-    content = page.scores.sheet.content
+    content = page.scores.content
     assert [row["key"] for row in content["rows"]] == topics_by_size(run)
     for row in content["rows"]:
         one = found.sel(topic=row["key"])
@@ -319,7 +319,7 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store,
     page.run.value, page.other.value = "first", "second"
     runs = open_run(a), open_run(store / "second")
     pairs, flow = match_topics(*runs), topic_flow(*runs, get_corpus(store, Run(a).spec.train))
-    rows, picture = page.matching.sheet.content["rows"], page.matching.flow.content
+    rows, picture = page.matching.sheet.content["rows"], page.matching.content
     assert {row["key"]: int(row["told"][2]) for row in rows} == dict(enumerate(pairs["matched"].values.tolist()))
     assert {row["key"]: row["values"][3] for row in rows} == pytest.approx(dict(enumerate(pairs["distance"].values.tolist())))
     for row in rows:
@@ -334,12 +334,12 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store,
         other = node["topic"]
         assert (node["colour"] == topic_colour(back[other])) if other in back else ("=" not in node["name"])
     assert page._parts["with"].now() == "second"
-    page.matching.flow.chosen = 2
-    assert page.explorer.view.chosen == page.sizes.chosen == page.scores.sheet.chosen == 2
+    page.matching.chosen = 2
+    assert page.overview.chosen == page.sizes.chosen == page.scores.chosen == 2
     assert page._matching_files.visible
     page.other.value = ""
-    assert page.matching.flow.content == {} and page.matching.sheet.content == {}
-    assert page.matching.flow.said.startswith("Choose another run") and not page._matching_files.visible
+    assert page.matching.content == {} and page.matching.sheet.content == {}
+    assert page.matching.said.startswith("Choose another run") and not page._matching_files.visible
 
 
 def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves):
@@ -347,7 +347,7 @@ def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves)
     fit(halves[1], "cgs", 3, n_iterations=5, store=store, name="second", progress=False)
     page = TopicsPage(store)
     page.run.value, page.other.value = "first", "second"
-    assert "different tokens" in page.matching.flow.said and page.matching.flow.content == {}
+    assert "different tokens" in page.matching.said and page.matching.content == {}
     rows = page.matching.sheet.content["rows"]
     assert len(rows) == 4 and [row["told"][2] for row in rows].count("none") == 1
 
@@ -414,13 +414,13 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
     a = new_run("first", "cgs")
     fit(halves[0], "svb", 3, n_iterations=5, store=store, name="second", progress=False)
     now, other, run = moment(a), moment(store / "second"), open_run(a)
-    labels = {1: "named, well"}
+    shown = files.Shown(now, {1: "named, well"}, n_words=10, other=other)
     for columns in (1, 2):
         asked = "svg", columns
         made = [
-            files.map_file(now, labels, *asked), files.words_file(now, labels, 1, 10, 0.6, *asked),
-            files.words_file(now, labels, NONE, 10, 1.0, *asked), files.sizes_file(now, labels, *asked),
-            files.scores_file(now, labels, *asked), files.matching_file(now, other, labels, *asked),
+            files.map_file(shown, *asked), files.words_file(shown._replace(topic=1), *asked),
+            files.words_file(shown._replace(relevance=1.0), *asked), files.sizes_file(shown, *asked),
+            files.scores_file(shown, *asked), files.matching_file(shown, *asked),
         ]
         captions = []
         for file in made:
@@ -434,20 +434,20 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
     def table(file):
         return pd.read_csv(io.BytesIO(file.content))
 
-    places = table(files.map_file(now, labels, "csv"))
+    places = table(files.map_file(shown, "csv"))
     assert places["share"].tolist() == pytest.approx(topic_sizes(run)["share"].values) and places["label"][1] == "named, well"
-    words = table(files.words_file(now, labels, 2, 7, 0.6, "csv"))
+    words = table(files.words_file(shown._replace(topic=2, n_words=7), "csv"))
     assert words["word"].tolist() == list(top_words(run, 7, 0.6)["word"].sel(topic=2).values)
-    assert table(files.salient_file(now, 3))["word"].tolist() == list(salient_words(run, 3)["word"].values)
-    sizes = table(files.sizes_file(now, labels, "csv"))
+    assert table(files.salient_file(shown._replace(n_words=3)))["word"].tolist() == list(salient_words(run, 3)["word"].values)
+    sizes = table(files.sizes_file(shown, "csv"))
     assert len(sizes) == 12 * 4 and sizes["n_k"].tolist() == run["n_k"].values.ravel().tolist()
-    assert set(table(files.documents_file(now, NONE))["topic"]) == {0, 1, 2, 3}
-    assert table(files.scores_file(now, {}, "csv")).columns[0] == "topic"
-    assert "tokens shared with 2" in table(files.matching_file(now, other, labels, "csv"))
+    assert set(table(files.documents_file(shown))["topic"]) == {0, 1, 2, 3}
+    assert table(files.scores_file(shown._replace(labels={}), "csv")).columns[0] == "topic"
+    assert "tokens shared with 2" in table(files.matching_file(shown, "csv"))
     with pytest.raises(ValueError, match="no other run"):
-        files.matching_file(now, None, labels, "csv")
+        files.matching_file(shown._replace(other=None), "csv")
     with pytest.raises(ValueError, match="there is no run"):
-        files.map_file(None, {}, "svg")
+        files.map_file(files.Shown(None, {}), "svg")
 
 
 def test_a_run_before_its_first_snapshot_says_so_on_every_card(new_run, store, monkeypatch):
@@ -458,9 +458,9 @@ def test_a_run_before_its_first_snapshot_says_so_on_every_card(new_run, store, m
                 monkeypatch.setattr(module, name, lambda moment: None)
     page = TopicsPage(store)
     assert "young has no snapshot of its topics yet" in page.said.object
-    assert page.explorer.view.topics == [] and page.scores.sheet.content == {} and page.documents.shelf.content == {}
+    assert page.overview.topics == [] and page.scores.content == {} and page.documents.content == {}
     with pytest.raises(ValueError, match="no snapshot"):
-        files.map_file(page.moment(), {}, "svg")
+        files.map_file(files.Shown(page.moment(), {}), "svg")
 
 
 def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, store, monkeypatch):
@@ -497,10 +497,11 @@ def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store,
     assert page.recorded.picture.object.startswith("<figure") and not any(card.visible for card in page._of_topics)
     page.recorded.title.value = "Occupancy"
     assert "share of each state" in page.recorded.picture.object.lower()
-    table = pd.read_csv(io.BytesIO(files.recorded_file(moment(path), "Occupancy", "csv").content))
+    shown = files.Shown(moment(path), {})
+    table = pd.read_csv(io.BytesIO(files.recorded_file(shown._replace(title="Occupancy"), "csv").content))
     assert table["occupancy"].iloc[-1] == 1 and set(table["state"]) == {"a", "b", "c"}
     with pytest.raises(ValueError, match="no picture 'nothing'"):
-        files.recorded_file(moment(path), "nothing", "svg")
+        files.recorded_file(shown._replace(title="nothing"), "svg")
 
 
 def test_a_run_of_topics_has_no_card_of_other_recordings(new_run, store):

@@ -16,8 +16,8 @@ from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.options import make_options, split_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA, VARIABLES
-from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
+from workbench.models.networks.shipped import generic_lda
 from workbench.models.options import OptionError
 
 ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (spec A.13, 1)

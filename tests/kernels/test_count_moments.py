@@ -3,17 +3,17 @@
 import hdp_twins as twin
 import numpy as np
 import pytest
-from engines.starts import padded_rows
+from engines.lda.starts import padded_rows
 from scipy.special import gammaln, polygamma, psi
 from toys import called, random_gamma, simulated
 
 from workbench.kernels import count_moments
 from workbench.kernels.count_moments import (
     NEARLY_NONE,
-    add_tables_of_documents,
     count_documents,
     expected_log_beta,
     expected_log_joint,
+    tables_of_documents,
     tables_of_words,
 )
 from workbench.kernels.hdp import conditional_vb
@@ -101,9 +101,7 @@ def test_tables_of_documents_and_of_words_meet_their_twin(prior):
     count_documents(0, corpus.n_documents, corpus.indptr, corpus.counts, kept, n_topics, mean, variance, zero)
     for found, expected in zip((mean, variance, zero), (*documents[:2], np.exp(documents[2])), strict=True):
         np.testing.assert_allclose(found[:, :n_topics], expected, rtol=ROUNDING)
-    tables_k, tables_w, by_word = np.zeros(n_topics), np.empty(corpus.n_words), corpus.by_word
-    add_tables_of_documents(0, corpus.n_documents, mean, variance, zero, a, n_topics, tables_k)
-    tables_of_words(0, corpus.n_words, by_word.indptr, by_word.pairs, corpus.counts, kept, b, n_topics, tables_w)
+    tables_k, tables_w = tables_of_documents(mean, variance, zero, a), tables_of_words(corpus, kept, b, n_topics)
     if prior > 1e-50:  # the twin's plain difference of digammas needs that
         np.testing.assert_allclose(tables_k, twin.expected_tables(documents, a).sum(axis=0), rtol=1e-6)
         np.testing.assert_allclose(tables_w, twin.expected_tables(words, b[:, None]).sum(axis=1), rtol=1e-6)

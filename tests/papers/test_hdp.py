@@ -290,11 +290,11 @@ def test_what_begins_from_a_sampler_begins_from_its_last_state_with_the_same_see
 
 
 def test_nothing_begins_from_a_sampler_that_did_not_come_to_its_end(tiny, tmp_path, monkeypatch):
-    from workbench.runs.execution.sweep import open_cells
+    from workbench.runs.execution.run import make_runs
 
     figure, extent = tiny["three"], Extent(1, (2,), steps=8)
     staged = stages(figure, {"kos": simulated()}, extent, tmp_path)
-    open_cells(next(staged), tmp_path, 1)  # made, and not run
+    make_runs(tmp_path, next(staged), 1)  # made, and not run
     assert list(staged) == []
 
 

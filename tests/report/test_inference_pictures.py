@@ -135,7 +135,7 @@ def test_the_page_tells_every_move(page):
     assert "2 tried, 1 kept (1 split)" in text
     assert "split 3 → 17, +12.4 nats, kept" in text and "merge 1 → 0, −3.0 nats, taken back" in text
     (table,) = move_tables(gather([mover()]))
-    assert [move["iteration"] for move in table["moves"]] == [2, 4] and table["more"] == 0
+    assert [move.iteration for move in table["moves"]] == [2, 4] and table["more"] == 0
     assert "Splits and merges" not in page([made_up("cgs", [2])])
 
 
@@ -157,7 +157,7 @@ def test_topics_without_a_token_are_in_no_table_of_an_hdp(mixed):
     run = mixed[2].copy(deep=True)
     gone = int(run["n_kw"].values[-1].sum(axis=1).argmax())
     run["n_kw"][-1, gone] = 0
-    (table,) = topic_tables(gather([run]), ["g-hdp"])
+    (table,) = topic_tables({"g-hdp": run})
     left = run["n_kw"].values[-1].sum(axis=1) >= 1
     assert sorted(topic["number"] for topic in table["topics"]) == np.flatnonzero(left).tolist()
 

@@ -5,11 +5,11 @@ import csv
 import pytest
 
 import workbench as wb
-from workbench.measures import labels_of, mixture_table
+from workbench.measures import mixture_table
 from workbench.models.networks.files import network_of
 from workbench.report.gathering import gather
-from workbench.report.networks import hierarchy_tables
-from workbench.views import draw_view
+from workbench.report.tables import hierarchy_tables
+from workbench.views import SideBySide, draw_view
 
 NETWORK = network_of("hpam2", n_topics=3, sizes={"super": 2})
 
@@ -38,7 +38,7 @@ def test_a_network_whose_runs_came_without_counts_is_drawn_all_the_same(runs):
 
 def test_the_levels_of_one_run_a_label_are_told_with_the_values_that_rows_draw_most(runs):
     found = gather(runs)
-    (table,) = hierarchy_tables(found, labels_of([each.dataset for each in found]))
+    (table,) = hierarchy_tables(SideBySide([each.dataset for each in found]).first("phi", "n_kw"))
     first, second = table["levels"]
     assert (first["title"], second["title"], second["more"]) == ("document → super", "super → sub", 0)
     tokens = runs[0]["n_theta1"].values[-1].sum(axis=0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import zarr
 
-from workbench.runs.store.chunks import COUNTS, open_arrays, put_rows
+from workbench.runs.store.layout import COUNTS, open_arrays, put_rows
 
 ROWS = np.array([[0.0, np.nan, -1.5], [1e300, 2.0, 0.0], [3.0, 4.0, 5.0], [0.0, 0.0, 0.0]])
 

@@ -13,8 +13,8 @@ from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
-from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.network import Network
+from workbench.models.networks.shipped import generic_lda
 from workbench.models.options import OptionError
 from workbench.runs.execution import memory_check as need
 from workbench.runs.execution.available_memory import AvailableMemory

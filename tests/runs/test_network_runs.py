@@ -13,7 +13,7 @@ from workbench.models.networks.estimates import shares
 from workbench.models.networks.files import network_of, spelled
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable
 from workbench.models.networks.network import Network
-from workbench.models.networks.pachinko import hierarchical_pachinko_2, pachinko
+from workbench.models.networks.shipped import hierarchical_pachinko_2, pachinko
 from workbench.models.networks.simulation import row_of
 from workbench.models.networks.variables import learnt_priors, row_dims, spread, variables_of
 from workbench.report.commands import command_of, unsaid
@@ -52,7 +52,7 @@ def probability(network, means, corpus, document) -> np.ndarray:
         at = {DOCUMENT: np.array([document])} | {name: np.array([-1]) for name in names}
         weight = 1.0
         for level in network.levels[:-1]:
-            row, drawn = row_of(network, level, at, corpus.n_documents)[0], values[names.index(level.draws)]
+            row, drawn = row_of(network, level, at)[0], values[names.index(level.draws)]
             if (row < 0) != (drawn < 0):
                 weight = 0.0
                 break
@@ -65,7 +65,7 @@ def probability(network, means, corpus, document) -> np.ndarray:
                 weight *= means[level.name][row, drawn]
             at[level.draws] = np.array([drawn])
         if weight:
-            found[row_of(network, network.levels[-1], at, corpus.n_documents)[0]] += weight
+            found[row_of(network, network.levels[-1], at)[0]] += weight
     return found
 
 
@@ -77,10 +77,9 @@ def test_the_shares_of_rows_are_sums_over_all_paths(name, halves):
     for level in network.levels[:-1]:
         if level.table != AUTHORS:
             n_documents = train.n_documents if level.of_documents else 1
-            rows = random.dirichlet(np.ones(network.size(level.draws)), network.n_rows(level, n_documents))
+            rows = random.dirichlet(np.ones(network.size(level.draws)), n_documents * network.n_rows(level))
             plain[level.name] = rows
-            by_document = rows.reshape(n_documents, -1, rows.shape[1])
-            means[level.name] = spread(network, level, by_document if level.of_documents else rows)
+            means[level.name] = rows.reshape(n_documents, -1, rows.shape[1]) if level.of_documents else rows
     found = shares(network, means, train)
     expected = [probability(network, plain, train, document) for document in range(train.n_documents)]
     np.testing.assert_allclose(found, expected, atol=1e-14)

@@ -22,9 +22,9 @@ from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.create import create_run
-from workbench.runs.store.ending import read_status
 from workbench.runs.store.layout import SCHEMA, StoreError
 from workbench.runs.store.places import DATA
+from workbench.runs.store.status import read_status
 from workbench.runs.store.writer import RunWriter
 
 GOLDEN = Path(__file__).parent.parent / "golden"

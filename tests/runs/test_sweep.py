@@ -13,7 +13,8 @@ from workbench.measures import each_run
 from workbench.runs.execution import forecast as outlook_module
 from workbench.runs.execution.forecast import duration, forecast
 from workbench.runs.execution.grid import lay_out
-from workbench.runs.execution.sweep import failures, open_cells, run_cells, tabulate
+from workbench.runs.execution.run import make_runs
+from workbench.runs.execution.sweep import failures, run_cells, tabulate
 from workbench.runs.spec import RunSpec
 
 QUIET = {"progress": False, "n_iterations": 12}
@@ -59,7 +60,7 @@ def test_one_run_stands_in_cells_of_several_lengths_and_in_those_of_an_option_th
 
 def test_a_run_that_fails_takes_no_other_along(here, store):
     cells = lay_out(simulated(), {"split_seed": [0, 1, 2]}, "cgs", n_topics=2, n_iterations=12)
-    runs = open_cells(cells, store, 1)
+    runs = make_runs(store, cells, 1)
     (store / ".corpora" / f"{cells[1].spec.train}.npz").unlink()
     run_cells(runs, 1, progress=False)
     assert [run.state for run in runs] == ["finished", "failed", "finished"]
@@ -87,7 +88,7 @@ def test_the_bar_tells_how_many_runs_are_done_and_what_is_left(here, store, caps
 @pytest.mark.slow
 def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
     cells = lay_out(simulated(), {"r": [1, 2], "n_topics": [2, 4]}, n_iterations=1000)
-    runs = open_cells(cells, store, 1)
+    runs = make_runs(store, cells, 1)
     assert forecast(cells, runs, 2).startswith("4 cells, 4 runs; up to 0 MB on disk, about ")
     monkeypatch.setattr(outlook_module, "LONG", 0)
     monkeypatch.setattr(outlook_module, "_one_iteration", lambda cell: 0.4)
@@ -100,16 +101,16 @@ def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
 def test_the_steps_of_a_rule_bound_what_a_run_takes(store):
     tokens = wb.hold_out_tokens(simulated(), 0.1, 0)[0].n_tokens
     (cell,) = lay_out(simulated(), {"n_topics": [5]}, "g-hdp", n_iterations=1000, stop_on="steps", stop_tolerance=400)
-    (run,) = open_cells([cell], store, 1)
+    (run,) = make_runs(store, [cell], 1)
     assert outlook_module._visits(run, cell) == 400 * tokens
     (cell,) = lay_out(simulated(), {"n_topics": [5]}, "g-hdp", n_iterations=50, stop_on="steps", stop_tolerance=400)
-    assert outlook_module._visits(open_cells([cell], store, 1)[0], cell) == 50 * 5 * tokens
+    assert outlook_module._visits(make_runs(store, [cell], 1)[0], cell) == 50 * 5 * tokens
 
 
 @pytest.mark.slow
 def test_what_is_finished_costs_nothing_more(here, store):
     cells = lay_out(simulated(), {"r": [1, 2]}, n_topics=2, n_iterations=12)
-    runs = open_cells(cells, store, 1)
+    runs = make_runs(store, cells, 1)
     run_cells(runs[:1], 1, progress=False)
     assert forecast(cells, runs, 1).startswith("2 cells, 2 runs, 1 of them finished before; up to ")
     run_cells(runs, 1, progress=False)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from workbench.models.networks.files import SHIPPED, network_of
+from workbench.models.networks.files import network_of
 from workbench.models.networks.network import Level, Network, Rows, Variable
+from workbench.models.networks.shipped import SHIPPED
 from workbench.report.drawing import _figure, draw, option
 from workbench.views.network import HALF_HEIGHT, HALF_WIDTH, drawing_of, network_view
 

@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.flags import Json, Store
-from workbench.cli.printing import print_json, print_table, say, store_path
+import workbench as wb
+from workbench.cli.flags import CorpusName, Json, Read, Store, Vocabulary, load_documents
+from workbench.cli.printing import print_facts, print_json, print_table, say, store_path
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
 
@@ -24,17 +25,13 @@ data = typer.Typer(help="Corpora that have a name.", no_args_is_help=True)
 @data.command("list")
 def list_data(json: Json = False) -> None:
     """List the named corpora: here, fetchable, to be got by hand, or drawn when asked for."""
-    from workbench.corpus import data_sets
-
-    sets = data_sets().values()
+    sets = wb.data_sets().values()
     if json:
-        print_json({"corpora": [entry.facts() for entry in sets]})
-        return
-    rows = [
-        (entry.name, entry.title, _text(entry.n_documents), _text(entry.n_words), _text(entry.n_tokens), entry.whereabouts())
+        return print_json({"corpora": [entry.facts() for entry in sets]})
+    print_table(("name", "title", "documents", "words", "tokens", "where"), [
+        (entry.name, entry.title, *map(_text, (entry.n_documents, entry.n_words, entry.n_tokens)), entry.whereabouts())
         for entry in sets
-    ]
-    print_table(("name", "title", "documents", "words", "tokens", "where"), rows, left=(0, 1, 5))
+    ], left=(0, 1, 5))
     say("`workbench data info NAME` tells more; `workbench data fetch NAME` gets what is fetchable")
 
 
@@ -45,9 +42,8 @@ def info(name: Name, json: Json = False) -> None:
 
     facts = find_data_set(name).facts()
     if json:
-        print_json(facts)
-        return
-    print_table(("", ""), [(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})], left=(0, 1))
+        return print_json(facts)
+    print_facts([(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})])
 
 
 @data.command("fetch")
@@ -64,6 +60,53 @@ def fetch(name: Name, json: Json = False) -> None:
         print_json(entry.facts())
 
 
+@data.command("convert")
+def convert(
+    corpus: CorpusName,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; its name says the format, .gz packs it.")],
+    vocabulary: Vocabulary = None, read: Read = None,
+    format: Annotated[str | None, typer.Option("--format", help="Format of OUT where its name says none.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there; never the corpus that is read.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a corpus in another format: uci, lda-c, mtx, mallet, csv, jsonl, npz."""
+    from workbench.corpus.writers import files_of, losses
+    from workbench.data.saving import put_files
+
+    documents = load_documents(corpus, vocabulary, read)
+    out = out.expanduser()
+    prepared = files_of(documents, out, format)
+    there = {path for path, data in prepared.files.items() if path.is_file() and path.read_bytes() == data}
+    files = {path: data for path, data in prepared.files.items() if path == out or path not in there}
+    sources = {path.resolve() for path in _sources(corpus, vocabulary)}
+    for path in files:
+        if path.resolve() in sources:
+            raise wb.CorpusError(f"{path} is what is read and is never overwritten; choose another OUT")
+    for path in files:
+        if path.exists() and not path.is_dir() and not force:
+            raise wb.CorpusError(f"{path} is there already; --force replaces it, or choose another OUT")
+    written = put_files(files)
+    for sentence in losses(prepared):
+        say(sentence)
+    sizes = {name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")}
+    if json:
+        files = [{"path": str(path), "bytes": path.stat().st_size} for path in written]
+        return print_json({"corpus": documents.name, **sizes, "files": files, "lost": prepared.lost})
+    say(repr(documents))
+    print_table(("written", "bytes"), [(path, f"{path.stat().st_size:,}") for path in written])
+
+
+def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
+    """The files that the corpus is read from: of a name of the catalog, everything that belongs to it."""
+    from workbench.corpus import find_data_set, is_named
+
+    given = [vocabulary] if vocabulary else []
+    if not is_named(corpus):
+        return [Path(corpus).expanduser(), *given]
+    facts = find_data_set(corpus.split(":")[0]).facts()
+    return [Path(facts["folder"]) / file for form in facts["forms"] for file in form] if facts.get("folder") else []
+
+
 def _text(value) -> str:
     """A fact as text for a table."""
     if isinstance(value, dict):
@@ -75,25 +118,23 @@ def _text(value) -> str:
 
 def engines(json: Json = False) -> None:
     """List the engines with their sources and options, those of hyperparameters last, once for the engines that share them."""
-    import workbench
-
-    found = workbench.engines()
+    found = wb.engines()
     if json:
-        print_json({"engines": [{"name": name, **about} for name, about in found.items()]})
-        return
-    shared: dict[tuple, list[str]] = {}
+        return print_json({"engines": [{"name": name, **about} for name, about in found.items()]})
+    shared: dict[str, list[str]] = {}
     for name, about in found.items():
         say(f"{name}: {about['title']}. {about['source']}")
-        lines = {option: f"    --option {option}={of['default']}   {of['meaning']}" for option, of in about["options"].items()}
-        for option, line in lines.items():
-            if not option.startswith(OF_HYPERPARAMETERS):
+        of_hyperparameters = ""
+        for option, of in about["options"].items():
+            line = f"    --option {option}={of['default']}   {of['meaning']}"
+            if option.startswith(OF_HYPERPARAMETERS):
+                of_hyperparameters += f"\n{line}"
+            else:
                 say(line)
-        if hyper := tuple(line for option, line in lines.items() if option.startswith(OF_HYPERPARAMETERS)):
-            shared.setdefault(hyper, []).append(name)
+        if of_hyperparameters:
+            shared.setdefault(of_hyperparameters, []).append(name)
     for lines, names in shared.items():
-        say(f"hyperparameters of {', '.join(names)}")
-        for line in lines:
-            say(line)
+        say(f"hyperparameters of {', '.join(names)}{lines}")
 
 
 def serve(
@@ -109,22 +150,21 @@ def serve(
 
 def doctor(store: Store = None, json: Json = False) -> int:
     """Check that everything a run needs works on this machine."""
-    checks = [_check(name, check) for name, check in (
-        ("python and packages", _packages), ("compiled kernels", _kernels), ("store", lambda: _store(store_path(store))),
-        ("bundled corpus", _bundled), ("memory", _memory), ("data folders", _data_folders), ("browser for tests", _browser),
-    )]
+    checks = []
+    for name, check in {
+        "python and packages": _packages, "compiled kernels": _kernels, "store": lambda: _store(store_path(store)),
+        "bundled corpus": lambda: repr(wb.load_corpus()), "memory": _memory, "data folders": _data_folders,
+        "browser for tests": _browser,
+    }.items():
+        try:
+            checks.append({"check": name, "ok": True, "finding": check()})
+        except Exception as error:
+            checks.append({"check": name, "ok": False, "finding": f"{type(error).__name__}: {error}"})
     if json:
         print_json({"checks": checks})
     else:
         print_table(("", "", ""), [("ok" if c["ok"] else "WRONG", c["check"], c["finding"]) for c in checks], left=(0, 1, 2))
     return 0 if all(c["ok"] for c in checks) else 1
-
-
-def _check(name: str, check) -> dict:
-    try:
-        return {"check": name, "ok": True, "finding": check()}
-    except Exception as error:
-        return {"check": name, "ok": False, "finding": f"{type(error).__name__}: {error}"}
 
 
 def _packages() -> str:
@@ -143,10 +183,7 @@ def _kernels() -> str:
 
 def _fit_tiny(store: str | None = None) -> None:
     """Runs two iterations on a few tokens."""
-    from workbench.models import LDA
-    from workbench.runs.execution.fit import fit
-
-    fit(LDA(2).simulate(4, 6, 10)[0], "cgs", n_topics=2, n_iterations=2, progress=False, store=store)
+    wb.fit(wb.LDA(2).simulate(4, 6, 10)[0], "cgs", n_topics=2, n_iterations=2, progress=False, store=store)
 
 
 def _store(store: Path) -> str:
@@ -162,12 +199,6 @@ def _memory() -> str:
     return available_memory().describe()
 
 
-def _bundled() -> str:
-    from workbench.corpus import load_corpus
-
-    return repr(load_corpus())
-
-
 def _data_folders() -> str:
     named = os.environ.get("WORKBENCH_DATA")
     if not named:
@@ -179,5 +210,5 @@ def _data_folders() -> str:
 
 
 def _browser() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    return found or "no Chromium; only the browser tests need one"
+    found = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    return next(found, "no Chromium; only the browser tests need one")

@@ -9,7 +9,7 @@ import traceback
 import typer
 from typer.exceptions import TyperException
 
-from workbench.cli import about, end_with, exchange, fitting, inferring, noting, reproducing, stored, sweeping
+from workbench.cli import about, end_with, fitting, inferring, reproducing, stored
 from workbench.cli.completing import complete_values
 from workbench.cli.flags import Command, unreadable
 
@@ -29,9 +29,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]}, cls=_Commands,
 )
 for command in (
-    fitting.fit, fitting.compare, fitting.resume, sweeping.sweep, inferring.infer, inferring.bound,
+    fitting.fit, fitting.compare, fitting.resume, fitting.sweep, inferring.infer, inferring.bound,
     stored.runs, stored.show, stored.pause, stored.stop, stored.remove, stored.figures, stored.report,
-    noting.note, noting.label, exchange.export, reproducing.reproduce, about.engines, about.serve, about.doctor,
+    stored.note, stored.label, stored.export, reproducing.reproduce, about.engines, about.serve, about.doctor,
 ):
     app.command()(command)
 app.add_typer(about.data, name="data")

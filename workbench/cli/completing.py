@@ -6,34 +6,32 @@ by itself. Nothing heavy is imported: a shell waits for the answer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import get_type_hints
 
 import typer
 
 
-def _corpora(incomplete: str) -> list[str]:
-    from workbench.corpus import data_sets
-
-    return _beginning(incomplete, data_sets())
+def _beginning(incomplete: str, names) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
 
 
-def _engine_names(incomplete: str) -> list[str]:
-    from workbench.engines import ENGINES
-
-    return _beginning(incomplete, ENGINES)
-
-
-def _models(incomplete: str) -> list[str]:
-    from workbench.models.networks.files import SHIPPED
-
-    return _beginning(incomplete, SHIPPED)
+def _lists(incomplete: str, names) -> list[str]:
+    """The list with commas, its last name completed; a name is not offered twice."""
+    before, comma, last = incomplete.rpartition(",")
+    return [before + comma + name for name in _beginning(last, names) if name not in before.split(",")]
 
 
-def _engine_lists(incomplete: str) -> list[str]:
-    from workbench.engines import ENGINES
+def _names_in(module: str, names: str, complete: Callable = _beginning, more: tuple = ()) -> Callable:
+    """Completes to the names that a module has, or that a function of it returns; imported when a shell asks."""
 
-    return _lists(incomplete, ENGINES)
+    def completions(incomplete: str) -> list[str]:
+        found = getattr(import_module(module), names)
+        return complete(incomplete, [*(found() if callable(found) else found), *more])
+
+    return completions
 
 
 def figure_formats(incomplete: str) -> list[str]:
@@ -50,19 +48,13 @@ def _runs(context: typer.Context, incomplete: str) -> list[str]:
     return _beginning(incomplete, [name for name in names if isinstance(given, str) or name not in given])
 
 
-def _beginning(incomplete: str, names) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def _lists(incomplete: str, names) -> list[str]:
-    """The list with commas, its last name completed; a name is not offered twice."""
-    before, comma, last = incomplete.rpartition(",")
-    return [before + comma + name for name in _beginning(last, names) if name not in before.split(",")]
-
-
 VALUES = {
-    "CORPUS": _corpora, "NAME": _corpora, "RUN": _runs, "RUN…": _runs, "engine": _engine_names, "engines": _engine_lists,
-    "model": _models,
+    **dict.fromkeys(("CORPUS", "NAME"), _names_in("workbench.corpus", "data_sets")),
+    **dict.fromkeys(("RUN", "RUN…"), _runs),
+    "FIGURE": _names_in("workbench.papers.figures", "FIGURES", more=("all",)),
+    "engine": _names_in("workbench.engines", "ENGINES"),
+    "engines": _names_in("workbench.engines", "ENGINES", _lists),
+    "model": _names_in("workbench.models.networks.files", "SHIPPED"),
 }
 
 

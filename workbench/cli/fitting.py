@@ -1,4 +1,4 @@
-"""Commands that infer: fit, compare, resume."""
+"""Commands that infer: fit, compare, sweep, resume."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import workbench as wb
 from workbench.cli.flags import (
     CorpusName,
     Detach,
@@ -14,14 +15,16 @@ from workbench.cli.flags import (
     Jobs,
     Json,
     Quiet,
+    RunName,
     Seeds,
     Store,
     load_documents,
     parse_options,
     settings_of,
+    split_pairs,
     with_settings,
 )
-from workbench.cli.printing import describe, print_runs, say, store_path, summary
+from workbench.cli.printing import describe, print_runs, resumable, say, store_path, summary
 from workbench.runs.settings import DEFAULT_ENGINES
 
 
@@ -38,18 +41,17 @@ def fit(
 
     whole("restarts", restarts, 1)
     runs, planned = _created(corpus, [engine], restarts, 1, flags, check_restarts, here=True, name=name)
+    json, progress, corpora = flags["json"], not flags["quiet"], (planned[0].train, planned[0].test)
     if flags["detach"]:
-        return leave_in_background(runs, flags["json"])
-    corpora = planned[0].train, planned[0].test
-    if restarts > 1:
-        best = best_of(resume(run, progress=not flags["quiet"], corpora=corpora) for run in runs)
-    else:
-        finish(runs[0], progress=not flags["quiet"], corpora=corpora)
-    summaries = summaries_of(runs, planned)
-    print_runs(summaries, flags["json"], **({"best": best.attrs["name"]} if restarts > 1 else {}))
-    if restarts > 1 and not flags["json"] and best.sizes["iteration"]:
+        return leave_in_background(runs, json)
+    if restarts == 1:
+        finish(runs[0], progress=progress, corpora=corpora)
+        return print_runs(summaries_of(runs, planned), json)
+    best = best_of(resume(run, progress=progress, corpora=corpora) for run in runs)
+    status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
+    if not json and best.sizes["iteration"]:
         say(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
-    return 0 if all(run["state"] == "finished" for run in summaries) else 130
+    return status
 
 
 @with_settings
@@ -67,39 +69,85 @@ def compare(
     runs, planned = _created(corpus, _engines(engines), seeds, jobs, flags)
     if flags["detach"]:
         return leave_in_background(runs, flags["json"])
-    try:
+    with resumable():
         run_all(runs, jobs, progress=not flags["quiet"])
-    except KeyboardInterrupt:
-        say("interrupted; what was committed is kept, and the same command goes on from there")
-    summaries = summaries_of(runs, planned)
-    print_runs(summaries, flags["json"])
-    return 0 if all(run["state"] == "finished" for run in summaries) else 130
+    return print_runs(summaries_of(runs, planned), flags["json"])
+
+
+@with_settings
+def sweep(
+    corpus: CorpusName,
+    grid: Annotated[
+        list[str],
+        typer.Option("--grid", "-g", metavar="NAME=VALUES", help="Values with commas, as r=0,1,inf; give several."),
+    ],
+    engine: Engine = "svb-cgs", seeds: Seeds = 1, jobs: Jobs = 1,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Begin each run from the counts of that with the next smaller number of topics.")
+    ] = False,
+    **flags,
+) -> int:
+    """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
+    from workbench.runs.execution.forecast import forecast
+    from workbench.runs.execution.grid import lay_out
+    from workbench.runs.execution.memory_check import predict_memory
+    from workbench.runs.execution.run import make_runs
+    from workbench.runs.execution.sweep import failures, run_cells, rungs
+    from workbench.runs.execution.worker import SLOTS
+    from workbench.runs.spec import whole
+
+    whole("jobs", jobs, 1)
+    axes = _parse_grid(grid)
+    fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}  # defaults give way to the grid
+    documents = load_documents(corpus, flags["vocabulary"], flags["read"], engine)
+    progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
+    if flags["detach"]:
+        if warm:
+            raise wb.SpecError("a warm sweep waits for each number of topics before it begins the next; leave --detach out")
+        cells = lay_out(documents, axes, engine, seeds, **fixed)
+        return leave_in_background(list(dict.fromkeys(make_runs(home, cells, SLOTS))), json)
+    cells, runs = [], []
+    with resumable():
+        for rung in rungs(documents, axes, engine, seeds, home, warm, jobs, **fixed):
+            opened = make_runs(home, rung, jobs)
+            cells, runs = [*cells, *rung], [*runs, *opened]
+            if progress:
+                say(f"{documents!r}: {forecast(rung, opened, jobs)}")
+            run_cells(opened, jobs, progress)
+    status = print_runs([
+        summary(run, cell.spec.n_iterations) | {
+            "memory": predict_memory(cell).total,
+            "grid": {key: "inf" if value == float("inf") else value for key, value in cell.at.items()},  # as JSON can hold it
+        }
+        for cell, run in zip(cells, runs, strict=True)
+    ], json)
+    broken = failures(runs)
+    for why in broken:
+        say(f"workbench: {why}")
+    return 1 if broken else status
 
 
 def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, check: Callable = list, here=False, **more):
     """The runs of a comparison, made or reopened in the store, and what was planned of each."""
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import warn_of_idle_threads
-    from workbench.runs.execution.memory_check import Planned, check_room, unfinished
-    from workbench.runs.execution.run import Run
+    from workbench.runs.execution.memory_check import Planned
+    from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.worker import SLOTS
-    from workbench.runs.store.create import create_run
 
-    first = next((each if isinstance(each, str) else each[0] for each in engines), None)
-    documents = load_documents(corpus, flags["vocabulary"], flags["read"], first)
+    first = engines[0] if engines else None
+    documents = load_documents(corpus, flags["vocabulary"], flags["read"], first[0] if isinstance(first, tuple) else first)
     specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
     check(specs)
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if flags["detach"] else jobs
     if not flags["quiet"]:
         say(describe(planned, documents, jobs))
         warn_of_idle_threads(specs)
-    home = store_path(flags["store"])
-    check_room(unfinished(home, planned), jobs, here=here and not flags["detach"])
-    return [Run(create_run(home, *each)) for each in planned], planned
+    return make_runs(store_path(flags["store"]), planned, jobs, here=here and not flags["detach"]), planned
 
 
 def resume(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")],
+    run: RunName,
     iterations: Annotated[
         int | None, typer.Option("--iterations", "-n", help="Move the end of the run; what is committed stays.")
     ] = None,
@@ -107,10 +155,10 @@ def resume(
 ) -> int:
     """Let a paused run go on, or take a stopped one from where it is to its end."""
     from workbench.runs.execution.fit import finish
-    from workbench.runs.execution.run import Run, extend, find_run
+    from workbench.runs.execution.run import extend, find_run
     from workbench.runs.store.status import FINISHED, PAUSED, RUNNING
 
-    found = Run(find_run(run, store))
+    found = wb.Run(find_run(run, store))
     extend(found.path, iterations)
     state = found.state
     if state == FINISHED:
@@ -119,9 +167,7 @@ def resume(
         found.resume()
         say(f"{found.name} goes on in the background; `workbench show {found.name}` looks at it")
     else:
-        state = finish(found, progress=not quiet).state
-        print_runs([summary(found)], json)
-        return 0 if state == FINISHED else 130
+        return print_runs([summary(finish(found, progress=not quiet))], json)
     if json:
         print_runs([summary(found)], json)
     return 0
@@ -149,3 +195,18 @@ def _engines(text: str) -> list[tuple[str, dict]]:
     """``svb,svb-cgs:r=2:n_chains=3`` as (name, options) pairs."""
     entries = [entry.strip().split(":") for entry in text.split(",") if entry.strip()]
     return [(name.strip(), parse_options(pairs)) for name, *pairs in entries]
+
+
+def _parse_grid(texts: list[str]) -> dict[str, list[str]]:
+    """``r=0,1,inf`` flags as lists by the settings' full names."""
+    from workbench.runs.execution.grid import SHORT
+
+    axes: dict[str, list[str]] = {}
+    wanted = "a grid is written name=values, as in --grid r=0,1,inf"
+    for name, values in split_pairs(texts, wanted, "grid", lambda values: values.strip(", ")):
+        name = name.replace("-", "_")
+        name = SHORT.get(name, name)
+        if name in axes:
+            raise wb.SpecError(f"--grid names '{name}' twice; put its values into one list", field="grid", value=values)
+        axes[name] = [value.strip() for value in values.split(",") if value.strip()]
+    return axes

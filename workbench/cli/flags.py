@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, get_type_hints
@@ -11,6 +11,7 @@ from typing import Annotated, get_type_hints
 import typer
 
 from workbench.cli import end_with
+from workbench.cli.completing import figure_formats
 from workbench.errors import ALONE, Got, InputError, Named
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, SplitSettings, names
 
@@ -22,6 +23,10 @@ Options = Annotated[
 Seeds = Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")]
 Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default.")]
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
+RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
+Formats = Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)]
+FORMATS = "svg,pdf,png"
 Start = Annotated[
     str | None, typer.Option("--start", metavar="RUN", help="Begin from the last counts of this run, not at random.")
 ]
@@ -68,10 +73,9 @@ def settings_of(flags: dict) -> dict:
     """The settings of a run as Python takes them, from what was given to the flags."""
     from workbench.runs.execution.run import find_run
 
-    settings = {name: flags[name] for name in SETTINGS}
-    return settings | {
+    return {name: flags[name] for name in SETTINGS} | {
         "alpha": parse_alpha(flags["alpha"]), "sizes": parse_sizes(flags["sizes"]),
-        "options": parse_options(flags["options"] or []),
+        "options": parse_options(flags["options"]),
         "start": None if flags["start"] is None else find_run(flags["start"], flags["store"]),
     }
 
@@ -81,9 +85,10 @@ def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None,
     from workbench.engines import get_engine
     from workbench.runs.loading import load_data
 
-    options = {name: _scalar(value) for name, value in parse_options(read or [], "read").items()}
+    options = {name: _scalar(value) for name, value in parse_options(read, "read").items()}
     options |= {"vocabulary": vocabulary} if vocabulary else {}
-    return load_data(corpus, **({"kind": get_engine(engine).model.data} if engine else {}), **options)
+    options |= {"kind": get_engine(engine).model.data} if engine else {}
+    return load_data(corpus, **options)
 
 
 def _scalar(text: str):
@@ -95,27 +100,26 @@ def _scalar(text: str):
     return value if value is None or isinstance(value, int | float) else text
 
 
-def parse_options(pairs: list[str], field: str = "options") -> dict[str, str]:
+def split_pairs(
+    pairs: list[str] | None, wanted: str, field: str, is_value: Callable[[str], object] = bool
+) -> Iterator[tuple[str, str]]:
+    """``name=value`` flags as names and values; raises InputError with what is wanted where one is neither."""
+    for pair in pairs or []:
+        name, value = (part.strip() for part in pair.partition("=")[::2])
+        if not name or not is_value(value):
+            raise InputError(wanted, Got(pair), field=field, value=pair)
+        yield name, value
+
+
+def parse_options(pairs: list[str] | None, field: str = "options") -> dict[str, str]:
     """``name=value`` flags as a dict."""
-    options = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name or not value:
-            said = "an option is written name=value, as in --option r=1"
-            raise InputError(said, Got(pair), field=field, value=pair)
-        options[name.strip()] = value.strip()
-    return options
+    return dict(split_pairs(pairs, "an option is written name=value, as in --option r=1", field))
 
 
 def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
     """``super=5`` flags as sizes by name; None where there is none."""
-    sizes = {}
-    for pair in pairs or []:
-        name, _, value = pair.partition("=")
-        if not name.strip() or not value.strip().isdecimal():
-            raise InputError("a size is written name=number, as in --size super=5", Got(pair), field="sizes", value=pair)
-        sizes[name.strip()] = int(value)
-    return sizes or None
+    found = split_pairs(pairs, "a size is written name=number, as in --size super=5", "sizes", str.isdecimal)
+    return {name: int(value) for name, value in found} or None
 
 
 def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from workbench.cli.flags import CorpusName, Json, Quiet, Read, Store, Threads, Vocabulary, load_documents
-from workbench.cli.printing import number, print_json, print_table, say
-from workbench.cli.stored import RunName
+import workbench as wb
+from workbench.cli.flags import CorpusName, Json, Quiet, Read, RunName, Store, Threads, Vocabulary, load_documents
+from workbench.cli.printing import number, print_json, print_table, say, saying_warnings
 
 SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
 """Largest numbers of rows, topics and words in the table for people."""
@@ -33,25 +32,25 @@ def infer(
     threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
 ) -> None:
     """Find the topics of unseen documents, or score how well a run predicts their words."""
-    from workbench.runs.afterwards.infer import PROTOCOLS, document_completion
-    from workbench.runs.afterwards.infer import infer as fold_in
-    from workbench.runs.execution.run import open_run
-    from workbench.runs.spec import SpecError
+    from workbench.runs.afterwards.infer import PROTOCOLS
 
     if protocol not in ("theta", *PROTOCOLS):
-        raise SpecError(f"--protocol must be one of theta, {', '.join(PROTOCOLS)}; got '{protocol}'")
+        raise wb.SpecError(f"--protocol must be one of theta, {', '.join(PROTOCOLS)}; got '{protocol}'")
     if out is not None and protocol != "theta":
-        raise SpecError(f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out")
-    learnt = open_run(run, store)
+        raise wb.SpecError(f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out")
+    learnt = wb.open_run(run, store)
     documents = load_documents(corpus, vocabulary, read)
     if protocol != "theta":
-        _print_score(document_completion(learnt, documents, seed, protocol, threads), json)
-        return
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = fold_in(learnt, documents, seed, threads)
-    for warning in caught:
-        say(str(warning.message))
+        score = wb.document_completion(learnt, documents, seed, protocol, threads)
+        if json:
+            return print_json(score)
+        return say(
+            f"perplexity {score['perplexity']:,.1f} by {score['protocol']} ({score['meaning']}): {score['n_scored']:,} tokens "
+            f"of {score['n_documents']:,} documents scored, {score['n_skipped']:,} documents skipped, "
+            f"{score['out_of_vocabulary']:.1%} of the tokens unknown to {score['run']}"
+        )
+    with saying_warnings():
+        found = wb.infer(learnt, documents, seed, threads)
     if out is not None:
         _write_theta(found, out)
         say(f"{out}: theta of {found.sizes['document']:,} documents")
@@ -61,25 +60,10 @@ def infer(
         _print_topics(learnt, found)
 
 
-def _print_score(score: dict, as_json: bool) -> None:
-    """Prints a perplexity and its protocol, as JSON on stdout or as a line on stderr."""
-    if as_json:
-        print_json(score)
-        return
-    say(
-        f"perplexity {score['perplexity']:,.1f} by {score['protocol']} ({score['meaning']}): {score['n_scored']:,} tokens of "
-        f"{score['n_documents']:,} documents scored, {score['n_skipped']:,} documents skipped, "
-        f"{score['out_of_vocabulary']:.1%} of the tokens unknown to {score['run']}"
-    )
-
-
 def _documents(found) -> list[dict]:
     """One dict for each document: title, tokens, share of unknown words, theta."""
-    columns = (found[name].values.tolist() for name in ("document", "n_tokens", "out_of_vocabulary", "theta"))
-    return [
-        {"document": title, "n_tokens": n_tokens, "out_of_vocabulary": unknown, "theta": theta}
-        for title, n_tokens, unknown, theta in zip(*columns, strict=True)
-    ]
+    names = "document", "n_tokens", "out_of_vocabulary", "theta"
+    return [dict(zip(names, row, strict=True)) for row in zip(*(found[name].values.tolist() for name in names), strict=True)]
 
 
 def _write_theta(found, path: Path) -> None:
@@ -89,8 +73,7 @@ def _write_theta(found, path: Path) -> None:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["document", "n_tokens", "out_of_vocabulary", *(f"topic {k}" for k in found["topic"].values)])
-    for document in _documents(found):
-        *about, theta = document.values()
+    for *about, theta in map(dict.values, _documents(found)):
         rows.writerow([*about, *theta])
     put_file(path, text.getvalue().encode())
 
@@ -105,7 +88,7 @@ def _print_topics(learnt, found) -> None:
         theta = document["theta"]
         largest = sorted(range(len(theta)), key=lambda k, theta=theta: -theta[k])[:SHOWN_TOPICS]
         topics = "; ".join(f"{theta[k]:.0%} topic {k}: {words[k]}" for k in largest)
-        rows.append((str(document["document"]), f"{document['n_tokens']:,}", f"{document['out_of_vocabulary']:.1%}", topics))
+        rows.append((document["document"], f"{document['n_tokens']:,}", f"{document['out_of_vocabulary']:.1%}", topics))
     print_table(("document", "tokens", "unknown", f"{min(SHOWN_TOPICS, len(words))} largest topics"), rows, left=(0, 3))
     more = found.sizes["document"] - len(rows)
     if more:
@@ -129,17 +112,15 @@ def bound(
     threads: Threads = 1, store: Store = None, quiet: Quiet = False, json: Json = False,
 ) -> None:
     """Bound the log evidence of the training words from below, at the last checkpoint of a hybrid run."""
-    from workbench.runs.afterwards.bound import METHODS, hybrid_bound
+    from workbench.runs.afterwards.bound import METHODS
 
-    found = hybrid_bound(
+    found = wb.hybrid_bound(
         run, method, seed, runs, temperatures, sweeps, burn_in, threads, store, progress=not (quiet or method == "exact")
     )
     if json:
-        print_json(found)
-        return
-    value = (
-        f"from {found['low']:,.1f} to {found['high']:,.1f} nats" if method == "bracket" else f"{found['bound']:,.1f} nats"
-    )
+        return print_json(found)
+    value = f"from {found['low']:,.1f} to {found['high']:,.1f}" if method == "bracket" else f"{found['bound']:,.1f}"
+    value += " nats"
     if method == "ais":
         error = f"standard error {found['standard_error']:,.1f}" if runs > 1 else "no standard error from one run"
         value += f", {error}, {found['effective_runs']:.1f} of {runs} runs count"

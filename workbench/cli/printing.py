@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from workbench.cli import INTERRUPTED
 
 if TYPE_CHECKING:
     from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import Run
-    from workbench.runs.store.notes import Notes
 
 FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
 
@@ -33,7 +37,7 @@ def _jsonable(value):
 def summary(run: Run, last: int | None = None) -> dict:
     """The final scalars of a run, or those of its ``last`` iteration; null where there is none."""
     rows, spec = run.rows(), run.spec
-    rows = rows if last is None else rows[rows[:, 0] <= last]
+    rows = rows[rows[:, 0] <= (math.inf if last is None else last)]
     final = dict(zip(("iteration", *run.recorded.names), rows[-1].tolist() if len(rows) else (), strict=False))
     return {
         "name": run.name, "engine": spec.engine, "label": spec.label(), "options": spec.options,
@@ -42,33 +46,31 @@ def summary(run: Run, last: int | None = None) -> dict:
     }
 
 
-def print_runs(summaries: list[dict], as_json: bool, **more) -> None:
+def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
     """Prints runs as JSON on stdout, with whatever else there is to say of them, or as a table on stderr.
 
     Of the cells of a sweep the table has the values of the ``grid`` in front, in the place of engine and seed.
+    Returns the exit status of a command that was to finish these runs.
     """
+    grid = list(summaries[0].get("grid", ())) if summaries else []
+    heads = (*grid, "run", *(() if grid else ("engine", "seed")), "state", "iterations", "perplexity", "state alone", "average")
     if as_json:
         print_json({"runs": summaries} | more)
-        return
-    grid = list(summaries[0].get("grid", ())) if summaries else []
-    rows = [
-        (
-            *(str(run["grid"][key]) for key in grid), run["name"], *(() if grid else (run["label"], str(run["seed"]))),
-            run["state"], f"{run['n_iterations']:,}",
-            number(run["test_perplexity"]), number(run["test_perplexity_state"]), number(run["test_perplexity_average"]),
-            number(run["cpu_time"], "s"),
-        )
-        for run in summaries
-    ]
-    heads = (*grid, "run", *(() if grid else ("engine", "seed")), "state", "iterations", "perplexity", "state alone", "average")
-    print_table((*heads, "CPU"), rows, left=(len(grid), len(grid) + 1) if grid else (0, 1, 3))
+    else:
+        print_table((*heads, "CPU"), [
+            (
+                *(run["grid"][key] for key in grid), run["name"], *(() if grid else (run["label"], run["seed"])), run["state"],
+                f"{run['n_iterations']:,}", *(number(run[name]) for name in FINAL[:3]), number(run["cpu_time"], "s"),
+            )
+            for run in summaries
+        ], left=(len(grid), len(grid) + 1) if grid else (0, 1, 3))
+    return 0 if all(run["state"] == "finished" for run in summaries) else INTERRUPTED
 
 
 def print_files(paths: list[Path], as_json: bool) -> None:
     """Prints the paths of written files, as JSON on stdout or one a line on stderr."""
     if as_json:
-        print_json({"files": [str(path) for path in paths]})
-        return
+        return print_json({"files": [str(path) for path in paths]})
     for path in paths:
         say(str(path))
 
@@ -78,10 +80,9 @@ def number(value: float | None, unit: str = "") -> str:
     return "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
 
 
-def note_rows(notes: Notes, labels: dict[int, str]) -> list[tuple[str, str]]:
-    """Rows of a table for what people wrote about a run, a label after the number of its topic; none for what is empty."""
-    listed = "; ".join(f"{topic} {label}" for topic, label in labels.items())
-    return [row for row in (("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)) if row[1]]
+def print_facts(rows: list[tuple]) -> None:
+    """Prints a table of names and values on stderr, without those that are empty text."""
+    print_table(("", ""), [row for row in rows if row[1] != ""], left=(0, 1))
 
 
 def print_table(heads, rows, left=(0,)) -> None:
@@ -93,7 +94,7 @@ def print_table(heads, rows, left=(0,)) -> None:
     for at, head in enumerate(heads):
         table.add_column(head, justify="left" if at in left else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(cell.replace("[", r"\[") for cell in row))
+        table.add_row(*(str(cell).replace("[", r"\[") for cell in row))
     console = Console(stderr=True)
     if not console.is_terminal:
         console = Console(stderr=True, width=200)
@@ -105,9 +106,28 @@ def say(message: str) -> None:
     print(message, file=sys.stderr)
 
 
+@contextlib.contextmanager
+def resumable() -> Iterator[None]:
+    """Within it, Ctrl-C ends the block and says that the same command goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("interrupted; what was committed is kept, and the same command goes on from there")
+
+
+@contextlib.contextmanager
+def saying_warnings() -> Iterator[None]:
+    """Says the warnings of a block, each as a line, at its end."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        say(str(warning.message))
+
+
 def store_path(store: Path | None) -> Path:
     """The store that was named, else the default one."""
-    from workbench.runs.execution.run import default_store
+    from workbench.runs.store.places import default_store
 
     return store if store is not None else default_store()
 

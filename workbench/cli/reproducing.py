@@ -8,21 +8,15 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.completing import figure_formats
-from workbench.cli.flags import Json, Quiet, Store
-from workbench.cli.printing import print_json, print_table, say, store_path, summary
-
-
-def _names(incomplete: str) -> list[str]:
-    from workbench.papers.figures import FIGURES
-
-    return [name for name in (*FIGURES, "all") if name.startswith(incomplete)]
+import workbench as wb
+from workbench.cli import INTERRUPTED
+from workbench.cli.flags import FORMATS, Formats, Json, Quiet, Store
+from workbench.cli.printing import print_json, print_table, resumable, say, store_path, summary
 
 
 def reproduce(
     figure: Annotated[
-        str | None,
-        typer.Argument(metavar="FIGURE", help="A figure, or all; without it they are listed.", autocompletion=_names),
+        str | None, typer.Argument(metavar="FIGURE", help="A figure, or all; without it they are listed.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Less of it: two minutes on two cores.")] = False,
     seeds: Annotated[int | None, typer.Option("--seeds", help="Runs of each engine; seed s draws split and start.")] = None,
@@ -33,9 +27,7 @@ def reproduce(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 2,
     store: Store = None,
     out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("out/reproduce"),
-    formats: Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)]
-    = "svg,pdf,png",
-    quiet: Quiet = False, json: Json = False,
+    formats: Formats = FORMATS, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Make a figure of a paper again: run what is missing, draw it, hold the paper's claims against it."""
     from workbench.papers.figures import FIGURES
@@ -43,43 +35,31 @@ def reproduce(
     if figure is None:
         _print_figures(list(FIGURES.values()), json)
         return 0
-    from workbench.papers.reproduce import reproduce as make
     from workbench.papers.verdicts import verdict_lines
 
-    described, status = [], 0
+    described, status, failed = [], INTERRUPTED, False
     asked = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
-    try:
+    with resumable():
         for name in FIGURES if figure == "all" else [figure]:
-            made = make(
+            made = wb.reproduce(
                 name, out, store_path(store), quick, jobs=jobs, formats=formats.split(","), progress=not quiet, **asked
             )
-            for line in [*map(str, made.files), *verdict_lines(made.verdicts)]:
+            for line in (*made.files, *verdict_lines(made.verdicts), *(f"workbench: {why}" for why in made.failures)):
                 say(line)
-            for why in made.failures:
-                say(f"workbench: {why}")
-            status = 1 if made.failures else status
+            failed |= bool(made.failures)
             described.append(_describe(made))
-    except KeyboardInterrupt:
-        say("interrupted; what was committed is kept, and the same command goes on from there")
-        status = 130
+        status = int(failed)
     if json:
         print_json({"figures": described})
     return status
 
 
 def parse_topics(text: str | None) -> list[int] | None:
-    """``40,80`` as numbers; None where there is none.
-
-    Raises
-    ------
-    SpecError
-    """
-    from workbench.runs.spec import SpecError
-
+    """``40,80`` as numbers; None where there is none."""
     try:
         return None if text is None else [int(part) for part in text.split(",")]
     except ValueError:
-        raise SpecError(f"--topics takes whole numbers with commas, as 40,80; got '{text}'") from None
+        raise wb.SpecError(f"--topics takes whole numbers with commas, as 40,80; got '{text}'") from None
 
 
 def _describe(made) -> dict:
@@ -97,22 +77,19 @@ def _print_figures(figures: list, json: bool) -> None:
     from workbench.runs.execution.forecast import duration
 
     listed = [
-        {
-            "name": one.name, "what": one.what, "paper": one.paper, "corpus": one.corpus,
-            **{
-                name: {"runs": one.n_runs(of), "seconds": round(one.cost(of)), **asdict(of)}
-                for name, of in (("full", one.full), ("quick", one.quick))
-            },
+        {name: getattr(one, name) for name in ("name", "what", "paper", "corpus")} | {
+            name: {"runs": one.n_runs(of), "seconds": round(one.cost(of)), **asdict(of)}
+            for name, of in (("full", one.full), ("quick", one.quick))
         }
         for one in figures
     ]
     if json:
-        print_json({"figures": listed})
-        return
-    costs = [
-        tuple(f"{each[name]['runs']} runs, {duration(each[name]['seconds'])}" for name in ("full", "quick")) for each in listed
+        return print_json({"figures": listed})
+    rows = [
+        (each["name"], each["what"],
+         *(f"{each[extent]['runs']} runs, {duration(each[extent]['seconds'])}" for extent in ("full", "quick")))
+        for each in listed
     ]
-    rows = [(each["name"], each["what"], *both) for each, both in zip(listed, costs, strict=True)]
     print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))
     for paper in dict.fromkeys(each["paper"] for each in listed):
         say(f"{paper}. Times are rough, for two cores; figures of the same runs share them.")

@@ -1,4 +1,4 @@
-"""Commands about runs that are there: runs, show, pause, stop, remove, figures, report."""
+"""Commands about runs that are there: runs, show, pause, stop, remove, note, label, figures, report, export."""
 
 from __future__ import annotations
 
@@ -7,29 +7,19 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.completing import figure_formats
-from workbench.cli.flags import Json, Store
-from workbench.cli.printing import (
-    note_rows,
-    number,
-    print_files,
-    print_json,
-    print_runs,
-    print_table,
-    say,
-    store_path,
-    summary,
-)
+import workbench as wb
+from workbench.cli.flags import FORMATS, Formats, Json, RunName, RunNames, Store
+from workbench.cli.printing import print_facts, print_files, print_json, print_runs, say, saying_warnings, store_path, summary
 
-RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
-RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")]
+Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to take away; may be given several times.")]
 
 
 def find(run: str, store: Path | None):
     """The `Run` of a name in the store, or of a path."""
-    from workbench.runs.execution.run import Run, find_run
+    from workbench.runs.execution.run import find_run
 
-    return Run(find_run(run, store))
+    return wb.Run(find_run(run, store))
 
 
 def runs(
@@ -37,16 +27,19 @@ def runs(
     store: Store = None, json: Json = False,
 ) -> None:
     """List the runs of a store."""
-    from workbench.runs.execution.run import Run
     from workbench.runs.store.layout import StoreError
     from workbench.runs.store.places import run_paths
 
-    home = _home(store)
+    home = store_path(store)
+    if home.exists() and not home.is_dir():
+        raise StoreError(f"{home} is a file; --store takes the folder of the runs")
+    if store is not None and not home.exists():
+        raise StoreError(f"there is no folder {home}; --store takes the folder of the runs")
     found, paths = [], run_paths(home)
     for path in paths:
         try:
-            run, wanted = Run(path), tag or []
-            if set(wanted) <= set(_notes(run).tags):
+            run = wb.Run(path)
+            if set(tag or ()) <= set(_notes(run).tags):
                 found.append(summary(run))
         except StoreError as error:  # one damaged run does not hide the others
             say(f"{path.name} cannot be read: {error}")
@@ -68,28 +61,21 @@ def _notes(run):
         return Notes()
 
 
-def _home(store: Path | None) -> Path:
-    """The folder of the store; one that was named must exist."""
-    from workbench.runs.store.layout import StoreError
-
-    home = store_path(store)
-    if home.exists() and not home.is_dir():
-        raise StoreError(f"{home} is a file; --store takes the folder of the runs")
-    if store is not None and not home.exists():
-        raise StoreError(f"there is no folder {home}; --store takes the folder of the runs")
-    return home
-
-
 def labels_by_topic(run, notes) -> dict[int, str]:
     """Topic number → label; empty, after a line on stderr, where the corpus of the run is missing."""
-    from workbench.runs.spec import SpecError
     from workbench.runs.store.notes import labels_of_topics
 
     try:
         return labels_of_topics(notes, run.dataset()) if notes.labels else {}
-    except SpecError as error:
+    except wb.SpecError as error:
         say(str(error))
         return {}
+
+
+def _note_rows(notes, labels: dict[int, str]) -> list[tuple[str, str]]:
+    """Rows of a table for what people wrote about a run, a label after the number of its topic."""
+    listed = "; ".join(f"{topic} {label}" for topic, label in labels.items())
+    return [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)]
 
 
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
@@ -101,53 +87,46 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     status, spec, notes = found.status(), found.spec, _notes(found)
     labels = labels_by_topic(found, notes)
     if json:
-        written = {"note": notes.note, "tags": notes.tags, "labels": labels}
-        place = {"status": status, "spec": spec.settings(), "made_by": found.provenance()}
-        print_json(summary(found) | written | place)
+        print_json(summary(found) | {
+            "note": notes.note, "tags": notes.tags, "labels": labels,
+            "status": status, "spec": spec.settings(), "made_by": found.provenance(),
+        })
         return
-    left = f", {number(status['time_left'], 's')} left" if status["time_left"] else ""
+    left = f", {status['time_left']:,.1f} s left" if status["time_left"] else ""
     split = split_in_words(spec.split) if spec.split else "no split recorded"
-    rows = [
+    print_facts([
         ("run", found.name), ("state", f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}"),
-        ("corpus", f"{spec.corpus}; {split}"), ("engine", spec.label()),
-        *_model_rows(spec),
-        ("seed", str(spec.seed)), ("hash", spec.hash), ("path", str(found.path)),
-    ]
-    if others := describe_provenance(found.provenance()):
-        rows.append(("kernels", others))
-    rows += note_rows(notes, labels)
-    if status["message"]:
-        rows.append(("message", status["message"]))
-    print_table(("", ""), rows, left=(0, 1))
+        ("corpus", f"{spec.corpus}; {split}"), ("engine", spec.label()), *_model_rows(spec),
+        ("seed", spec.seed), ("hash", spec.hash), ("path", found.path), ("kernels", describe_provenance(found.provenance())),
+        *_note_rows(notes, labels), ("message", status["message"]),
+    ])
     print_runs([summary(found)], False)
 
 
 def _model_rows(spec) -> list[tuple[str, str]]:
     """Rows of a table about the model: its numbers in one, or its description."""
-    described = spec.parts()[1].describe()
-    if "levels" in spec.model or not spec.model:
-        (first, text), *others = described or [("", "")]
-        return [("model", f"{first}: {text}"), *((f"  {name.removeprefix('level ')}", text) for name, text in others)]
-    return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
+    if spec.model and "levels" not in spec.model:
+        return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
+    (first, text), *others = spec.parts()[1].describe() or [("", "")]
+    return [("model", f"{first}: {text}"), *((f"  {name.removeprefix('level ')}", text) for name, text in others)]
 
 
 def pause(run: RunName, store: Store = None, json: Json = False) -> None:
     """Hold a run after its present step."""
-    _request(run, store, "pause", json)
+    _request(find(run, store), "pause", json)
 
 
 def stop(run: RunName, store: Store = None, json: Json = False) -> None:
     """End a run after its present step; it can be resumed."""
-    _request(run, store, "stop", json)
+    _request(find(run, store), "stop", json)
 
 
-def _request(name: str, store: Path | None, what: str, json: bool) -> None:
+def _request(run, what: str, json: bool) -> None:
     from workbench.runs.execution.run import ENDED
 
-    run = find(name, store)
-    state = run.state
-    if state in ENDED:
-        say(f"{run.name} is {state} at iteration {run.status()['iteration']}; there is nothing to {what}")
+    status = run.status()
+    if status["state"] in ENDED:
+        say(f"{run.name} is {status['state']} at iteration {status['iteration']}; there is nothing to {what}")
     else:
         getattr(run, what)()
         say(f"asked {run.name} to {what}")
@@ -186,14 +165,10 @@ def _confirmed(question: str) -> bool:
 
 def figures(
     run: RunNames, out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("figures"),
-    formats: Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)]
-    = "svg,pdf,png",
-    store: Store = None, json: Json = False,
+    formats: Formats = FORMATS, store: Store = None, json: Json = False,
 ) -> None:
     """Write the comparison of runs as figures, the same bytes every time."""
-    from workbench.report import save_figures
-
-    print_files(save_figures([find(name, store) for name in run], out, tuple(formats.split(","))), json)
+    print_files(wb.save_figures([find(name, store) for name in run], out, tuple(formats.split(","))), json)
 
 
 def report(
@@ -201,6 +176,60 @@ def report(
     store: Store = None, json: Json = False,
 ) -> None:
     """Write one self-contained HTML page about runs."""
-    from workbench.report import write_report
+    print_files([wb.write_report([find(name, store) for name in run], out)], json)
 
-    print_files([write_report([find(name, store) for name in run], out)], json)
+
+def export(
+    run: RunNames,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder to write to; of several runs each gets a folder of its name in it.")
+    ] = Path("export"),
+    formats: Annotated[str, typer.Option("--format", help="csv, npz, mallet, lda-c, pyldavis, with commas.")] = "csv,npz",
+    store: Store = None, json: Json = False,
+) -> None:
+    """Write what runs found in files that other programs read."""
+    from workbench.runs.execution.run import find_run
+
+    paths = [find_run(name, store) for name in run]
+    folders = [out] if len(paths) == 1 else [out / path.name for path in paths]
+    with saying_warnings():
+        written = [file for path, folder in zip(paths, folders, strict=True) for file in wb.export_run(path, folder, formats)]
+    print_files(written, json)
+
+
+def note(
+    run: RunName,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help='What to note; "" deletes the note.')] = None,
+    tag: Tags = None, untag: Untag = None, store: Store = None, json: Json = False,
+) -> None:
+    """Write a note about a run, or tags; without either, show what is written."""
+    from workbench.runs.store.notes import NoteError
+
+    found = find(run, store)
+    tags = None
+    if tag or untag:
+        before, gone = found.notes.tags, untag or ()
+        if unknown := [each for each in gone if each not in before]:
+            raise NoteError(f"{found.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}")
+        tags = [each for each in (*before, *(tag or ())) if each not in gone]
+    _print_notes(found, found.annotate(text, tags) if text is not None or tags is not None else found.notes, json)
+
+
+def label(
+    run: RunName, topic: Annotated[int, typer.Argument(metavar="TOPIC", help="The run's own number of the topic.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='What to call it; "" takes the label away.')],
+    store: Store = None, json: Json = False,
+) -> None:
+    """Give a topic of a run a label."""
+    found = find(run, store)
+    _print_notes(found, found.label(topic, text), json)
+
+
+def _print_notes(run, notes, json: bool) -> None:
+    labels = labels_by_topic(run, notes)
+    if json:
+        print_json({"name": run.name, "note": notes.note, "tags": notes.tags, "labels": labels})
+    elif notes.note or notes.tags or labels:
+        print_facts([("run", run.name), *_note_rows(notes, labels)])
+    else:
+        say(f'nothing is written about {run.name}; `workbench note {run.name} "…" --tag …` writes something')

@@ -4,8 +4,6 @@ Each function takes the paths of a form's further files and returns fields of a 
 who uses which.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

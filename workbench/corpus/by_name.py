@@ -1,7 +1,5 @@
 """What tables and JSON lines share: columns or fields by their names, words that are written out, numbered when read."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ that the environment variable WORKBENCH_DATA names, then where `workbench data f
 ever downloaded unless that is asked for.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import os

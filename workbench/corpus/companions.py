@@ -5,8 +5,6 @@ Beside ``docword.NAME.txt[.gz]`` they are ``vocab.NAME.txt``, ``titles.NAME.txt`
 line, one document a line. Titles and labels are our addition; any other reader ignores them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Positions are whole numbers that order the documents of a sequence; they may hav
 none may stand twice in a sequence.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from numbers import Integral

@@ -4,8 +4,6 @@ What decides is the content, not the bytes: a data set is accepted in any of its
 if the corpus that is read from it, titles, authors, labels and times included, has the published hash.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable

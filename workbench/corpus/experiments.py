@@ -8,8 +8,6 @@ Source: specification of LDA, B.5; Welling, Teh & Kappen (2008), figures 7 to 10
 section 4, for documents of some labels, stop words and rare words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 

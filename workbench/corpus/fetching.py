@@ -1,7 +1,5 @@
 """Files from public addresses into a folder, with one sentence for whatever goes wrong on the way."""
 
-from __future__ import annotations
-
 import os
 import re
 import tarfile

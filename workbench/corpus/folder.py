@@ -1,7 +1,5 @@
 """A folder of ``.txt`` files, one a document, subfolders included."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError

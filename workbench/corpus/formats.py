@@ -14,8 +14,6 @@ All but ``looks_like`` raise a CorpusError of one sentence, with the file and, w
 To add one: write the file and add a line to `FORMATS` in `readers`.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

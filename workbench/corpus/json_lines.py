@@ -5,8 +5,6 @@ tokens. The first object decides which for all. ``title`` and ``label`` may stan
 that are asked for.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

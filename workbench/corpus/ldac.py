@@ -8,8 +8,6 @@ the last used one are not known.
 Source: Blei's lda-c (2004), the file ``ap.dat`` of its example.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -7,8 +7,6 @@ file, is a dump of Java objects; it is refused with the command that prints it a
 Source: McCallum, MALLET (2002), Csv2Vectors and Vectors2Info.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

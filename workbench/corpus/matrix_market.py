@@ -10,8 +10,6 @@ is wrong with one of them is told with its line.
 Source: Boisvert, Pozo & Remington, "The Matrix Market Exchange Formats" (1996).
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

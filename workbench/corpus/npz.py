@@ -5,8 +5,6 @@ words), ``vocabulary`` and ``titles`` as arrays of text, ``inputs`` as an array 
 authors, times, the names of the inputs and the sequence. Nothing is pickled, and nothing pickled is read.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Data sets of the catalog that are made from published ones, as a paper made them: nothing of them is stored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

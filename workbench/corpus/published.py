@@ -4,8 +4,6 @@ Statistics were counted on the files; ``agreement`` says how they compare with w
 data/README.md tells the same with the origin of each file.
 """
 
-from __future__ import annotations
-
 from workbench.corpus import attached
 from workbench.corpus.data_set import DataSet, Form
 

@@ -5,8 +5,6 @@ between them. A format is known by how the file begins where that is certain, el
 begin. Everything may be gzipped. Text is UTF-8.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

@@ -4,8 +4,6 @@ Both parts have the vocabulary of the corpus. They have all its documents too, a
 `hold_out_documents`, where each part has documents of its own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -7,8 +7,6 @@ same corpora by name: ``load_corpus("bars", side=4)`` or ``load_corpus("bars:sid
 Equal arguments give equal corpora with one version of numpy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

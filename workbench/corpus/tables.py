@@ -7,8 +7,6 @@ first appear; rows of one document and word are added up; a row with count 0 mak
 empty document and a word that occurs nowhere have a place too.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -4,8 +4,6 @@ Counting is scikit-learn's CountVectorizer; pruning is done here, so that ties a
 every machine and an empty vocabulary is explained.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from numbers import Real

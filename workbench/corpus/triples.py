@@ -1,7 +1,5 @@
 """Rows ``document word count`` of whole numbers, ids from 1: what UCI and Matrix Market files hold below their headers."""
 
-from __future__ import annotations
-
 import io
 from itertools import islice
 from pathlib import Path

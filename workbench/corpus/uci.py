@@ -7,8 +7,6 @@ keep their places. Titles and labels lie beside it (`workbench.corpus.companions
 Source: UCI Machine Learning Repository, "Bag of Words" (Newman, 2008).
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A corpus to files in any of the formats that hold counts."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path

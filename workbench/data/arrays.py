@@ -1,7 +1,5 @@
 """Arrays of frozen data: checked, copied where others could change them, read-only."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbench.data.errors import DataError

@@ -4,8 +4,6 @@ The bits come from PCG64 itself, not from a numpy distribution, so that a seed n
 with every version of numpy.
 """
 
-from __future__ import annotations
-
 from numbers import Real
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading bytes, text and lines of a data file, plain or gzipped; each error is one sentence."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import zlib

@@ -1,7 +1,5 @@
 """The columns of a CSV file with a header; separated by comma, semicolon or tab, whichever the header has most of."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writing files atomically: text encoded, data in npz files named by their content hash."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

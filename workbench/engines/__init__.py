@@ -4,8 +4,6 @@ A new engine is one new file with a function ``engine(name)`` and one line here;
 benchmarks and the protocol tests pick it up from the registry.
 """
 
-from __future__ import annotations
-
 import sys
 from difflib import get_close_matches
 from importlib import import_module

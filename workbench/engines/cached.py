@@ -1,7 +1,5 @@
 """Results that are derived from a corpus and cached as long as the corpus exists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from weakref import WeakKeyDictionary

@@ -4,8 +4,6 @@ A state holds exactly what the next step needs; a checkpoint is a state. `step` 
 the state that it was given. Randomness comes in as an argument, the context; an engine keeps none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -64,8 +62,8 @@ class Engine(NamedTuple):
     watch: Callable                          # (corpus, model, options, state) -> the scalars, and what the model records
     counts: Callable                         # (corpus, model, options, state) -> what a snapshot keeps, by name
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
-    fold_in: Callable                        # (learnt, options, documents: Corpus, context) -> theta (document, topic), given
-                                             # `lda.fold_in.LearntTopics` or, of networks, `network_learnt.Learnt`
+    fold_in: Callable                        # (learnt, options, documents: Corpus, context) -> theta (document, topic)
+    learnt: Callable = lambda model, last, topics: topics  # (model, last snapshot, `lda.fold_in.LearntTopics`) -> what it takes
     keeps: tuple[str, ...] = ()              # what `counts` gives beside the variables of the model
     fixed: tuple[str, ...] = ()              # options of the model that it leaves at their defaults
     grows: bool = False                      # may it come to have more topics than it began with?

@@ -1,7 +1,5 @@
 """The arrays of a state, declared before they are made, and the bytes that a run takes for its engine."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What can be chosen for a run of an engine: the beliefs of its model, and its own options."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 

@@ -105,41 +105,34 @@ def tables(mean, variance, zero, prior, digamma_above):
     return positive * choose(mean < NEARLY_NONE, mean - mean + 1.0, above)
 
 
-@kernel
-def add_tables_of_documents(first, last, mean_dk, var_dk, zero_dk, prior, n_topics, tables_k):
-    """Adds sum_d E[s_dk] of documents first..last to tables_k (topic,); prior (topic,) is a of eq. 12."""
-    n_padded = mean_dk.shape[1]
-    rows = np.empty((3, n_padded))
-    for k in range(n_padded):
-        rows[0, k], rows[1, k], rows[2, k] = prior[k] if k < n_topics else 1.0, 1.0, 0.0
-    _add_tables(first, last, mean_dk, var_dk, zero_dk, rows, n_topics)
-    for k in range(n_topics):
-        tables_k[k] += rows[2, k]
+def tables_of_documents(mean_dk, var_dk, zero_dk, prior) -> np.ndarray:
+    """sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
+    tables_k = np.zeros(mean_dk.shape[1])
+    _add_tables(mean_dk, var_dk, zero_dk, pad_topics(prior, 1.0), np.empty_like(tables_k), len(prior), tables_k)
+    return tables_k[: len(prior)]
 
 
 @lean
-def _add_tables(first, last, mean_dk, var_dk, zero_dk, rows, n_topics):
-    """`add_tables_of_documents` to the third of three padded rows; the first is the prior."""
-    n_padded = mean_dk.shape[1]
+def _add_tables(mean_dk, var_dk, zero_dk, prior, digamma_above, n_topics, tables_k):
     for k in range(0, n_topics, LANES):
-        store(rows, n_padded + k, digamma_tetragamma(load(rows, k) + 1.0)[0])
-    for d in range(first, last):
+        store(digamma_above, k, digamma_tetragamma(load(prior, k) + 1.0)[0])
+    for d in range(len(mean_dk)):
         for k in range(0, n_topics, LANES):
-            i = d * n_padded + k
-            found = tables(load(mean_dk, i), load(var_dk, i), load(zero_dk, i), load(rows, k), load(rows, n_padded + k))
-            store(rows, 2 * n_padded + k, load(rows, 2 * n_padded + k) + found)
+            i = d * len(prior) + k
+            found = tables(load(mean_dk, i), load(var_dk, i), load(zero_dk, i), load(prior, k), load(digamma_above, k))
+            store(tables_k, k, load(tables_k, k) + found)
 
 
-def tables_of_words(first, last, word_indptr, pairs, counts, kept, prior, n_topics, tables_w) -> None:
-    """sum_k E[t_kw] of words first..last to tables_w (word,); prior (word,) is b of eq. 12."""
-    _tables_of_words(
-        first, last, word_indptr, pairs, counts, kept, prior, n_topics, tables_w, *aligned_zeros((3, kept.shape[1]), float)
-    )
+def tables_of_words(corpus, kept, prior, n_topics) -> np.ndarray:
+    """sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
+    tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, kept.shape[1]), float)
+    _tables_of_words(corpus.by_word.indptr, corpus.by_word.pairs, corpus.counts, kept, prior, n_topics, tables_w, *row)
+    return tables_w
 
 
 @lean
-def _tables_of_words(first, last, word_indptr, pairs, counts, kept, prior, n_topics, tables_w, mean, variance, zero):
-    for w in range(first, last):
+def _tables_of_words(word_indptr, pairs, counts, kept, prior, n_topics, tables_w, mean, variance, zero):
+    for w in range(len(tables_w)):
         count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero)
         b, found = spread(prior[w]), spread(0.0)
         digamma_above = digamma_tetragamma(b + 1.0)[0]
@@ -166,13 +159,13 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 
 
 @lean
-def bound_of_documents(first, last, indptr, counts, kept, priors, alpha_sum, n_topics, row, of_topics):
-    """The terms of documents first..last of the bound; E, V and P0 of the topics, of_topics, are added up on the way.
+def bound_of_documents(indptr, counts, kept, priors, alpha_sum, n_topics, row, of_topics):
+    """The terms of the documents in the bound; E, V and P0 of the topics, of_topics, are added up on the way.
 
     priors : (3, topic padded) alpha, its log and log Gamma(alpha + 1); row, of_topics : (3, topic padded).
     """
     n_padded, sizes, found = kept.shape[1], 0.0, spread(0.0)
-    for d in range(first, last):
+    for d in range(len(indptr) - 1):
         clear(0, n_topics, row[0], row[1], row[2])
         n_tokens = 0.0
         for pair in range(indptr[d], indptr[d + 1]):
@@ -192,10 +185,10 @@ def bound_of_documents(first, last, indptr, counts, kept, priors, alpha_sum, n_t
 
 
 @lean
-def bound_of_words(first, last, word_indptr, pairs, counts, kept, beta, n_topics, row):
-    """The terms of words first..last of the bound; row : (3, topic padded), scratch."""
+def bound_of_words(word_indptr, pairs, counts, kept, beta, n_topics, row):
+    """The terms of the words in the bound; row : (3, topic padded), scratch."""
     n_padded, found = kept.shape[1], spread(0.0)
-    for w in range(first, last):
+    for w in range(len(beta)):
         count_word(w, word_indptr, pairs, counts, kept, n_topics, row[0], row[1], row[2])
         b, log_b, log_gamma_above = spread(beta[w]), spread(math.log(beta[w])), spread(math.lgamma(beta[w] + 1.0))
         for k in range(0, n_topics, LANES):
@@ -228,10 +221,6 @@ def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum) -> float:
     row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
     of_topics[2] = 1.0
     priors = np.stack([pad_topics(of, 1.0) for of in (alpha, np.log(alpha), [math.lgamma(a + 1.0) for a in alpha])])
-    of_documents = bound_of_documents(
-        0, corpus.n_documents, corpus.indptr, corpus.counts, kept, priors, alpha_sum, n_topics, row, of_topics
-    )
-    of_words = bound_of_words(
-        0, corpus.n_words, by_word.indptr, by_word.pairs, corpus.counts, kept, beta, n_topics, row
-    )
+    of_documents = bound_of_documents(corpus.indptr, corpus.counts, kept, priors, alpha_sum, n_topics, row, of_topics)
+    of_words = bound_of_words(by_word.indptr, by_word.pairs, corpus.counts, kept, beta, n_topics, row)
     return of_documents + of_words + bound_of_topics(*of_topics[:, :n_topics], beta_sum)

@@ -6,8 +6,6 @@ Work that must go slice after slice (a chain, a block of a partition) is a task,
 Where rows of work share what they add to, they go in a wave, which keeps the order of the additions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial

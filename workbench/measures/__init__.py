@@ -1,4 +1,9 @@
-"""Measures of runs: small labelled tables from the Datasets of runs."""
+"""Measures of runs: small labelled tables from the Datasets of runs.
+
+``run`` is everywhere the Dataset of one run, with its counts where topics are looked at (`workbench.open_run`), and ``runs``
+one or several Datasets, see `each_run`. Of an HDP the topics without a token are left out. `MeasureError` is raised for a
+Dataset without the variables that a measure needs, and for a choice that it does not have.
+"""
 
 from workbench.measures.against_topics import against_topics, finds_topics, runs_by_curve
 from workbench.measures.coherence import coherence
@@ -7,11 +12,10 @@ from workbench.measures.curves import CLOCKS, Curve, mean_curves
 from workbench.measures.diversity import diversity
 from workbench.measures.documents import representative_documents, token_topics
 from workbench.measures.errors import perplexity_errors
-from workbench.measures.hyperparameters import Hyperparameter, hyperparameters, learnt_by
+from workbench.measures.learning import Hyperparameter, Move, describe_moves, hyperparameters, learnt_by, moves
 from workbench.measures.lineage import Edge, lineage
 from workbench.measures.matching import match_topics, topic_distances, topic_flow
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
-from workbench.measures.moves import Move, describe_moves, moves
 from workbench.measures.quantities import DERIVED, TOPIC_NUMBERS, bound_of, n_tokens, quantity, topic_counts
 from workbench.measures.saliency import saliency, salient_words
 from workbench.measures.selection import (

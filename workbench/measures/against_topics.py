@@ -1,7 +1,5 @@
 """The last value of a measure against the number of topics, to choose that number by."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -23,24 +21,9 @@ def against_topics(runs, measure: str = "log_likelihood") -> list[Curve]:
     mean number of topics with a token, over the iterations after burn-in and the runs. Runs of a warm sweep, each begun
     from the one with fewer topics, make one curve with the run that began it.
 
-    Parameters
-    ----------
-    runs : Dataset or list of Datasets
-        See `workbench.measures.each_run`.
-    measure : str
-        ``log_likelihood`` (nats for each held-out token), ``bound_per_token`` (nats), ``test_perplexity`` or another
-        number of each iteration; runs that do not have it are left out.
-
-    Returns
-    -------
-    list of Curve
-        x: topics, rising; error: standard error over the runs of a point, NaN for one run; ``n_runs``: those of
-        the point with the fewest.
-
-    Raises
-    ------
-    MeasureError
-        An unknown measure.
+    ``measure`` is ``log_likelihood`` (nats for each held-out token), ``bound_per_token`` (nats), ``test_perplexity`` or another
+    number of each iteration; runs that do not have it are left out. Of a curve, x are topics, rising, ``error`` the standard
+    error over the runs of a point, NaN for one run, and ``n_runs`` those of the point with the fewest.
 
     Teh, Kurihara & Welling (2008), figure 2.
     """
@@ -70,8 +53,7 @@ def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
         where = np.array([spec.model["n_topics"] for spec in specs], float)
     last = np.array([float(quantity(run, measure).values[-1]) for run in runs])
     values = [last[where == topics] for topics in np.unique(where)]
-    mean, error = np.array([mean_and_error(own) for own in values]).T
-    return Curve(label, label, np.unique(where), mean, error, min(map(len, values)))
+    return Curve(label, label, np.unique(where), *np.array([mean_and_error(own) for own in values]).T, min(map(len, values)))
 
 
 def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
@@ -84,29 +66,28 @@ def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
     """The runs of each curve; the first run of a warm sweep is in its curve too, and in no other if all its runs are."""
     cold = labels_of_specs([replace(spec, start=None) for spec in specs], apart_from=("K",))
     place = {spec.hash: at for at, spec in enumerate(specs)}
+    parents = [place.get(spec.start["hash"]) if spec.start else None for spec in specs]
     curves: dict[str, list[int]] = {}
     begun: dict[str, set[int]] = {}
 
-    def parent_of(at: int) -> int | None:
+    def fewer_before(at: int) -> int | None:
         """The run that this one started from, where it is among the runs and differs only in having fewer topics."""
-        parent = place.get(specs[at].start["hash"]) if specs[at].start else None
-        fewer = parent is not None and specs[parent].model["n_topics"] < specs[at].model["n_topics"]
-        return parent if fewer and cold[parent] == cold[at] else None
+        parent = parents[at]
+        alike = parent is not None and cold[parent] == cold[at]
+        return parent if alike and specs[parent].model["n_topics"] < specs[at].model["n_topics"] else None
 
     for at, (spec, label) in enumerate(zip(specs, cold, strict=True)):
         label += " warm" if spec.start else ""
-        if finds_topics(spec):
-            label += f", {spec.model['n_topics']} at the start"
-        if spec.start:
-            parent, root = place.get(spec.start["hash"]), at
-            if parent is not None and cold[parent] != cold[at]:
-                label += f", from {cold[parent]}"
-            while (before := parent_of(root)) is not None:
-                root = before
-            if root != at and not specs[root].start:
-                begun.setdefault(label, set()).add(root)
+        label += f", {spec.model['n_topics']} at the start" if finds_topics(spec) else ""
+        if (parent := parents[at]) is not None and cold[parent] != cold[at]:
+            label += f", from {cold[parent]}"
+        root = at
+        while (before := fewer_before(root)) is not None:
+            root = before
+        if root != at and not specs[root].start:
+            begun.setdefault(label, set()).add(root)
         curves.setdefault(label, []).append(at)
     for label, roots in begun.items():
         curves[label] = sorted(roots) + curves[label]
-    roots = set().union(*begun.values()) if begun else set()
+    roots = set().union(*begun.values())
     return {label: rows for label, rows in curves.items() if label in begun or not set(rows) <= roots}

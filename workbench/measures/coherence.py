@@ -1,7 +1,5 @@
 """Coherence of topics: how often their top words share documents (u_mass, NPMI, c_v)."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array
@@ -36,27 +34,11 @@ def coherence(run: xr.Dataset, corpus: Corpus, n: int = 10, relevance: float = 1
     as chance would have it: NPMI 0. A word that no document has is left out of its topic, whose numbers are NaN where fewer
     than two words are left.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with its counts; topics of an HDP without a token are left out.
-    corpus : Corpus
-        The run's own training tokens, or any other documents; words are matched by their spelling.
-    n : int
-        Words of each topic, at least 2; 10, as in the papers.
-    relevance : float
-        How the words are ranked, see `top_words`; 1, by probability, as in the papers.
+    ``corpus`` is that of the run's own training tokens, or any other documents; words are matched by their spelling. There are
+    n words of each topic, at least 2 and 10 as in the papers, ranked by ``relevance`` (see `top_words`).
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``topic``: ``u_mass`` (nats), ``npmi``, ``c_v`` and ``n_words``, those that the corpus has. Attributes
-        ``mean_u_mass``, ``mean_npmi`` and ``mean_c_v`` over topics that have a number; ``n_documents`` with a token.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no phi, no corpus, or n below 2.
+    Dim ``topic``: ``u_mass`` (nats), ``npmi``, ``c_v`` and ``n_words``, those that the corpus has. Attributes ``mean_u_mass``,
+    ``mean_npmi`` and ``mean_c_v`` over topics that have a number; ``n_documents`` with a token.
 
     Mimno et al. (2011), eq. 1, a sum there; Bouma (2009) and Lau, Newman & Baldwin (2014); Röder, Both & Hinneburg
     (2015), whose window is one of text. One process; a matrix of documents by top words, so 20,000 documents take a second.
@@ -67,15 +49,14 @@ def coherence(run: xr.Dataset, corpus: Corpus, n: int = 10, relevance: float = 1
     words = top_words(used_topics(run), n, relevance)["word"]
     every, place = np.unique(words.values.astype(str), return_inverse=True)
     together, n_documents = _together(every.tolist(), corpus)
-    rows = []
-    for own in place.reshape(words.shape):
-        own = own[together[own, own] > 0]
-        rows.append((*_of_topic(together[np.ix_(own, own)], n_documents), len(own)))
-    columns = dict(zip((*MEANINGS, "n_words"), np.array(rows).T, strict=True))
-    about = {name: {"long_name": meaning, "units": "nats" if name == "u_mass" else ""} for name, meaning in MEANINGS.items()}
-    data = {name: ("topic", columns[name], about[name]) for name in MEANINGS}
-    data["n_words"] = ("topic", columns["n_words"].astype(int), {"long_name": "top words that the corpus has", "units": ""})
-    means = {f"mean_{name}": _mean(columns[name]) for name in MEANINGS}
+    known = [own[together[own, own] > 0] for own in place.reshape(words.shape)]
+    columns = np.array([_of_topic(together[np.ix_(own, own)], n_documents) for own in known]).T
+    data = {
+        name: ("topic", column, {"long_name": meaning, "units": "nats" if name == "u_mass" else ""})
+        for (name, meaning), column in zip(MEANINGS.items(), columns, strict=True)
+    }
+    data["n_words"] = ("topic", [len(own) for own in known], {"long_name": "top words that the corpus has", "units": ""})
+    means = {f"mean_{name}": _mean(column) for name, column in zip(MEANINGS, columns, strict=True)}
     return xr.Dataset(data, {"topic": words["topic"].values}, means | {"n_documents": n_documents, "n_top_words": n})
 
 

@@ -1,7 +1,5 @@
 """Runs side by side as small tables: final numbers, means over seeds, paired differences, time to a perplexity."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from difflib import get_close_matches
 
@@ -17,63 +15,49 @@ from workbench.runs.afterwards.heldout_by_document import Scored
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
 COSTS = ("elapsed", "cpu_time", "updates")
 CLOCKS = (*COSTS, "iteration", "steps")
-PER_UPDATE = {"long_name": "CPU time of inference for each site update", "units": "ns"}
 
 
 def final(runs) -> xr.Dataset:
     """The last committed numbers of each run.
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``run`` (names), coordinates ``label`` and ``seed``; the three test perplexities (NaN where
-        nothing is held out), ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
-        ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy
-        machine does not stretch); ``n_active_topics``.
+    Dim ``run`` (names), coordinates ``label`` and ``seed``; the three test perplexities (NaN where nothing is held out),
+    ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``, ``cpu_time`` (s), ``updates`` and
+    ``time_per_update`` (ns of ``cpu_time``, which a busy machine does not stretch); ``n_active_topics``.
     """
     runs = each_run(runs)
     specs = [spec_of(run) for run in runs]
-    data = {
-        name: ("run", np.array([float(run[name].values[-1]) if name in run else np.nan for run in runs]), VARIABLES[name].attrs)
-        for name in (*PERPLEXITIES, *COSTS)
-    }
+
+    def last(name: str) -> tuple:
+        ends = [quantity(run.isel(iteration=[-1]), name) for run in runs]
+        return "run", np.array([np.nan if end is None else float(end.values[0]) for end in ends]), VARIABLES[name].attrs
+
+    data = {name: last(name) for name in (*PERPLEXITIES, *COSTS)}
     updates = data["updates"][1]
     each = np.divide(1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0)
-    data["time_per_update"] = ("run", each, PER_UPDATE)
-    ends = [quantity(run.isel(iteration=[-1]), "n_active_topics") for run in runs]
-    active = [np.nan if end is None else float(end.values[0]) for end in ends]
-    data["n_active_topics"] = ("run", active, VARIABLES["n_active_topics"].attrs)
     reached = np.array([int(run["iteration"].values[-1]) for run in runs])
-    data["iteration"] = ("run", reached, {"long_name": "last committed iteration", "units": ""})
-    data["n_iterations"] = ("run", [max(spec.n_iterations, n) for spec, n in zip(specs, reached, strict=True)],
-                            {"long_name": "iteration that the run is to reach", "units": ""})
-    coords = {
-        "run": np.array([run.attrs["name"] for run in runs], dtype=object),
-        "label": ("run", np.array(labels_of(runs), dtype=object)),
-        "seed": ("run", np.array([spec.seed for spec in specs])),
+    to_reach = np.maximum(reached, [spec.n_iterations for spec in specs])
+    data |= {
+        "time_per_update": ("run", each, {"long_name": "CPU time of inference for each site update", "units": "ns"}),
+        "n_active_topics": last("n_active_topics"),
+        "iteration": ("run", reached, {"long_name": "last committed iteration", "units": ""}),
+        "n_iterations": ("run", to_reach, {"long_name": "iteration that the run is to reach", "units": ""}),
     }
-    return xr.Dataset(data, coords)
+    return xr.Dataset(data, {
+        "run": np.array([run.attrs["name"] for run in runs], dtype=object),
+        "label": ("run", np.array(labels_of(runs), dtype=object)), "seed": ("run", [spec.seed for spec in specs]),
+    })
 
 
 def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | None = None) -> xr.Dataset:
     """Means over seeds and splits, and paired differences from a reference; `Dataset.to_pandas` shows it as a table.
 
-    Parameters
-    ----------
-    runs : Dataset or list of Datasets
-    reference : str, optional
-        A label, or the name of an engine; on other data, and of several labels with that engine, the one with the same
-        data and the same model. By default ``cgs`` where it is there, otherwise the label with the lowest
-        mean perplexity on the same data with the same model.
-    scored : mapping, optional
-        See `paired_differences`.
+    Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as ``…_se`` (NaN for a single run);
+    and all of `paired_differences`, also for ``scored``. ``attrs["reference"]`` is the reference's label, several of them
+    joined by "; ".
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as
-        ``…_se`` (NaN for a single run); ``difference``, its standard error and interval, and ``n_pairs`` as in
-        `paired_differences`. ``attrs["reference"]`` is the reference's label, several of them joined by "; ".
+    ``reference`` is a label, or the name of an engine; on other data, and of several labels with that engine, the one with the
+    same data and the same model. By default it is ``cgs`` where it is there, otherwise the label with the lowest mean
+    perplexity on the same data with the same model.
     """
     runs = each_run(runs)
     last = final(runs)
@@ -81,10 +65,10 @@ def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | N
     n_runs = [len(rows) for rows in by_label.values()]
     data = {"n_runs": ("label", n_runs, {"long_name": "runs: seeds and splits", "units": ""})}
     for name in (*PERPLEXITIES, "iteration", *COSTS, "time_per_update", "n_active_topics"):
-        stats = [mean_and_error(last[name].values[rows]) for rows in by_label.values()]
+        means, errors = zip(*(mean_and_error(last[name].values[rows]) for rows in by_label.values()), strict=True)
         attrs = last[name].attrs
-        data[name] = ("label", [mean for mean, _ in stats], attrs)
-        data[f"{name}_se"] = ("label", [error for _, error in stats], attrs | {"long_name": f"standard error of {name}"})
+        data[name] = ("label", list(means), attrs)
+        data[f"{name}_se"] = ("label", list(errors), attrs | {"long_name": f"standard error of {name}"})
     table = xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})
     differences = paired_differences(runs, reference, scored=scored)
     return table.merge(differences, combine_attrs="override").assign_attrs(reference=differences.attrs["reference"])
@@ -95,26 +79,13 @@ def paired_differences(
 ) -> xr.Dataset:
     """How much higher a number is than the reference's, at the end, on the same split with the same seed.
 
-    Parameters
-    ----------
-    scored : mapping, optional
-        By the hash of a run's spec, what `workbench.runs.afterwards.heldout_by_document.score_documents` finds of it. A single
-        pair has then an interval over documents.
+    Dim ``label``: ``reference`` (the label it is set against, see `summary`), ``difference`` (mean over pairs; 0 for the
+    reference itself, NaN without a pair), ``difference_se`` (standard error over pairs; NaN for a single pair),
+    ``difference_low`` and ``difference_high``, its 95 % interval, and ``n_pairs``. The interval is Student's over the pairs, so
+    over seeds and splits; of a single pair, for the headline perplexity and where both are ``scored``, it is over documents:
+    1000 times as many test documents are drawn with replacement, the same for both. Otherwise it is NaN.
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``label``: ``reference`` (the label it is set against, see `summary`), ``difference`` (mean over pairs;
-        0 for the reference itself, NaN without a pair), ``difference_se`` (standard error over pairs; NaN for a
-        single pair), ``difference_low`` and ``difference_high``, its 95 % interval, and ``n_pairs``. The interval is
-        Student's over the pairs, so over seeds and splits; of a single pair, for the headline perplexity and where both
-        are ``scored``, it is over documents: 1000 times as many test documents are drawn with replacement, the same for
-        both. Otherwise it is NaN.
-
-    Raises
-    ------
-    MeasureError
-        An unknown or ambiguous reference, or an unknown measure.
+    ``scored`` has what `workbench.runs.afterwards.heldout_by_document.score_documents` finds, by the hash of a run's spec.
     """
     runs = each_run(runs)
     last = final(runs)
@@ -123,28 +94,27 @@ def paired_differences(
     by_label = rows_by_label(last)
     chosen = _references(runs, last, reference)
     values, replicates = last[measure].values, [replicate_of(run) for run in runs]
-    opposite = {label: {replicates[row]: row for row in rows} for label, rows in by_label.items()}
-    stats, intervals, n_pairs = [], [], []
+    found = []
     for label, rows in by_label.items():
-        theirs = opposite[chosen[label]]
+        theirs = {replicates[row]: row for row in by_label[chosen[label]]}
         pairs = [(row, theirs[replicates[row]]) for row in rows if replicates[row] in theirs]
         differences = np.array([values[row] - values[other] for row, other in pairs])
-        stats.append(mean_and_error(differences))
         alone = scored is not None and measure == "test_perplexity" and len(pairs) == 1 and chosen[label] != label
-        intervals.append(_over_documents([runs[at] for at in pairs[0]], scored) if alone else t_interval(differences))
-        n_pairs.append(len(pairs))
-    of = "; ".join(dict.fromkeys(chosen.values()))
-    about, unit = f"paired difference of {measure} from {of}", last[measure].attrs["units"]
+        interval = _over_documents([runs[at] for at in pairs[0]], scored) if alone else t_interval(differences)
+        found.append((*mean_and_error(differences), *interval, len(pairs)))
+    of, unit = "; ".join(dict.fromkeys(chosen.values())), last[measure].attrs["units"]
+    meanings = {
+        "difference": f"paired difference of {measure} from {of}", "difference_se": "its standard error",
+        "difference_low": "95 % interval, low", "difference_high": "95 % interval, high",
+        "n_pairs": "pairs: same split, same seed",
+    }
+    columns = {
+        name: ("label", list(column), {"long_name": meaning, "units": "" if name == "n_pairs" else unit})
+        for (name, meaning), column in zip(meanings.items(), zip(*found, strict=True), strict=True)
+    }
+    against = ("label", np.array(list(chosen.values()), dtype=object), {"long_name": "what it is set against"})
     return xr.Dataset(
-        {
-            "reference": ("label", np.array(list(chosen.values()), dtype=object), {"long_name": "what it is set against"}),
-            "difference": ("label", [mean for mean, _ in stats], {"long_name": about, "units": unit}),
-            "difference_se": ("label", [error for _, error in stats], {"long_name": "its standard error", "units": unit}),
-            "difference_low": ("label", [low for low, _ in intervals], {"long_name": "95 % interval, low", "units": unit}),
-            "difference_high": ("label", [high for _, high in intervals], {"long_name": "95 % interval, high", "units": unit}),
-            "n_pairs": ("label", n_pairs, {"long_name": "pairs: same split, same seed", "units": ""}),
-        },
-        {"label": np.array(list(by_label), dtype=object)},
+        {"reference": against} | columns, {"label": np.array(list(by_label), dtype=object)},
         {"reference": of, "measure": measure},
     )
 
@@ -152,8 +122,8 @@ def paired_differences(
 def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tuple[float, float]:
     """The interval of the difference of two runs over the test documents that they share; NaN where one is not scored."""
     found = [scored.get(spec_of(run).hash) for run in pair]
-    if any(each is None for each in found):
-        return float("nan"), float("nan")
+    if None in found:
+        return np.nan, np.nan
     own, other = map(resampled_perplexities, found)
     return percentile_interval(own - other)
 
@@ -161,19 +131,8 @@ def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tup
 def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity") -> xr.DataArray:
     """Time, updates and iterations that each run took until its perplexity was first at or below a given one.
 
-    Parameters
-    ----------
-    clock : {"elapsed", "cpu_time", "updates", "iteration", "steps"}
-
-    Returns
-    -------
-    xarray.DataArray
-        Dim ``run``; NaN where that perplexity was not reached. Not interpolated between records.
-
-    Raises
-    ------
-    MeasureError
-        An unknown clock.
+    ``clock`` is "elapsed", "cpu_time", "updates", "iteration" or "steps". Dim ``run``; NaN where that perplexity was not
+    reached. Not interpolated between records.
     """
     if clock not in CLOCKS:
         raise MeasureError(f"no clock '{clock}'; there are {', '.join(CLOCKS)}")
@@ -194,28 +153,24 @@ def reached_by_all(runs, measure: str = "test_perplexity") -> float:
 
 def reached_by_each(best: list[float]) -> float:
     """`reached_by_all`, from the lowest perplexity ``best`` of each run."""
-    worst = max(best) if np.isfinite(best).all() else np.nan
-    if not np.isfinite(worst):
-        return float("nan")
-    step = 10.0 ** (np.floor(np.log10(worst)) - 2)
-    return float(f"{np.ceil(worst / step) * step:.12g}")
+    if not np.isfinite(best).all():
+        return np.nan
+    step = 10.0 ** (np.floor(np.log10(max(best))) - 2)
+    return float(f"{np.ceil(max(best) / step) * step:.12g}")
 
 
 def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
     """The indices of the runs of each label."""
-    rows: dict[str, list[int]] = {}
-    for row, label in enumerate(last["label"].values):
-        rows.setdefault(str(label), []).append(row)
-    return rows
+    labels = last["label"].values
+    return {label: np.flatnonzero(labels == label).tolist() for label in dict.fromkeys(labels.tolist())}
 
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
     """The reference label of each label: named in full, by its engine, or the best where none is named."""
     by_label = rows_by_label(last)
-    labels, engines, peers = list(by_label), {}, {}
-    for label, run, own in zip(last["label"].values, runs, counterparts(runs), strict=True):
-        engines.setdefault(str(label), spec_of(run).engine)
-        peers.setdefault(str(label), own)
+    labels, peers = list(by_label), counterparts(runs)
+    engines = {label: spec_of(runs[rows[0]]).engine for label, rows in by_label.items()}
+    peers = {label: peers[rows[0]] for label, rows in by_label.items()}
     engine = engines.get(wanted) or wanted or "cgs"
     if wanted is not None and engine not in engines.values():
         near = get_close_matches(wanted, labels, 1, 0.4)
@@ -238,5 +193,4 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
 
 def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray) -> str:
     """The label of the lowest mean; the first where nothing is held out."""
-    means = np.array([values[by_label[label]].mean() for label in labels])
-    return labels[int(np.nanargmin(means)) if np.isfinite(means).any() else 0]
+    return labels[int(np.argmin(np.nan_to_num([values[by_label[label]].mean() for label in labels], nan=np.inf)))]

@@ -1,7 +1,5 @@
 """Diversity of topics: the share of distinct words among their top words."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 
@@ -11,23 +9,9 @@ from workbench.measures.topics import top_words, used_topics
 def diversity(run: xr.Dataset, n: int = 25) -> xr.Dataset:
     """The share of distinct words among the top words of all topics, at the last snapshot.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with its counts; topics of an HDP without a token are left out.
-    n : int
-        Top words of each topic, by probability; all of them if there are fewer. 25, as in the paper.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``topic``: ``diversity``, where a top word that m topics have counts 1/m; its mean over topics,
-        ``attrs["mean_diversity"]``, is the paper's number: different words divided by all top words, from 1/K to 1.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no phi, or n is below 1.
+    The n top words of each topic by probability, 25 as in the paper; all of them if there are fewer. Dim ``topic``:
+    ``diversity``, where a top word that m topics have counts 1/m; its mean over topics, ``attrs["mean_diversity"]``, is the
+    paper's number: different words divided by all top words, from 1/K to 1.
 
     Dieng, Ruiz & Blei (2020), section 6.
     """

@@ -1,7 +1,5 @@
 """Documents and topics: the most representative documents of a topic, and the topics of each word of a document."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np
@@ -23,26 +21,10 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
     tokens. By theta alone, documents of one token would win: with a small alpha theta is then almost 1 for any.
     A share of 1 of 1 token is worth 0.21 here, of 10 tokens 0.72, of 100 tokens 0.96; 80 of 100 tokens are worth 0.71.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with its counts.
-    topic : int
-        The run's own number of the topic.
-    n : int
-        Documents; fewer where fewer have an (expected) token of the topic. Half a token is the least that counts.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``rank`` (from 1): ``document`` (its place in the training corpus, from 0), ``title``, ``theta``,
-        ``n_tokens`` (training tokens), ``n_topic_tokens`` ((expected) tokens of the topic) and ``score``, what they are
-        ranked by. Equal documents keep the corpus' order.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no counts, there is no such topic, or n is below 1.
+    ``topic`` is the run's own number of it; there are fewer than n documents where fewer have an (expected) token of the topic,
+    of which half a one is the least that counts. Dim ``rank`` (from 1): ``document`` (its place in the training corpus, from
+    0), ``title``, ``theta``, ``n_tokens`` (training tokens), ``n_topic_tokens`` ((expected) tokens of the topic) and ``score``,
+    what they are ranked by. Equal documents keep the corpus' order.
 
     Wilson (1927).
     """
@@ -52,15 +34,14 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
     scores = _lower_end(own, np.maximum(tokens, 1.0))
     order = np.argsort(-scores, kind="stable")[:n]
     order = order[own[order] >= 0.5]
-    columns = {
-        "document": (order, "place in the training corpus"),
-        "title": (run["document"].values[order], "document"),
-        "theta": (run["theta"].values[order, at], "the topic's proportion of the document"),
-        "n_tokens": (tokens[order].astype(np.int64), "training tokens"),
-        "n_topic_tokens": (own[order], "(expected) tokens of the topic"),
-        "score": (scores[order], "lower end of the 95 % interval of the topic's share"),
-    }
-    data = {name: ("rank", values, {"long_name": about, "units": ""}) for name, (values, about) in columns.items()}
+    columns = (
+        ("document", order, "place in the training corpus"), ("title", run["document"].values[order], "document"),
+        ("theta", run["theta"].values[order, at], "the topic's proportion of the document"),
+        ("n_tokens", tokens[order].astype(np.int64), "training tokens"),
+        ("n_topic_tokens", own[order], "(expected) tokens of the topic"),
+        ("score", scores[order], "lower end of the 95 % interval of the topic's share"),
+    )
+    data = {name: ("rank", values, {"long_name": meaning, "units": ""}) for name, values, meaning in columns}
     return xr.Dataset(data, {"rank": np.arange(1, len(order) + 1)}, {"topic": int(topic)})
 
 
@@ -69,28 +50,12 @@ def token_topics(run: xr.Dataset, corpus: Corpus, document: int, theta: np.ndarr
 
     It is proportional to theta_dk phi_kw: all tokens of a word type in a document have the same.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with its counts; topics of an HDP without a token are left out.
-    corpus : Corpus
-        The training tokens of the run; or, with ``theta``, any documents.
-    document : int
-        Its place in the corpus, from 0.
-    theta : (topic,) numbers or DataArray, optional
-        Of a document that the run has not seen, as `workbench.infer` finds it: ``inferred["theta"][document]``. Words
-        are then matched by their spelling; those that the run does not know have no topic.
+    ``corpus`` has the training tokens of the run, or, with ``theta``, any documents; ``document`` is a place in it, from 0.
+    ``theta`` (topic,) is that of a document that the run has not seen, as `workbench.infer` finds it:
+    ``inferred["theta"][document]``. Words are then matched by their spelling; those that the run does not know have no topic.
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``word``, as in the corpus: ``n_tokens``, ``probability`` (word, topic), NaN for an unknown word, and
-        ``likely``, the number of the most likely topic, -1 for an unknown word. An empty document has no word.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no phi, another corpus than the run's, no such document, or theta of another length.
+    Dim ``word``, as in the corpus: ``n_tokens``, ``probability`` (word, topic), NaN for an unknown word, and ``likely``, the
+    number of the most likely topic, -1 for an unknown word. An empty document has no word.
     """
     if theta is None:
         check_training_corpus(run, corpus)

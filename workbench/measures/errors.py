@@ -1,7 +1,5 @@
 """Standard errors of held-out perplexities: of the randomness of inference, and of the sample of documents."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,57 +16,41 @@ SEEDS, CHAIN, NONE = "seeds", "batch means", ""
 def perplexity_errors(runs, scored: Mapping[str, Scored] | None = None, seed: int = 0) -> xr.Dataset:
     """The held-out perplexity of each label with two errors: of the randomness of inference, and of the documents.
 
-    Parameters
-    ----------
-    runs : Dataset or list of Datasets
-        See `workbench.measures.each_run`.
-    scored : mapping, optional
-        By the hash of a run's spec, what `workbench.runs.afterwards.heldout_by_document.score_documents` finds of it; without
-        that of every run of a label there is no interval over documents.
-    seed : int
-        Of the documents that are drawn.
+    For ``scored`` see `paired_differences`; ``seed`` is that of the documents that are drawn. Dim ``label``:
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``label``:
-
-        - ``value``: the mean over runs of the last headline perplexity, NaN where nothing is held out.
-        - ``mc_error``: its Monte-Carlo standard error. Of several runs (seeds, splits) that of their mean. Of one run whose
-          tokens are sampled, by batch means of the log perplexity of the *state* over the recorded iterations after
-          burn-in, times ``value``: the error of a mean over that many dependent states, as against infinitely many.
-          Otherwise, and with fewer than four such iterations, NaN: only other seeds would show it.
-        - ``source`` of mc_error: "seeds", "batch means" or "".
-        - ``low``, ``high``: 95 % interval of ``value`` over the documents that might have been held out: 1000 times as many
-          documents are drawn with replacement, the topics stay as they are. NaN where ``scored`` has nothing.
-        - ``n_runs``.
+    - ``value``: the mean over runs of the last headline perplexity, NaN where nothing is held out.
+    - ``mc_error``: its Monte-Carlo standard error. Of several runs (seeds, splits) that of their mean. Of one run whose tokens
+      are sampled, by batch means of the log perplexity of the *state* over the recorded iterations after burn-in, times
+      ``value``: the error of a mean over that many dependent states, as against infinitely many. Otherwise, and with fewer than
+      four such iterations, NaN: only other seeds would show it.
+    - ``source`` of mc_error: "seeds", "batch means" or "".
+    - ``low``, ``high``: 95 % interval of ``value`` over the documents that might have been held out: 1000 times as many
+      documents are drawn with replacement, the topics stay as they are. NaN unless every run of the label is ``scored``.
+    - ``n_runs``.
 
     Flegal & Jones (2010); Efron (1979).
     """
     runs = each_run(runs)
     last = final(runs)
-    found = []
-    for rows in rows_by_label(last).values():
+    found, by_label = [], rows_by_label(last)
+    for rows in by_label.values():
         value, error = mean_and_error(last["test_perplexity"].values[rows])
-        source = SEEDS if len(rows) > 1 else NONE
+        source = SEEDS
         if len(rows) == 1 and (chain := _sampled(runs[rows[0]])) is not None:
             error, source = value * batch_means(np.log(chain)), CHAIN
-        if not np.isfinite(error):
-            source = NONE
         of_label = [(scored or {}).get(spec_of(runs[row]).hash) for row in rows]
-        known = all(of_label)
-        draws = np.mean([resampled_perplexities(each, seed=seed) for each in of_label], axis=0) if known else np.empty(0)
-        found.append((value, error, source, *percentile_interval(draws), len(rows)))
-    columns = dict(zip(("value", "mc_error", "source", "low", "high", "n_runs"), zip(*found, strict=True), strict=True))
+        draws = np.mean([resampled_perplexities(each, seed=seed) for each in of_label], axis=0) if all(of_label) else ()
+        found.append((value, error, source if np.isfinite(error) else NONE, *percentile_interval(draws), len(rows)))
     meanings = {
         "value": "held-out perplexity, mean over runs", "mc_error": "its Monte-Carlo standard error",
         "source": "what its Monte-Carlo error is taken over", "low": "lower end of its 95 % interval over documents",
         "high": "upper end of its 95 % interval over documents", "n_runs": "runs: seeds and splits",
     }
-    columns["source"] = np.array(columns["source"], dtype=object)
-    data = {name: ("label", list(values) if name != "source" else values, {"long_name": meanings[name], "units": ""})
-            for name, values in columns.items()}
-    return xr.Dataset(data, {"label": np.array(list(rows_by_label(last)), dtype=object)})
+    data = {
+        name: ("label", np.array(values, object if name == "source" else None), {"long_name": meaning, "units": ""})
+        for (name, meaning), values in zip(meanings.items(), zip(*found, strict=True), strict=True)
+    }
+    return xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})
 
 
 def _sampled(run: xr.Dataset) -> np.ndarray | None:

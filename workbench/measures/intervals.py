@@ -1,7 +1,5 @@
 """Standard errors and intervals: Student's over repetitions, batch means of a chain, resampled documents."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import stdtrit
 
@@ -12,17 +10,19 @@ N_RESAMPLES = 1000
 """Enough for the ends of a 95 % interval to be sure to about a tenth of its width."""
 
 
-def mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard error; NaN where there are too few values."""
-    n = len(values)
-    return (float(np.mean(values)) if n else np.nan), (float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.nan)
+def mean_and_error(values) -> tuple:
+    """Mean over the first axis and its standard error; NaN where there are too few values."""
+    values = np.asarray(values, float)
+    n, unknown = len(values), np.full(values.shape[1:], np.nan)
+    mean, error = values.mean(axis=0) if n else unknown, values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else unknown
+    return (mean, error) if values.ndim > 1 else (float(mean), float(error))
 
 
 def t_interval(values: np.ndarray) -> tuple[float, float]:
     """Student's 95 % interval of the mean of repetitions; NaN for fewer than two."""
     n = len(values)
     if n < 2:
-        return float("nan"), float("nan")
+        return np.nan, np.nan
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2) * np.std(values, ddof=1) / np.sqrt(n))
     return float(np.mean(values)) - half, float(np.mean(values)) + half
 
@@ -36,9 +36,8 @@ def batch_means(values: np.ndarray) -> float:
     """
     size = int(np.sqrt(len(values)))
     if size < 2:
-        return float("nan")
-    means = np.asarray(values[-size * (len(values) // size) :], float).reshape(-1, size).mean(axis=1)
-    return float(np.std(means, ddof=1) / np.sqrt(len(means)))
+        return np.nan
+    return mean_and_error(values[-size * (len(values) // size) :].reshape(-1, size).mean(axis=1))[1]
 
 
 def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) -> np.ndarray:
@@ -60,7 +59,4 @@ def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) 
 
 def percentile_interval(resamples: np.ndarray) -> tuple[float, float]:
     """The 95 % interval between percentiles; NaN without values."""
-    if not len(resamples):
-        return float("nan"), float("nan")
-    low, high = np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    return tuple(np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()) if len(resamples) else (np.nan, np.nan)

@@ -1,10 +1,8 @@
 """Lineage of runs: which run began from the counts of which."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
-from workbench.measures.selection import each_run, spec_of
+from workbench.measures.selection import each_run, grouped, spec_of
 from workbench.runs.spec import RunSpec
 
 
@@ -36,25 +34,18 @@ def lineage(runs) -> list[Edge]:
 
 def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
     """The same of names and specs of runs."""
-    names = {spec.hash: name for name, spec in specs}
-
-    def name_of(start: dict) -> str:
-        other = start["name"] in names.values()
-        return names.get(start["hash"]) or start["name"] + f" ({start['hash'][:8]})" * other
-
-    return [
-        Edge(name, name_of(start), start["hash"], int(start["iteration"]), float(start.get("dropped", 0.0)),
-             start["hash"] in names)
-        for name, start in ((name, spec.start) for name, spec in specs) if start
-    ]
+    names, edges = {spec.hash: name for name, spec in specs}, []
+    for name, start in ((name, spec.start) for name, spec in specs if spec.start):
+        parent, known = start["name"], start["hash"] in names
+        parent = names[start["hash"]] if known else f"{parent} ({start['hash'][:8]})" if parent in names.values() else parent
+        edges.append(Edge(name, parent, start["hash"], int(start["iteration"]), float(start.get("dropped", 0.0)), known))
+    return edges
 
 
 def descent(edges: list[Edge]) -> list[tuple[str, int, Edge | None]]:
     """(name, generation, edge to the parent) of each run with a parent or a child, every run below the one it began from."""
     begun = {edge.run: edge for edge in edges}
-    children: dict[str, list[str]] = {}
-    for edge in edges:
-        children.setdefault(edge.parent, []).append(edge.run)
+    children = grouped([edge.parent for edge in edges], [edge.run for edge in edges])
     found: list[tuple[str, int, Edge | None]] = []
     waiting = [(name, 0) for name in reversed(children) if name not in begun]
     while waiting:

@@ -1,7 +1,5 @@
 """Matching of the topics of two runs: distances, the best assignment, and the tokens that two topics share."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from scipy.optimize import linear_sum_assignment
@@ -22,42 +20,22 @@ def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
     """How far the words of each topic of a are from those of each topic of b, at the last snapshots.
 
     The square root of the Jensen-Shannon divergence of phi to base 2, over the words of both runs; a word that a run does
-    not know has probability 0 there. 0: the same words alike; 1: no word in common.
-
-    Returns
-    -------
-    xarray.DataArray
-        Dims ``topic`` (of a) and ``other`` (of b), each with the run's own numbers; topics of an HDP without a token
-        are left out.
-
-    Raises
-    ------
-    MeasureError
-        A Dataset holds no phi.
+    not know has probability 0 there. 0: the same words alike; 1: no word in common. Dims ``topic`` (of a) and ``other`` (of b),
+    each with the run's own numbers.
 
     Lin (1991); Endres & Schindelin (2003), who show that it is a metric.
     """
     a, b = used_topics(a), used_topics(b)
     nats = cdist(*_same_words(a, b), "jensenshannon")
     distances = np.nan_to_num(nats) / np.sqrt(np.log(2))  # rounding may leave the root of -1e-17 for equal rows
-    return _between(a, b, distances, "distance", "Jensen-Shannon distance of phi", "")
+    return _between(a, b, distances, "distance", "Jensen-Shannon distance of phi")
 
 
 def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
     """For each topic of a the topic of b that is the same, by the assignment of the smallest sum of distances.
 
-    Every topic is matched once; where b has fewer topics, those of a that are farther off are left over.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``topic`` (of a): ``matched``, the number of the topic of b, -1 for none; ``distance`` from 0 to 1 (see
-        `topic_distances`), NaN for none.
-
-    Raises
-    ------
-    MeasureError
-        A Dataset holds no phi.
+    Every topic is matched once; where b has fewer topics, those of a that are farther off are left over. Dim ``topic`` (of a):
+    ``matched``, the number of the topic of b, -1 for none; ``distance`` from 0 to 1 (see `topic_distances`), NaN for none.
 
     Kuhn (1955).
     """
@@ -82,27 +60,14 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus) -> xr.DataArray:
 
         flow_kl = sum_dw n_dw p_a(k|d,w) p_b(l|d,w)        p(k|d,w) proportional to theta_dk phi_kw
 
-    Parameters
-    ----------
-    a, b : Dataset
-        Of a run each, with its counts; topics of an HDP without a token are left out.
-    corpus : Corpus
-        The training tokens of both (of a run in a store: ``workbench.runs.store.archive.get_corpus(store, spec.train)``).
-
-    Returns
-    -------
-    xarray.DataArray
-        Dims ``topic`` (of a) and ``other`` (of b): tokens; all of them add up to those of the corpus.
-
-    Raises
-    ------
-    MeasureError
-        A Dataset holds no phi, or a run was trained on something else.
+    ``corpus`` has the training tokens of both (of a run in a store: ``workbench.runs.store.archive.get_corpus(store,
+    spec.train)``). Dims ``topic`` (of a) and ``other`` (of b): tokens; all of them add up to those of the corpus.
     """
     a, b = used_topics(a), used_topics(b)
     for run in (a, b):
         check_training_corpus(run, corpus)
-    flow, each = np.zeros((a.sizes["topic"], b.sizes["topic"])), [_transposed(run) for run in (a, b)]
+    flow = np.zeros((a.sizes["topic"], b.sizes["topic"]))
+    each = [(run["theta"].values, np.ascontiguousarray(run["phi"].values.T)) for run in (a, b)]
     for first in range(0, corpus.n_pairs, PAIRS_AT_ONCE):
         part = slice(first, first + PAIRS_AT_ONCE)
         of_a, of_b = (responsibilities(theta, phi, corpus.documents[part], corpus.words[part]) for theta, phi in each)
@@ -142,15 +107,10 @@ def check_training_corpus(run: xr.Dataset, corpus: Corpus) -> None:
         raise MeasureError(f"run '{spec.name}' was trained on another corpus than {got}; give its own training tokens")
 
 
-def _between(a: xr.Dataset, b: xr.Dataset, values: np.ndarray, name: str, meaning: str, unit: str) -> xr.DataArray:
+def _between(a: xr.Dataset, b: xr.Dataset, values: np.ndarray, name: str, meaning: str, unit: str = "") -> xr.DataArray:
     """A number for each topic of a and each of b."""
     coords = {"topic": a["topic"].values, "other": b["topic"].values}
     return xr.DataArray(values, coords, ("topic", "other"), name, {"long_name": meaning, "units": unit})
-
-
-def _transposed(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """theta (document, topic) and phi (word, topic)."""
-    return run["theta"].values, np.ascontiguousarray(run["phi"].values.T)
 
 
 def _same_words(a: xr.Dataset, b: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -159,10 +119,7 @@ def _same_words(a: xr.Dataset, b: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     if np.array_equal(*words):
         return a["phi"].values, b["phi"].values
     union, place = np.unique(np.concatenate(words), return_inverse=True)
-    n_of_a = len(words[0])
-    found = []
-    for run, own in ((a, place[:n_of_a]), (b, place[n_of_a:])):
-        spread = np.zeros((run.sizes["topic"], len(union)))
-        np.add.at(spread.T, own, run["phi"].values.T)
-        found.append(spread)
-    return found[0], found[1]
+    spread = tuple(np.zeros((run.sizes["topic"], len(union))) for run in (a, b))
+    for run, phi, own in zip((a, b), spread, np.split(place, [len(words[0])]), strict=True):
+        np.add.at(phi.T, own, run["phi"].values.T)
+    return spread

@@ -24,23 +24,10 @@ EVERYWHERE = "all documents"
 def mixtures(run) -> dict[str, xr.Dataset]:
     """The rows of each level of a network but the last at the last snapshot, those of documents summed over the documents.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with the counts of its levels.
-
-    Returns
-    -------
-    dict of Dataset
-        By name of the level, observed ones apart; none where the model is no network. Dims ``row`` (as in "super 2" or the
-        name of an author, in the order of the network) and ``value``: ``tokens`` (row, value), ``topic`` (row, value), the
-        row over words that a token of that value in that row draws from, or that the value has as its own; and ``own``
-        (row,), the row over words that is the row's own; -1 where there is none. ``by`` and ``draws`` in attrs name variables.
-
-    Raises
-    ------
-    MeasureError
-        A run of a network without the counts of its levels.
+    By name of the level, observed ones apart; none where the model is no network. Dims ``row`` (as in "super 2" or the name of
+    an author, in the order of the network) and ``value``: ``tokens`` (row, value), ``topic`` (row, value), the row over words
+    that a token of that value in that row draws from, or that the value has as its own; and ``own`` (row,), the row over words
+    that is the row's own; -1 where there is none. ``by`` and ``draws`` in attrs name variables.
     """
     run = one_run(run)
     network = model_of(run)
@@ -58,21 +45,16 @@ def mixture_table(run) -> pd.DataFrame:
 
     Pairs of row and value without a token are left out.
     """
-    tables = []
+    run, tables = one_run(run), []
     for name, found in mixtures(run).items():
         row, value = np.nonzero(found["tokens"].values > 0)
         topic = found["topic"].values[row, value]
+        node = run["node"].values[topic] if "node" in run.coords else ""
         tables.append(pd.DataFrame({
             "level": name, "row": found["row"].values[row], "value": found["value"].values[value], "topic": topic,
-            "node": _nodes(run, topic), "tokens": found["tokens"].values[row, value],
+            "node": np.where(topic == NO_TOPIC, "", node), "tokens": found["tokens"].values[row, value],
         }))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-
-
-def _nodes(run: xr.Dataset, topic: np.ndarray) -> np.ndarray:
-    if "node" not in run.coords:
-        return np.full(len(topic), "")
-    return np.where(topic == NO_TOPIC, "", run["node"].values[topic])
 
 
 def _mixture(run: xr.Dataset, network: Network, level: Level, leads: _Leads) -> xr.Dataset:

@@ -1,7 +1,5 @@
 """Quantities of each iteration, as recorded or derived: steps, bound and log likelihood per token, numbers of topics."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 
@@ -30,18 +28,8 @@ BOUNDS = ("collapsed_bound", "bound")
 def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
     """A number of each iteration: as recorded, or worked out of what was; None where the run has neither.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of one run.
-    name : str
-        A variable of the run; or ``steps`` (iterations times topics where it is not recorded), ``log_likelihood``,
-        ``bound_per_token``, ``n_active_topics``, ``n_large_topics`` or ``effective_topics``.
-
-    Returns
-    -------
-    xarray.DataArray or None
-        Dim ``iteration``.
+    ``name`` is a variable of the run; or ``steps`` (iterations times topics where it is not recorded), ``log_likelihood``,
+    ``bound_per_token``, ``n_active_topics``, ``n_large_topics`` or ``effective_topics``.
     """
     if name in run:
         return run[name]

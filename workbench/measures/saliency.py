@@ -1,7 +1,5 @@
 """Words that distinguish topics: distinctiveness and saliency."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from scipy.special import rel_entr
@@ -21,20 +19,7 @@ def saliency(run: xr.Dataset) -> xr.Dataset:
     p(k) is the topic's share of the training tokens, p(k|w) is proportional to p(k) phi_kw, and p(w) is the word's share
     of the training tokens: 0 for a word without one, which is then not salient at all. With one topic both are 0.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with its counts; topics of an HDP without a token play no part.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``word``: ``saliency``, ``distinctiveness`` (nats) and ``share``, p(w).
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no phi.
+    Dim ``word``: ``saliency``, ``distinctiveness`` (nats) and ``share``, p(w).
 
     Chuang, Manning & Heer (2012), "Termite", section 3.
     """
@@ -58,11 +43,6 @@ def salient_words(run: xr.Dataset, n: int = 30) -> xr.Dataset:
     """The words of the highest saliency: dim ``rank`` (from 1); ``word`` and the variables of `saliency`.
 
     All words if there are fewer than n. Equal words keep the vocabulary's order.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no phi, or n is below 1.
     """
     n, found = whole_number("number of words", n), saliency(run)
     order = np.argsort(-found["saliency"].values, kind="stable")[:n]

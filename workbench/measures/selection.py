@@ -1,9 +1,8 @@
 """Selects runs from Datasets of several, and labels each by the settings in which they differ."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 import xarray as xr
@@ -15,6 +14,9 @@ from workbench.runs.spec import PRIORS, RunSpec
 
 PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "cgs", "cv-hdp", "g-hdp")
 """Variational, hybrid, Gibbs, as Welling, Teh & Kappen (2008) list them, then those of the HDP; other engines come after."""
+
+SAID = ("sizes", "start")
+"""Settings that the label of a spec tells of where a run has them: it differs in them from others that have them too alone."""
 
 
 class MeasureError(InputError):
@@ -28,12 +30,8 @@ def each_run(runs) -> list[xr.Dataset]:
     ----------
     runs : Dataset or list of Datasets
         Of a run each (`workbench.fit`, `workbench.open_run`), or side by side with a dim ``run``
-        (`workbench.compare`). A run that comes twice is taken once, the longer of the two.
-
-    Raises
-    ------
-    MeasureError
-        No run, something else than a run, or a run of which nothing is committed yet.
+        (`workbench.compare`). A run that comes twice is taken once, the longer of the two. There must be one, and each must
+        have committed something.
     """
     given = [runs] if isinstance(runs, xr.Dataset) else list(runs) if isinstance(runs, Iterable) else [runs]
     found: dict[tuple, xr.Dataset] = {}
@@ -55,13 +53,7 @@ def each_run(runs) -> list[xr.Dataset]:
 
 
 def one_run(run) -> xr.Dataset:
-    """The Dataset of the one run that is wanted.
-
-    Raises
-    ------
-    MeasureError
-        Several runs, or whatever `each_run` refuses.
-    """
+    """The Dataset of the one run that is wanted; several are refused."""
     runs = each_run(run)
     if len(runs) > 1:
         raise MeasureError(f"wanted one run; got {len(runs)}; choose one with workbench.open_run")
@@ -69,11 +61,18 @@ def one_run(run) -> xr.Dataset:
 
 
 def whole_number(what: str, value, low: int = 1) -> int:
-    """The value as an int of at least ``low``.
-    """
+    """The value as an int of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
         raise MeasureError(f"the {what} must be a whole number of at least {low}; got {value!r}")
     return int(value)
+
+
+def grouped(keys: Iterable, values: Iterable) -> dict:
+    """The values of each different key, in order of appearance."""
+    found: dict = {}
+    for key, value in zip(keys, values, strict=True):
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def spec_of(run: xr.Dataset) -> RunSpec:
@@ -101,10 +100,17 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
     So are those that these decide, as an alpha of 50/K.
     """
     settings = [_settings(spec, data) for spec, data in zip(specs, _corpora(specs), strict=True)]
-    names = [name for name in dict.fromkeys(name for each in settings for name in each) if name not in apart_from]
-    differing = [name for name in names if _differs(name, settings) and not _decided(name, apart_from, settings)]
+
+    def shown(name: str) -> bool:
+        """Do the runs that have the setting differ in it, and is it not decided by those that are left out?"""
+        having = [each for each in settings if each.get(name)]
+        by = grouped([tuple(map(each.get, apart_from)) for each in having], [each[name] for each in having])
+        decided = apart_from and all(len(set(values)) == 1 for values in by.values())
+        return not decided and len({each[name] for each in settings if name in each and (each[name] or name not in SAID)}) > 1
+
+    names = [name for name in dict.fromkeys(chain(*settings)) if name not in apart_from and shown(name)]
     return [
-        ", ".join([spec.label(), *(_format(name, each[name]) for name in differing if each.get(name) is not None)])
+        ", ".join([spec.label(), *(each[name] for name in names if each.get(name))])
         for spec, each in zip(specs, settings, strict=True)
     ]
 
@@ -115,23 +121,17 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
     Perplexities of runs on different data cannot be compared.
     """
     specs = [spec_of(run) for run in runs]
-    found = []
-    for spec, corpus in zip(specs, _corpora(specs), strict=True):
-        split = spec.split or {}
-        changes = [_format(name, split[name]) for name in ("top_words", "singletons") if split.get(name) is not None]
-        found.append(", ".join([corpus, *changes]))
-    return found
+    changes = [[text for name, text in _split(spec).items() if text and name in ("top_words", "singletons")] for spec in specs]
+    return [", ".join([corpus, *own]) for corpus, own in zip(_corpora(specs), changes, strict=True)]
 
 
 def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
     """(what is held out of which data, model) of each run: what runs with counterparts share, see `same_model`."""
-    specs = [spec_of(run) for run in runs]
-    found = []
-    for spec, data in zip(specs, data_of(runs), strict=True):
-        settings = _settings(spec, data)
-        model = {name: value for name, value in spec.model.items() if name in ("n_topics", *PRIORS)}
-        found.append(((data, settings["held out"], settings["per"]), model))
-    return found
+    return [
+        ((data, _split(spec)["held out"], _split(spec)["per"]),
+         {name: value for name, value in spec.model.items() if name in ("n_topics", *PRIORS)})
+        for spec, data in zip(map(spec_of, runs), data_of(runs), strict=True)
+    ]
 
 
 def same_model(model: dict, other: dict) -> bool:
@@ -141,13 +141,10 @@ def same_model(model: dict, other: dict) -> bool:
 
 def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
     """The runs by data and then by engine, in the order of `PAPERS_ORDER`; otherwise as they came."""
-    data, labels, engines = data_of(runs), labels_of(runs), [spec_of(run).engine for run in runs]
-
-    def rank(at: int) -> tuple:
-        engine = PAPERS_ORDER.index(engines[at]) if engines[at] in PAPERS_ORDER else len(PAPERS_ORDER)
-        return data.index(data[at]), engine, labels.index(labels[at])
-
-    return [runs[at] for at in sorted(range(len(runs)), key=rank)]
+    data, labels = data_of(runs), labels_of(runs)
+    engines = [(*PAPERS_ORDER, engine := spec_of(run).engine).index(engine) for run in runs]
+    ranks = zip(map(data.index, data), engines, map(labels.index, labels), range(len(runs)), strict=True)
+    return [runs[at] for *_, at in sorted(ranks)]
 
 
 def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
@@ -174,24 +171,32 @@ def _corpora(specs: list[RunSpec]) -> list[str]:
 
     That is the corpus' name, unless one name stands for different documents here.
     """
-    seen: dict[tuple, set] = {}
-    drawn = [(spec.corpus, _plain(spec.split)) for spec in specs]
-    for spec, key in zip(specs, drawn, strict=True):
-        seen.setdefault(key, set()).add(spec.train)
-    unclear = {corpus for (corpus, _), trains in seen.items() if len(trains) > 1}
+    seen = grouped([(spec.corpus, _plain(spec.split)) for spec in specs], [spec.train for spec in specs])
+    unclear = {corpus for (corpus, _), trains in seen.items() if len(set(trains)) > 1}
     return [f"{spec.corpus} {spec.train[:6]}" if spec.corpus in unclear else spec.corpus for spec in specs]
 
 
-def _settings(spec: RunSpec, data: str) -> dict:
-    """All settings that may stand in a label besides engine and options; seeds are not among them."""
-    split = {name: value for name, value in (spec.split or {}).items() if name != "seed"}
+def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
+    """What may stand in a label besides engine and options, by setting; None where a run has none. Seeds are left out."""
+    priors = {name: value for name, value in spec.model.items() if name in PRIORS}
+    n_topics, start = spec.model.get("n_topics"), spec.start
     return {
-        "on": data, "K": spec.model.get("n_topics"),
-        **{name: value for name, value in spec.model.items() if name in PRIORS}, "sizes": _sizes(spec),
-        "burn-in": spec.burn_in, "threads": spec.n_threads,
-        "held out": "nothing" if spec.test is None else split.get("fraction"),
-        "per": split.get("per"), "top_words": split.get("top_words"), "singletons": split.get("singletons"),
-        "start": f"{spec.start['name']}, iteration {spec.start['iteration']}" if spec.start else None,
+        "on": f"on {data}", "K": None if n_topics is None else f"K={n_topics}",
+        **{name: f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in priors.items()},
+        "sizes": _sizes(spec), "burn-in": f"burn-in={spec.burn_in}",
+        "threads": f"{spec.n_threads} threads" if spec.n_threads > 1 else "1 thread",
+        **_split(spec), "start": f"from {start['name']}, iteration {start['iteration']}" if start else None,
+    }
+
+
+def _split(spec: RunSpec) -> dict[str, str | None]:
+    """The same of what is held out and left out of the corpus."""
+    split = spec.split or {}
+    fraction, per, words, rule = (split.get(name) for name in ("fraction", "per", "top_words", "singletons"))
+    return {
+        "held out": "held out nothing" if spec.test is None else fraction and f"held out {fraction}",
+        "per": per and f"per {per}", "top_words": words and f"{words} most frequent words",
+        "singletons": rule and IN_WORDS.get(rule, f"singletons {rule}"),
     }
 
 
@@ -200,43 +205,6 @@ def _sizes(spec: RunSpec) -> str | None:
     known = {"topic", "sub", *(level["draws"] for level in spec.model.get("levels", ()) if level["table"] == AUTHORS)}
     sizes = [each for each in spec.model.get("variables", ()) if each["name"] not in known and not each["values"]]
     return ", ".join(f"{each['name']} {each['size']}" for each in sizes) or None
-
-
-def _differs(name: str, settings: list[dict]) -> bool:
-    return len({repr(each.get(name)) for each in settings if _has(name, each)}) > 1
-
-
-def _decided(name: str, by: tuple[str, ...], settings: list[dict]) -> bool:
-    """Do these settings decide the named one, wherever it is there?"""
-    found: dict[tuple, set] = {}
-    for each in settings:
-        if each.get(name) is not None:
-            found.setdefault(tuple(repr(each.get(other)) for other in by), set()).add(repr(each[name]))
-    return bool(by) and all(len(values) == 1 for values in found.values())
-
-
-def _has(name: str, settings: dict) -> bool:
-    """Does a run have the setting, so that it may differ? An absent start or size is in the label of its spec."""
-    return name in settings and (name not in ("start", "sizes") or settings[name] is not None)
-
-
-def _format(name: str, value) -> str:
-    match name:
-        case "sizes":
-            return value
-        case "on":
-            return f"on {value}"
-        case "held out" | "per":
-            return f"{name} {value}"
-        case "threads":
-            return f"{value} threads" if value > 1 else "1 thread"
-        case "top_words":
-            return f"{value} most frequent words"
-        case "singletons":
-            return IN_WORDS.get(value, f"singletons {value}")
-        case "start":
-            return f"from {value}"
-    return f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
 
 
 def _plain(values: dict | None) -> str:

@@ -1,7 +1,5 @@
 """A map of topics: points of a plane, near where their words are similar."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from scipy.linalg import orthogonal_procrustes
@@ -22,25 +20,12 @@ def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
     the doubly centred matrix of squared distances; that matrix is symmetric, so the numbers are real, and an eigenvalue
     below 0 counts as 0. Equal topics share a point, and a map of one topic is the origin.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with its counts; topics of an HDP without a token are left out.
-    like : Dataset, optional
-        An earlier map of the same run: this one is moved, turned and mirrored onto it as a whole, by the topics that
-        both have, so that points do not jump from one snapshot to the next. Without it the signs are fixed by a
-        rule: on each axis the topic that lies farthest out is on the positive side.
+    ``like`` is an earlier map of the same run: this one is moved, turned and mirrored onto it as a whole, by the topics that
+    both have, so that points do not jump from one snapshot to the next. Without it the signs are fixed by a rule: on each axis
+    the topic that lies farthest out is on the positive side.
 
-    Returns
-    -------
-    xarray.Dataset
-        Dim ``topic``: ``x``, ``y``, ``n_k`` and ``share`` (see `topic_sizes`). ``attrs["shown"]``: the share of the
-        positive eigenvalues that the plane shows, 1 where there is nothing to show.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no phi, or ``like`` is no map.
+    Dim ``topic``: ``x``, ``y``, ``n_k`` and ``share`` (see `topic_sizes`). ``attrs["shown"]``: the share of the positive
+    eigenvalues that the plane shows, 1 where there is nothing to show.
 
     Lin (1991); Torgerson (1952); Schönemann (1966). It takes about K^2 W logarithms: a second for 100 topics of 12,000 words.
     """

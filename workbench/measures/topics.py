@@ -1,7 +1,5 @@
 """Top words and sizes of the topics of a run."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np
@@ -14,28 +12,13 @@ from workbench.models import topic_numbers
 def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
     """The most relevant words of each topic at the last snapshot.
 
-    Parameters
-    ----------
-    run : Dataset
-        Of a run, with its counts.
-    n : int
-        Words a topic; all of them if there are fewer.
-    relevance : float from 0 to 1
-        Weight lambda of ``lambda log phi + (1 - lambda) log(phi / p(w))``, where p(w) is the word's share of the
-        training tokens. 1, the default, ranks by phi alone, the meaning of "top words" where none is given; 0 by
-        lift alone, which favours rare words; Sievert & Shirley recommend 0.6 to readers. Below 1, words without a
-        training token have no p(w) and come last.
+    Dims ``topic`` (the run's own numbers, in their order) and ``rank`` (from 1 to n, or fewer if there are no more words):
+    ``word`` and its probability ``phi``, whatever it is ranked by. Equal words keep the vocabulary's order.
 
-    Returns
-    -------
-    xarray.Dataset
-        Dims ``topic`` (the run's own numbers, in their order) and ``rank`` (from 1): ``word`` and its probability
-        ``phi``, whatever it is ranked by. Equal words keep the vocabulary's order.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no phi, n is below 1, or relevance is no number from 0 to 1.
+    ``relevance`` is the weight lambda of ``lambda log phi + (1 - lambda) log(phi / p(w))``, from 0 to 1, where p(w) is the
+    word's share of the training tokens. 1, the default, ranks by phi alone, the meaning of "top words" where none is given; 0
+    by lift alone, which favours rare words; Sievert & Shirley recommend 0.6 to readers. Below 1, words without a training token
+    have no p(w) and come last.
 
     Sievert & Shirley (2014), section 3.1.
     """
@@ -57,10 +40,7 @@ def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Datase
 
 
 def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.DataArray:
-    """The top words of each topic as one line of text, largest topic first: dim ``topic``, coordinate ``share``.
-
-    Of an HDP only topics with a token.
-    """
+    """The top words of each topic as one line of text, largest topic first: dim ``topic``, coordinate ``share``."""
     words, share = top_words(run, n, relevance)["word"], topic_sizes(run)["share"]
     shown = topics_by_size(run)
     words, share = words.sel(topic=shown), share.sel(topic=shown)
@@ -71,13 +51,7 @@ def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Data
 
 
 def topic_sizes(run: xr.Dataset) -> xr.Dataset:
-    """(Expected) tokens of each topic at the last snapshot and their ``share`` of all: dim ``topic``.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no snapshot.
-    """
+    """(Expected) tokens of each topic at the last snapshot, of an HDP of all, and their ``share`` of all: dim ``topic``."""
     _require(run, "phi", "n_kw")
     tokens = run["n_kw"].isel(snapshot=-1).sum("word").values.astype(float)
     return xr.Dataset(
@@ -90,16 +64,8 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
 
 
 def topics_by_size(run: xr.Dataset) -> list[int]:
-    """The run's own numbers of its topics at the last snapshot, largest first; of an HDP only those with a token.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no snapshot.
-    """
-    sizes = topic_sizes(run)
-    numbers, n_k = sizes["topic"].values, sizes["n_k"].values
-    return numbers[largest_first(run, n_k)].tolist()
+    """The run's own numbers of its topics at the last snapshot, largest first; of an HDP only those with a token."""
+    return run["topic"].values[largest_first(run, topic_sizes(run)["n_k"].values)].tolist()
 
 
 def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
@@ -111,13 +77,7 @@ def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
 
 
 def used_topics(run: xr.Dataset) -> xr.Dataset:
-    """The run without the topics of an HDP that have no token; of LDA as it is. Topics keep their numbers.
-
-    Raises
-    ------
-    MeasureError
-        The Dataset holds no snapshot.
-    """
+    """The run without the topics of an HDP that have no token; of LDA as it is. Topics keep their numbers."""
     used = sorted(topics_by_size(run))
     return run if len(used) == run.sizes["topic"] else run.sel(topic=used)
 

@@ -68,7 +68,7 @@ class HDP:
     def __post_init__(self):
         object.__setattr__(self, "n_topics", check_topics(self.n_topics))
         changed = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
-        for of, value, prior in LEARNT:
+        for of, value, prior, _ in LEARNT:
             switch = f"learn_{of}"
             if getattr(self, switch):
                 idle, because = changed & {value}, (f"{of} is learnt; give ", Named(switch, False))
@@ -100,31 +100,27 @@ class HDP:
 
     def hyperparameters(self, options) -> dict[str, str]:
         """Name of each concentration → "learnt" or "fixed"."""
-        return {value: "learnt" if getattr(self, f"learn_{of}") else "fixed" for of, value, _ in LEARNT if value}
+        return {value: "learnt" if getattr(self, f"learn_{of}") else "fixed" for of, value, *_ in LEARNT if value}
 
     def describe(self) -> list[tuple[str, str]]:
         """(label, text) of the priors, for captions."""
         rows = []
-        for of, value, prior in LEARNT:
-            shape, rate = (getattr(self, name) for name in (*prior, *prior)[:2])
-            learnt = f"learnt, prior Gamma({shape:g}, {rate:g})" if value else "learnt"
+        for of, value, prior, caption in LEARNT:
             if getattr(self, f"learn_{of}"):
-                rows.append((CAPTIONS[of], learnt))
+                shape_and_rate = ", ".join(f"{getattr(self, name):g}" for name in prior)
+                rows.append((caption, f"learnt, prior Gamma({shape_and_rate})" if value else "learnt"))
             elif value:
-                rows.append((CAPTIONS[of], f"{getattr(self, value):g}, fixed"))
+                rows.append((caption, f"{getattr(self, value):g}, fixed"))
         return rows
 
 
 LEARNT = (
-    ("alpha", "alpha_total", ("a_alpha", "b_alpha")), ("beta", "beta_total", ("a_beta", "b_beta")),
-    ("gamma", "top_concentration", ("a_gamma", "b_gamma")), ("tau", "", ("a_tau",)),
+    ("alpha", "alpha_total", ("a_alpha", "b_alpha"), "alpha (HDP, sum over topics)"),
+    ("beta", "beta_total", ("a_beta", "b_beta"), "beta (HDP, sum over words)"),
+    ("gamma", "top_concentration", ("a_gamma", "b_gamma"), "gamma (HDP)"),
+    ("tau", "", ("a_tau",), "tau (HDP)"),
 )
-"""What may be learnt: its letter, the field that is its value where it is not, those of its prior where it is."""
-
-
-CAPTIONS = {
-    "alpha": "alpha (HDP, sum over topics)", "gamma": "gamma (HDP)", "beta": "beta (HDP, sum over words)", "tau": "tau (HDP)",
-}
+"""What may be learnt: its letter, the field that is its value where it is not, those of its prior where it is, its caption."""
 
 
 def topic_numbers(n_k: np.ndarray) -> dict[str, np.ndarray]:

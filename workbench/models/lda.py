@@ -165,13 +165,10 @@ def check_topics(n_topics) -> int:
     ------
     ModelError
     """
-    if isinstance(n_topics, bool) or not _is_whole(n_topics) or not 1 <= n_topics <= MOST_TOPICS:
+    is_number = isinstance(n_topics, numbers.Real) and not isinstance(n_topics, bool) and math.isfinite(n_topics)
+    if not is_number or n_topics != int(n_topics) or not 1 <= n_topics <= MOST_TOPICS:
         raise ModelError.must_be(Named("n_topics", text="topics"), f"a whole number from 1 to {MOST_TOPICS}", n_topics)
     return int(n_topics)
-
-
-def _is_whole(value) -> bool:
-    return isinstance(value, numbers.Real) and math.isfinite(value) and value == int(value)
 
 
 def _prior(name: str, value) -> float:

@@ -1,7 +1,5 @@
 """Settings of models and engines as dataclass fields that carry their meaning and their range."""
 
-from __future__ import annotations
-
 import math
 import numbers
 from dataclasses import field, fields

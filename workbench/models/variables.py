@@ -3,8 +3,6 @@
 These become the attributes of a run's Dataset, the labels of axes, the tooltips and the docs.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 
@@ -23,52 +21,47 @@ class Variable(NamedTuple):
         return {"long_name": self.meaning, "units": self.unit}
 
 
-def _variables(*rows: Variable) -> dict[str, Variable]:
-    return {row.name: row for row in rows}
+def _scalar(name: str, unit: str, meaning: str) -> Variable:
+    """A number of each iteration."""
+    return Variable(name, ("iteration",), unit, meaning)
 
 
-VARIABLES = _variables(
-    Variable(
-        "test_perplexity", ("iteration",), "", "held-out perplexity: running average for sampling engines, plug-in otherwise"
-    ),
-    Variable("test_perplexity_state", ("iteration",), "", "held-out perplexity of the current state alone"),
-    Variable(
-        "test_perplexity_average", ("iteration",), "", "held-out perplexity of the running average of p(w|d) after burn-in"
-    ),
-    Variable("train_perplexity", ("iteration",), "", "perplexity of the training tokens given the current state"),
-    Variable("log_joint", ("iteration",), "nats", "log p(words, topics) of the sampled state, all constants included"),
-    Variable("bound", ("iteration",), "nats", "variational lower bound on log p(words), all constants included"),
+VARIABLES = {each.name: each for each in (
+    _scalar("test_perplexity", "", "held-out perplexity: running average for sampling engines, plug-in otherwise"),
+    _scalar("test_perplexity_state", "", "held-out perplexity of the current state alone"),
+    _scalar("test_perplexity_average", "", "held-out perplexity of the running average of p(w|d) after burn-in"),
+    _scalar("train_perplexity", "", "perplexity of the training tokens given the current state"),
+    _scalar("log_joint", "nats", "log p(words, topics) of the sampled state, all constants included"),
+    _scalar("bound", "nats", "variational lower bound on log p(words), all constants included"),
     Variable(
         "objective", ("iteration",), "nats",
         "entropy of the variational part plus log joint of expected and sampled counts; no bound unless r = 0",
     ),
-    Variable("change", ("iteration",), "", "largest change of a responsibility in the iteration"),
-    Variable("moved", ("iteration",), "", "share of the sampled tokens that changed topic"),
-    Variable(
-        "scan", ("iteration",), "", "order of the tokens, mean over chains: 0 document after document, 1 word after word"
-    ),
+    _scalar("change", "", "largest change of a responsibility in the iteration"),
+    _scalar("moved", "", "share of the sampled tokens that changed topic"),
+    _scalar("scan", "", "order of the tokens, mean over chains: 0 document after document, 1 word after word"),
     Variable(
         "collapsed_bound", ("iteration",), "nats",
         "variational bound of the collapsed model, its expectations by the improved second-order expansion",
     ),
     Variable("n_k", ("iteration", "topic"), "tokens", "(expected) tokens of each topic"),
     Variable("alpha", ("iteration", "topic"), "", "prior of each topic in a document, as learnt"),
-    Variable("beta", ("iteration",), "", "prior of each word in a topic, as learnt"),
-    Variable("alpha_total", ("iteration",), "", "sum of the priors of all topics in a document, those without a token too"),
-    Variable("beta_total", ("iteration",), "", "sum of the priors of all words in a topic"),
-    Variable("top_concentration", ("iteration",), "", "concentration of the weights of the topics (gamma of the HDP)"),
-    Variable("n_active_topics", ("iteration",), "topics", "topics with at least one (expected) token"),
-    Variable("n_large_topics", ("iteration",), "topics", "topics with at least a hundredth of all tokens"),
-    Variable("effective_topics", ("iteration",), "topics", "exponential of the entropy of the topics' shares of the tokens"),
-    Variable("steps", ("iteration",), "", "topics of each iteration, summed over the iterations so far"),
-    Variable("move", ("iteration",), "", "what was tried after the sweep: 0 nothing, 1 a split, 2 a merge"),
-    Variable("move_accepted", ("iteration",), "", "1 if the bound kept the move, 0 if it was taken back"),
-    Variable("move_gain", ("iteration",), "nats", "bound with the move less the bound without it"),
-    Variable("move_from", ("iteration",), "", "the topic that was split, or merged into the other"),
-    Variable("move_to", ("iteration",), "", "the topic that took in the tokens"),
-    Variable("elapsed", ("iteration",), "s", "seconds of inference so far, measuring and storing not counted"),
-    Variable("cpu_time", ("iteration",), "s", "CPU seconds of inference so far, measuring and storing not counted"),
-    Variable("updates", ("iteration",), "", "site updates so far: tokens sampled plus pairs updated, times samples"),
+    _scalar("beta", "", "prior of each word in a topic, as learnt"),
+    _scalar("alpha_total", "", "sum of the priors of all topics in a document, those without a token too"),
+    _scalar("beta_total", "", "sum of the priors of all words in a topic"),
+    _scalar("top_concentration", "", "concentration of the weights of the topics (gamma of the HDP)"),
+    _scalar("n_active_topics", "topics", "topics with at least one (expected) token"),
+    _scalar("n_large_topics", "topics", "topics with at least a hundredth of all tokens"),
+    _scalar("effective_topics", "topics", "exponential of the entropy of the topics' shares of the tokens"),
+    _scalar("steps", "", "topics of each iteration, summed over the iterations so far"),
+    _scalar("move", "", "what was tried after the sweep: 0 nothing, 1 a split, 2 a merge"),
+    _scalar("move_accepted", "", "1 if the bound kept the move, 0 if it was taken back"),
+    _scalar("move_gain", "nats", "bound with the move less the bound without it"),
+    _scalar("move_from", "", "the topic that was split, or merged into the other"),
+    _scalar("move_to", "", "the topic that took in the tokens"),
+    _scalar("elapsed", "s", "seconds of inference so far, measuring and storing not counted"),
+    _scalar("cpu_time", "s", "CPU seconds of inference so far, measuring and storing not counted"),
+    _scalar("updates", "", "site updates so far: tokens sampled plus pairs updated, times samples"),
     Variable("n_kw", ("snapshot", "topic", "word"), "tokens", "(expected) tokens of each word in each topic"),
     Variable("n_dk", ("snapshot", "document", "topic"), "tokens", "(expected) tokens of each document in each topic"),
     Variable(
@@ -79,4 +72,4 @@ VARIABLES = _variables(
     Variable("phi", ("topic", "word"), "", "word probabilities of each topic, posterior mean given the last state"),
     Variable("n_tokens", ("document",), "tokens", "tokens of each document, of unknown words too"),
     Variable("out_of_vocabulary", ("document",), "", "share of the tokens whose word the run does not know; 0 without tokens"),
-)
+)}

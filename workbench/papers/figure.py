@@ -1,7 +1,5 @@
 """A figure of a paper as one record: what is run for it, what the paper found and claims, and what its caption needs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -107,12 +105,10 @@ class Figure:
 
     @property
     def title(self) -> str:
-        """Its name and what it shows."""
         return f"{self.name}: {self.what}."
 
     @property
     def corpus(self) -> str:
-        """What it is run on."""
         return ", ".join(self.corpora)
 
     def grid(self, extent: Extent) -> list[tuple[str, Method, int]]:

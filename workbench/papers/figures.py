@@ -1,7 +1,5 @@
 """The figures of the papers that can be made again: one table of what is run, and of what the paper says of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -105,13 +103,7 @@ FIGURES = {
 
 
 def get_figure(name: str) -> Figure:
-    """The record of a figure.
-
-    Raises
-    ------
-    ReportError
-        An unknown name; the nearest is named.
-    """
+    """The record of a figure; for an unknown name a `ReportError` that names the nearest."""
     if name not in FIGURES:
         from workbench.report.files import ReportError
 

@@ -4,8 +4,6 @@ Heinrich & Goesele (2009), section 4 and figure 2: LDA, the author-topic model (
 Gibbs sampling, by variational Bayes with estimated topics (VB_ML) and by variational Bayes (VB), in two sizes each.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

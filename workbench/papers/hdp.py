@@ -4,8 +4,6 @@ Teh, Kurihara & Welling (2008), section 4. Every algorithm has beta = 100 in tot
 where it samples. The paper's alpha of LDA can be read as 0.1 for all topics together or as 0.1 for each: both are run.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from workbench.papers.figure import ALL, EACH, Claim, Extent, Figure, Method

@@ -1,7 +1,5 @@
 """The numbers of the runs of a figure: of each run, and means over seeds."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -11,6 +9,7 @@ import xarray as xr
 from workbench.corpus import Corpus, hold_out_documents
 from workbench.measures import n_tokens, quantity
 from workbench.measures.intervals import mean_and_error
+from workbench.measures.selection import grouped
 from workbench.papers.figure import HOLDOUT, Figure
 from workbench.papers.generic import ATM, network_for
 from workbench.runs.afterwards.infer import document_completion
@@ -89,14 +88,13 @@ def measure(figure: Figure, cells: list[Cell], runs: list[Run], corpora: dict[st
     """The numbers of the runs that have committed something; of those whose documents are unseen, that have ended."""
     found = []
     for cell, run in zip(cells, runs, strict=True):
-        rows, lasts, unseen = run.progress(), cell.spec.n_iterations, None
+        rows, lasts = run.progress(), cell.spec.n_iterations
         if not rows.sizes["iteration"] or (figure.split is None and run.status()["iteration"] < lasts):
             continue
         spec = run.spec  # its end may have come early, by its rule
         rows = rows.isel(iteration=rows["iteration"].values <= lasts).assign(updates=rows["updates"].astype(float))
         rows = rows.assign_attrs(spec=spec.lasting(min(spec.n_iterations, lasts), spec.rule).to_json())
-        if figure.split is None:
-            unseen = score_unseen(run, cell, corpora[cell.at["corpus"]])
+        unseen = score_unseen(run, cell, corpora[cell.at["corpus"]]) if figure.split is None else None
         found.append(Measured(**cell.at, run=rows, unseen=unseen, corpora=(cell.train, cell.test)))
     return found
 
@@ -135,7 +133,5 @@ class Row(NamedTuple):
 
 def table(measured: list[Measured]) -> list[Row]:
     """A row for each corpus, model, method and number of topics, in the order of the runs."""
-    groups: dict[tuple, list[Measured]] = {}
-    for each in measured:
-        groups.setdefault((each.corpus, each.model, each.method, each.n_topics), []).append(each)
+    groups = grouped([each[:4] for each in measured], measured)  # the first four fields of both
     return [Row(*key, runs) for key, runs in groups.items()]

@@ -1,7 +1,5 @@
 """A figure made again: its runs in the store, the figure with its data, and verdicts on what the paper claims."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -21,8 +19,8 @@ from workbench.report.files import ReportError, put_file
 from workbench.runs.execution.compare import RunFailed
 from workbench.runs.execution.forecast import duration, forecast
 from workbench.runs.execution.grid import Cell
-from workbench.runs.execution.run import Run
-from workbench.runs.execution.sweep import failures, open_cells, run_cells, warmed
+from workbench.runs.execution.run import Run, make_runs
+from workbench.runs.execution.sweep import failures, run_cells, warmed
 from workbench.runs.spec import SpecError, make_spec, whole
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
@@ -44,7 +42,7 @@ class Reproduction(NamedTuple):
     @property
     def left_out(self) -> list[str]:
         """What was left out and which runs failed, in sentences; nothing where it is all there."""
-        return ([f"Not the published extent: {'; '.join(self.reduced)}."] if self.reduced else []) + self.failures
+        return [f"Not the published extent: {'; '.join(self.reduced)}."] * bool(self.reduced) + self.failures
 
     @property
     def command(self) -> str:
@@ -65,8 +63,6 @@ def reproduce(
 
     Parameters
     ----------
-    name : str
-        Of `workbench.papers.figures.FIGURES`.
     folder : path
         Gets ``<name>`` with the endings of the formats, ``.txt`` (caption), ``.csv`` (data) and ``-verdict.txt``.
     store : path, optional
@@ -83,18 +79,17 @@ def reproduce(
 
     Raises
     ------
-    ReportError
-        An unknown figure or format, or a folder that cannot be written.
-    CorpusError
-        The data set is not on this machine.
-    RunFailed
-        When every run failed.
-    SpecError, StoreError
+    ReportError, CorpusError, RunFailed, SpecError, StoreError
+        An unknown figure or format, a folder that cannot be written, a data set that is not on this machine; every run failed.
     """
     figure, formats = get_figure(name), checked_formats(formats)
     whole("jobs", jobs, 1)
     extent = _extent(figure, quick, seeds, iterations, topics)
-    folder = _folder(folder)  # hours before it is written to
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)  # hours before it is written to
+    except OSError as error:
+        raise ReportError(f"cannot write to {folder}: {error.strerror}; choose another folder") from error
     store = default_store() if store is None else Path(store)
     corpora = {corpus: load_corpus(corpus) for corpus in figure.corpora}
     left_out = reduced(figure, extent, max(corpus.n_documents for corpus in corpora.values()))
@@ -104,16 +99,16 @@ def reproduce(
         cost = duration(figure.cost(extent))
         print(f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores", file=sys.stderr)
     for stage in stages(figure, corpora, extent, store):
-        opened = open_cells(stage, store, jobs)
+        opened = make_runs(store, stage, jobs)
         cells, runs = [*cells, *stage], [*runs, *opened]
         if progress:
             print(f"{', '.join(map(repr, corpora.values()))}: {forecast(stage, opened, jobs)}", file=sys.stderr)
         run_cells(opened, jobs, progress)
-    made = Reproduction(figure, quick, extent, cells, runs, left_out, failures(runs), [], [])
+    failed = failures(runs)
     if not any(run.status()["iteration"] for run in runs):
-        raise RunFailed(made.failures[0] if made.failures else f"no run of {figure.name} has begun")
+        raise RunFailed(failed[0] if failed else f"no run of {figure.name} has begun")
     measured = measure(figure, cells, runs, corpora)
-    made = made._replace(verdicts=judge(figure, measured, extent))
+    made = Reproduction(figure, quick, extent, cells, runs, left_out, failed, [], judge(figure, measured, extent))
     picture, lines = show(figure, extent, measured, corpora)
     verdicts = "\n".join([figure.title, *made.left_out, "", *verdict_lines(made.verdicts)]) + "\n"
     files = put_picture(picture, folder, formats, 2, caption(made, lines))
@@ -132,15 +127,6 @@ def _extent(figure: Figure, quick: bool, seeds, iterations, topics) -> Extent:
         n_iterations=extent.n_iterations if iterations is None else whole("iterations", iterations, 1),
         n_topics=extent.n_topics if topics is None else tuple(sorted({whole("topics", n_topics, 1) for n_topics in topics})),
     )
-
-
-def _folder(folder) -> Path:
-    """The folder, made if it is not there."""
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ReportError(f"cannot write to {folder}: {error.strerror}; choose another folder") from error
-    return Path(folder)
 
 
 def some_documents(corpus: Corpus, n: int | None) -> Corpus:
@@ -207,14 +193,13 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
     """What an extent leaves out of what is published, a clause each; ``n_documents`` that there are."""
     full, parts = figure.full, []
     if extent.n_documents != full.n_documents:
-        documents = figure.documents.format(n=extent.n_documents, whole=n_documents)
-        parts.append(f"{documents}, drawn at random")
-    if extent.n_topics != full.n_topics:
-        if figure.shows == TABLE:
-            now, then = ("; ".join(f"K={n}, {format_size('PAM', n)}" for n in each.n_topics) for each in (extent, full))
-        else:
-            now, then = (", ".join(map(str, each.n_topics)) for each in (extent, full))
-        parts.append(f"sizes {now}, not {then}" if figure.shows == TABLE else f"{now} topics, not {then}")
+        parts.append(f"{figure.documents.format(n=extent.n_documents, whole=n_documents)}, drawn at random")
+    if extent.n_topics != full.n_topics and figure.shows == TABLE:
+        now, then = ("; ".join(f"K={n}, {format_size('PAM', n)}" for n in each.n_topics) for each in (extent, full))
+        parts.append(f"sizes {now}, not {then}")
+    elif extent.n_topics != full.n_topics:
+        now, then = (", ".join(map(str, each.n_topics)) for each in (extent, full))
+        parts.append(f"{now} topics, not {then}")
     if extent.n_iterations != full.n_iterations:
         parts.append(f"{extent.n_iterations} iterations, not {full.n_iterations}")
     if extent.sweeps != full.sweeps:

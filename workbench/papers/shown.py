@@ -1,7 +1,5 @@
 """How figures of the papers are drawn, with the data behind each and what its caption states of numbers and settings."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -9,6 +7,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.measures import Curve, each_run, spec_of
+from workbench.measures.intervals import mean_and_error
 from workbench.papers.figure import ALL, EACH, HOLDOUT, Extent, Figure
 from workbench.papers.figures import CURVES
 from workbench.papers.generic import TABLE, Published, format_size
@@ -62,15 +61,12 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
         )
         for axis, number in figure.shows for corpus in figure.corpora
     ]
-    records = []
-    for each in measured:
-        iterations = each.run["iteration"].values
-        topics = each.run["n_active_topics"].values if "n_active_topics" in each.run else [each.n_topics] * len(iterations)
-        columns = iterations, *map(each.curve, ("steps", LOG_P, BOUND)), topics
-        records += [
-            [each.corpus, each.method, each.n_topics or "found", each.seed, int(iteration), int(steps), *map(float, others)]
-            for iteration, steps, *others in zip(*columns, strict=True)
-        ]
+    records = [
+        [each.corpus, each.method, each.n_topics or "found", each.seed, int(iteration), int(steps), log_p, bound, float(topics)]
+        for each in measured for iteration, steps, log_p, bound, topics in zip(
+            each.run["iteration"].values, *(each.curve(name).tolist() for name in ("steps", LOG_P, BOUND)),
+            each.run.get("n_active_topics", np.full(each.run.sizes["iteration"], each.n_topics)), strict=True)
+    ]
     budget = (
         f"{extent.steps:,} steps: iterations times topics, where their number changes the sum over the iterations"
         if extent.steps else
@@ -103,18 +99,17 @@ def against_steps(figure: Figure, measured: list[Measured], corpus: str, extent:
 
     Bounds begin after a tenth of the steps: before, they are so low that nothing else would be seen.
     """
-    of_bound, budget = number == BOUND, extent.steps or STEPS
-    at, curves = np.linspace(0, budget, POINTS + 1)[1:], []
+    budget, curves = extent.steps or STEPS, []
+    at = np.linspace(0, budget, POINTS + 1)[1:]
     for method in figure.methods:
         values = [
             _at(at, each.curve("steps"), each.curve(number)) for each in measured
             if (each.corpus, each.method) == (corpus, method.label) and each.n_topics in (0, extent.n_topics[0])
         ]
         if values and np.isfinite(values).any():
-            mean, n = np.mean(values, axis=0), len(values)
-            error = np.std(values, axis=0, ddof=1) / math.sqrt(n) if n > 1 else np.full(len(at), np.nan)
-            seen = np.isfinite(mean) & (at > of_bound * budget / 10)
-            curves.append(Curve(method.label, method.label, at[seen], mean[seen], error[seen], n))
+            mean, error = mean_and_error(values)
+            seen = np.isfinite(mean) & (at > (budget / 10 if number == BOUND else 0))
+            curves.append(Curve(method.label, method.label, at[seen], mean[seen], error[seen], len(values)))
     return curves
 
 
@@ -139,14 +134,16 @@ def _table(
         ("perplexity of unseen documents, foldin_same", "foldin_same", 1, lambda paper: str(paper.perplexity)),
         ("perplexity, document completion (not in the paper)", "completion", 1, lambda paper: ""),
     )
+
+    def cell(place, number, digits, theirs) -> tuple[str, str]:
+        row, paper = by_place.get(place), figure.published.get(place)
+        return ("–", "") if row is None else (_format(row, number, digits), theirs(paper) if paper else "")
+
     lines = []
-    for name, number, digits, theirs in quantities:
+    for name, *of_cell in quantities:
         lines.append(Line(name))
         for n_topics in extent.n_topics:
-            cells = []
-            for place in ((model, n_topics, method) for model in models for method in methods):
-                row, paper = by_place.get(place), figure.published.get(place)
-                cells.append(("–", "") if row is None else (_format(row, number, digits), theirs(paper) if paper else ""))
+            cells = [cell((model, n_topics, method), *of_cell) for model in models for method in methods]
             lines.append(Line(", ".join(dict.fromkeys(format_size(model, n_topics) for model in models)), tuple(cells)))
     records = []
     for each in measured:

@@ -1,7 +1,5 @@
 """Does what a paper says hold in our runs? The numbers, and a verdict that takes their standard error into account."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -84,32 +82,30 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
     if claim.kind == "twice":  # ratios are averaged as logarithms
         values = values[(np.isfinite(values) & (values > 0)).all(axis=1)]
         values = np.log(values / values[:, 1:])
-    n = len(values)
+    n, digits = len(values), f",.{kind.digits}f"
     if not n:
         missing = [name for name, runs in ((claim.first, first), (claim.second, second)) if not runs]
         text = f"no pair of runs; {' or '.join(missing or (claim.first, claim.second))} is missing"
         return Verdict(claim, UNDECIDED, text, math.nan, math.nan, 0)
-    differences, means = values[:, 0] - values[:, 1], [f"{kind.unit}{mean:,.{kind.digits}f}" for mean in values.mean(axis=0)]
+    differences, means = values[:, 0] - values[:, 1], [f"{kind.unit}{mean:{digits}}" for mean in values.mean(axis=0)]
     (mean, error), (low, high) = mean_and_error(differences), t_interval(differences)
     if kind.higher:
         low, high = -high, -low
+    text = f"{claim.first} {means[0]}, {claim.second} {means[1]}: {mean:+{digits}}" + f" ± {error:{digits}}" * (n > 1)
     match claim.kind:
         case "same":
             outcome = HOLDS if np.all(np.abs(differences) <= SAME * np.abs(values[:, 1])) else FAILS
         case "level":
             within = LEVEL * float(values[:, 1].mean())
             outcome = HOLDS if low >= -within and high <= within else FAILS if low > within or high < -within else UNDECIDED
+        case "twice":
+            outcome = HOLDS if high < -math.log(TWICE) else FAILS if low >= -math.log(TWICE) else UNDECIDED
+            least, most = np.exp([differences.min(), differences.max()])
+            text = f"{claim.first} takes {math.exp(mean):.2f} times as long as {claim.second}"
+            text += f", {least:.2f} to {most:.2f}" * (n > 1)
         case _:
-            limit = -math.log(TWICE) if claim.kind == "twice" else 0.0
-            outcome = HOLDS if high < limit else FAILS if low >= limit else UNDECIDED
-    if claim.kind == "twice":
-        least, most = np.exp([differences.min(), differences.max()])
-        text = f"{claim.first} takes {math.exp(mean):.2f} times as long as {claim.second}"
-        text += f", {least:.2f} to {most:.2f} ({n} pairs)" if n > 1 else " (one pair)"
-    else:
-        text = f"{claim.first} {means[0]}, {claim.second} {means[1]}: {mean:+,.{kind.digits}f}"
-        text += f" ± {error:,.{kind.digits}f} ({n} pairs)" if n > 1 else " (one pair)"
-    return Verdict(claim, outcome, text, mean, error, n)
+            outcome = HOLDS if high < 0 else FAILS if low >= 0 else UNDECIDED
+    return Verdict(claim, outcome, f"{text} ({_count(n, 'pair')})", mean, error, n)
 
 
 def _place(each: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
@@ -139,25 +135,25 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
         yield verdict(says, "near", "", shift, math.nan, SPLITS, f"{shift:+.3f}, mean over the algorithms", len(known))
     for row in known:
         test, bound, within = figure.known[row.method]
-        log_p = "log p of a test word", LOG_P, test, shift
-        for what, number, wanted, common in (log_p, ("bound", BOUND, bound, 0.0))[: 1 + (bound is not None)]:
-            mean, error = row.mean(number)
-            away, n = mean - wanted - common, len(row.runs)
-            text = f"{with_error(mean, error)} ({_n_runs(row)})"
-            text += f", {away:+.3f} from it beside what all have in common" if common else ""
-            says = f"{what} of {row.method} is {wanted:.3f} ± {within:g}"
-            yield verdict(says, "near", row.method, away, error, within, text, n)
+        for what, number, wanted, common in (("log p of a test word", LOG_P, test, shift), ("bound", BOUND, bound, 0.0)):
+            if wanted is not None:
+                mean, error = row.mean(number)
+                away = mean - wanted - common
+                text = f"{with_error(mean, error)} ({_count(len(row.runs), 'run')})"
+                text += f", {away:+.3f} from it beside what all have in common" if common else ""
+                says = f"{what} of {row.method} is {wanted:.3f} ± {within:g}"
+                yield verdict(says, "near", row.method, away, error, within, text, len(row.runs))
     for row in (row for row in rows if (row.corpus, row.method) in figure.found):
         wanted, spread = figure.found[row.corpus, row.method]
         (mean, error), n = row.mean("topics"), len(row.runs)
         says = f"{row.method} finds {wanted:g} ± {spread:g} topics on {row.corpus}"
-        text = f"{with_error(mean, error, 1)} with a token after {row.mean('steps')[0]:,.0f} steps ({_n_runs(row)})"
+        text = f"{with_error(mean, error, 1)} with a token after {row.mean('steps')[0]:,.0f} steps ({_count(n, 'run')})"
         within = 3 * math.hypot(spread, error)
         yield verdict(says, "topics", row.method, mean - wanted, error, within, text, n, enough=n > 1)
 
 
-def _n_runs(row: Row) -> str:
-    return f"{len(row.runs)} runs" if len(row.runs) > 1 else "one run"
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}s" if n > 1 else f"one {what}"
 
 
 def with_error(mean: float, error: float, digits: int = 3) -> str:

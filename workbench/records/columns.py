@@ -1,7 +1,5 @@
 """Columns of values as tables of level numbers, equal rows merged."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 

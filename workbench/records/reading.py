@@ -1,7 +1,5 @@
 """Records from files, CSV or Parquet, and published ones by name."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

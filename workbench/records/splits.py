@@ -1,7 +1,5 @@
 """Splits of records: held-out cells, held-out records."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbench.data.drawing import draw_share

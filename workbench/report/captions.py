@@ -1,17 +1,17 @@
 """Settings of runs, definitions of measures and remarks, as text for captions and reports."""
 
-from __future__ import annotations
-
 import json
 
 from workbench.corpus.experiments import IN_WORDS, rows_in_words
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
+from workbench.measures.selection import grouped
 from workbench.models import VARIABLES
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
 from workbench.runs.spec import RunSpec
 from workbench.views import Picture, objectives_of
 from workbench.views.curves import SHORT
+from workbench.views.picture import capital
 
 HYPERPARAMETERS = ("alpha", "beta", "alpha_total", "beta_total", "top_concentration")
 
@@ -61,53 +61,49 @@ def definitions(found: list[Gathered], by_documents: bool = False) -> list[tuple
     """(name, sentences) of every measure that a page about the runs shows; ``by_documents``: also of intervals over them."""
     runs = [each.dataset for each in found]
     n_labels, scored = len(set(labels_of(runs))), any(each.spec.test is not None for each in found)
-    said = [*SCORED, *([DIFFERENCE] if n_labels > 1 else [])] if scored else []
-    said += [*([ERROR] if n_labels < len(runs) else []), *([DOCUMENTS] if by_documents else [])]
-    for name in objectives_of(runs):
-        meaning = VARIABLES[name].meaning
-        told = f"{meaning[0].upper()}{meaning[1:]}. In nats (natural logarithm); higher is better."
-        said.append((name.replace("_", " "), told))
-    if any("collapsed_bound" in run for run in runs):
-        said.append(("collapsed bound", _sentence("collapsed_bound")))
-    if any("n_active_topics" in run for run in runs):
-        said += [(SHORT[name], _sentence(name)) for name in TOPIC_NUMBERS]
-        said.append(STEPS)
-    said += [(SHORT[name], _sentence(name)) for name in HYPERPARAMETERS if any(name in run for run in runs)]
+    there = {name for run in runs for name in run.data_vars}
+
+    def sentence(name: str, unit: str = "") -> str:
+        return f"{capital(VARIABLES[name].meaning)}{unit}."
+
+    said = [*SCORED, *[DIFFERENCE] * (n_labels > 1)] if scored else []
+    said += [ERROR] * (n_labels < len(runs)) + [DOCUMENTS] * by_documents
+    said += [(name.replace("_", " "), f"{sentence(name)} In nats (natural logarithm); higher is better.")
+             for name in objectives_of(runs)]
+    said += [("collapsed bound", sentence("collapsed_bound", ", in nats"))] * ("collapsed_bound" in there)
+    if "n_active_topics" in there:
+        said += [*((SHORT[name], sentence(name)) for name in TOPIC_NUMBERS), STEPS]
+    said += [(SHORT[name], sentence(name)) for name in HYPERPARAMETERS if name in there]
     return [*said, *COSTS, TOPICS]
-
-
-def _sentence(name: str) -> str:
-    about = VARIABLES[name]
-    unit = ", in nats" if about.unit == "nats" else ""
-    return f"{about.meaning[0].upper()}{about.meaning[1:]}{unit}."
 
 
 def settings(found: list[Gathered]) -> list[tuple[str, str]]:
     """(what, value) of everything that decides the runs; values in which they differ are all listed."""
     specs = [each.spec for each in found]
+    splits = [spec.split or {} for spec in specs]
 
-    def every(values) -> str:
-        return "; ".join(dict.fromkeys(str(value) for value in values))
+    def every(values, usual: str = "") -> str:
+        """All different ones; nothing where all are as usual."""
+        text = "; ".join(dict.fromkeys(map(str, values)))
+        return text if text != usual else ""
 
-    rows = [("corpus", every(spec.corpus for spec in specs))]
-    if any("n_topics" in spec.model for spec in specs):
-        rows.append(("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)))
-    beliefs: dict[tuple, list[str]] = {}  # of each network apart
-    for spec in specs:
-        for label, text in _beliefs(spec):
-            beliefs.setdefault((spec.model.get("name"), label), []).append(text)
-    rows += [(label, every(texts)) for (_, label), texts in beliefs.items()]
-    rows += [
+    beliefs = [(spec.model.get("name"), *row) for spec in specs for row in _beliefs(spec)]
+    of_networks = grouped([row[:2] for row in beliefs], [row[2] for row in beliefs])  # of each apart
+    words = (f"the {split['top_words']:,} most frequent words" if split.get("top_words") else "all words" for split in splits)
+    rows = [
+        ("corpus", every(spec.corpus for spec in specs)),
+        ("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)),
+        *((label, every(texts)) for (_, label), texts in of_networks.items()),
         ("iterations", every(_reached(each) for each in found)),
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
-        *_transformations(found),
+        ("vocabulary", every(words, "all words")),
+        ("singletons", every((IN_WORDS.get(split.get("singletons"), "kept") for split in splits), "kept")),
         ("held-out tokens", every(_split(each) for each in found)),
         ("inference seeds", ", ".join(map(str, sorted({spec.seed for spec in specs})))),
         ("threads", every(spec.n_threads for spec in specs)),
+        ("started from", every((lineage(each) or "nothing" for each in found), "nothing")),
     ]
-    if any(lineage(each) for each in found):
-        rows.append(("started from", every(lineage(each) or "nothing" for each in found)))
-    return rows
+    return [(what, value) for what, value in rows if value]
 
 
 def _topics(spec: RunSpec) -> str:
@@ -121,7 +117,7 @@ def _topics(spec: RunSpec) -> str:
 def _beliefs(spec: RunSpec) -> list[tuple[str, str]]:
     """(label, text) of the priors of a run's model, and how they are learnt from there."""
     rows = []
-    for name, per in {"alpha": "topic", "beta": "word type"}.items():
+    for name, per in (("alpha", "topic"), ("beta", "word type")):
         if name in spec.model:
             way = spec.options.get(f"learn_{name}", "fixed")
             learnt = f" at the start, then {way}" if way != "fixed" else ""
@@ -138,24 +134,18 @@ def lineage(each: Gathered) -> str:
 def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
     """(what, value) of the sizes of the data, as far as the runs and their stores have them."""
     rows: dict[str, dict[str, None]] = {}
-
-    def say(what, value):
-        rows.setdefault(what, {})[f"{value:,}"] = None
-
     for each in found:
-        train, test = each.corpora
+        (train, test), run = each.corpora, each.dataset
         if train is not None:
-            for name, size in train.describe().items():
-                of_training = f"{name} (training)" if name in ("pairs", f"{train.item}s") else name
-                say("word types" if name == "words" else of_training, size)
+            sizes = {"word types" if name == "words" else name + " (training)" * (name in ("pairs", f"{train.item}s")): size
+                     for name, size in train.describe().items()}
         else:
-            for what, dim in (("documents", "document"), ("word types", "word")):
-                if dim in each.dataset.sizes:
-                    say(what, each.dataset.sizes[dim])
-            if "n_k" in each.dataset:
-                say("tokens (training)", round(float(each.dataset["n_k"].values[-1].sum())))
-        if test is not None:
-            say(f"{test.item}s (held out)", test.n_items)
+            dims = {"documents": "document", "word types": "word"}
+            sizes = {what: run.sizes[dim] for what, dim in dims.items() if dim in run.sizes}
+            sizes |= {"tokens (training)": round(float(run["n_k"].values[-1].sum()))} if "n_k" in run else {}
+        sizes |= {f"{test.item}s (held out)": test.n_items} if test is not None else {}
+        for what, size in sizes.items():
+            rows.setdefault(what, {})[f"{size:,}"] = None
     return [(what, "; ".join(values)) for what, values in rows.items()]
 
 
@@ -205,18 +195,6 @@ def _iteration(each: Gathered) -> int:
 def _reached(each: Gathered) -> str:
     reached = _iteration(each)
     return str(reached) if reached >= each.spec.n_iterations else f"{reached} of {each.spec.n_iterations}"
-
-
-def _transformations(found: list[Gathered]) -> list[tuple[str, str]]:
-    """(what, value) of what was taken out of the corpora beforehand, where something was."""
-    splits = [each.spec.split or {} for each in found]
-    told = {
-        "vocabulary": [f"the {split['top_words']:,} most frequent words" if split.get("top_words") else "all words"
-                       for split in splits],
-        "singletons": [IN_WORDS.get(split.get("singletons"), "kept") for split in splits],
-    }
-    rows = [(what, list(dict.fromkeys(values))) for what, values in told.items()]
-    return [(what, "; ".join(values)) for what, values in rows if values not in (["all words"], ["kept"])]
 
 
 def _split(each: Gathered) -> str:

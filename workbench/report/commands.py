@@ -1,10 +1,7 @@
 """The command lines that make a set of runs again."""
 
-from __future__ import annotations
-
 import re
 import shlex
-from typing import NamedTuple
 
 from workbench.corpus import is_named
 from workbench.engines import get_engine
@@ -15,15 +12,6 @@ from workbench.runs.spec import RunSpec
 DEFAULT_BURN_IN = 10
 
 
-class _Plan(NamedTuple):
-    """One `workbench compare`: engines with options that do not contradict each other."""
-
-    engines: list[str]
-    options: dict   # by name: what differs from the default, for every engine that has it
-    known: dict     # by engine: all its options
-    model: dict     # with priors, if any of the engines has a model with priors
-
-
 def commands(specs: list[RunSpec]) -> list[str]:
     """`workbench compare …` for the runs: one command where that is possible, else as few as it takes.
 
@@ -31,8 +19,7 @@ def commands(specs: list[RunSpec]) -> list[str]:
     different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
-    priors = dict.fromkeys((_shared(spec), _priors(spec)) for spec in specs if _priors(spec))
-    with_priors = dict(reversed(list(priors)))  # the first of each
+    with_priors = {_shared(spec): _priors(spec) for spec in reversed(specs) if _priors(spec)}  # the first of each
     for spec in specs:
         shared = _shared(spec)
         own = _priors(spec) or with_priors.get(shared, ())  # alpha and beta go to the engines whose model has them
@@ -41,19 +28,18 @@ def commands(specs: list[RunSpec]) -> list[str]:
     for members in families.values():
         by_seeds: dict[tuple, list[RunSpec]] = {}
         for alike in members.values():
-            for start, length in _spans(sorted({spec.seed for spec in alike})):
-                by_seeds.setdefault((start, length), []).append(alike[0])
-        for (start, length), chosen in by_seeds.items():
+            for span in _spans(sorted({spec.seed for spec in alike})):
+                by_seeds.setdefault(span, []).append(alike[0])
+        for span, chosen in by_seeds.items():
             for plan in _plans(chosen):
-                head = ["workbench", "compare", chosen[0].corpus, "--engines", ",".join(plan.engines)]
-                found.append(_command(head, chosen[0], plan, start, length))
+                engines = ",".join(spec.engine for spec in plan)
+                found.append(_command(["compare", plan[0].corpus, "--engines", engines], plan, *span))
     return found
 
 
 def command_of(spec: RunSpec) -> str:
     """`workbench fit …` for one run."""
-    head = ["workbench", "fit", spec.corpus, "--engine", spec.engine]
-    return _command(head, spec, _plans([spec])[0], spec.seed, 1)
+    return _command(["fit", spec.corpus, "--engine", spec.engine], [spec], spec.seed, 1)
 
 
 def unsaid(specs: list[RunSpec]) -> list[str]:
@@ -87,36 +73,40 @@ def wrapped(command: str, width: int = 84) -> str:
     return " \\\n".join(lines)
 
 
-def _plans(specs: list[RunSpec]) -> list[_Plan]:
+def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
     """Engines gathered greedily into commands without contradicting options."""
-    plans: list[_Plan] = []
+    plans: list[list[RunSpec]] = []
     for spec in specs:
-        default = {name: about.default for name, about in options_of(get_engine(spec.engine)).items()}
-        own = {name: value for name, value in spec.options.items() if _value(value) != _value(default.get(name))}
         for plan in plans:
-            if spec.engine not in plan.engines and _agree(plan, spec.options, own):
+            if all(_agree(spec, other) for other in plan):
+                plan.append(spec)
                 break
         else:
-            plan = _Plan([], {}, {}, {})
-            plans.append(plan)
-        plan.model.update(spec.model)
-        plan.engines.append(spec.engine)
-        plan.options.update(own)
-        plan.known[spec.engine] = spec.options
+            plans.append([spec])
     return plans
 
 
-def _agree(plan: _Plan, options: dict, own: dict) -> bool:
-    """Whether the options of a plan and those of another engine can stand in one command."""
-    theirs = all(_value(options[name]) == _value(value) for name, value in plan.options.items() if name in options)
-    ours = all(
-        _value(known[name]) == _value(value) for name, value in own.items() for known in plan.known.values() if name in known
+def _agree(spec: RunSpec, other: RunSpec) -> bool:
+    """Whether two engines and their options can stand in one command."""
+    return spec.engine != other.engine and all(
+        _value(beside.options[name]) == _value(value)
+        for one, beside in ((spec, other), (other, spec)) for name, value in _changed(one).items() if name in beside.options
     )
-    return theirs and ours
 
 
-def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: int) -> str:
-    words = [*head, *_model_words(spec, plan.model)]
+def _changed(spec: RunSpec) -> dict:
+    """The options that differ from their defaults."""
+    default = {name: about.default for name, about in options_of(get_engine(spec.engine)).items()}
+    return {name: value for name, value in spec.options.items() if _value(value) != _value(default.get(name))}
+
+
+def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> str:
+    """The command of runs that differ in engine and options alone."""
+    spec, model, options = plan[0], {}, {}
+    for each in plan:
+        model |= each.model
+        options |= _changed(each)
+    words = ["workbench", *head, *_model_words(spec, model)]
     words += ["--iterations", str(spec.n_iterations), "--seed", str(seed)]
     if n_seeds > 1:
         words += ["--seeds", str(n_seeds)]
@@ -135,21 +125,20 @@ def _command(head: list[str], spec: RunSpec, plan: _Plan, seed: int, n_seeds: in
         words += ["--burn-in", str(spec.burn_in)]
     if spec.start:
         words += ["--start", spec.start["name"]]
-    for name, value in plan.options.items():
+    for name, value in options.items():
         words += ["--option", f"{name}={_value(value)}"]
     return shlex.join(words)
 
 
 def _model_words(spec: RunSpec, model: dict) -> list[str]:
     """The model as flags; a network of one's own is a file of its name."""
+    words = []
     if "levels" in spec.model:
         network = spec.parts()[1]
-        given = spelled(network)
-        if given is None:
+        model = spelled(network)
+        if model is None:
             return ["--model", f"{network.name}.json"]
-        model, words = given, ["--model", given["model"]]
-    else:
-        words = []
+        words = ["--model", model["model"]]
     if "n_topics" in model:
         words += ["--topics", _value(model["n_topics"])]
     for name, size in model.get("sizes", {}).items():

@@ -4,8 +4,6 @@ Figures are made without pyplot, so nothing is left behind in a server; a lock k
 because matplotlib's settings belong to the whole process.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import re
@@ -45,10 +43,7 @@ def draw(
     Parameters
     ----------
     panels : list of holoviews.Overlay
-        Drawn side by side on two columns (7 in), one below the other on one column (3.4 in).
-    columns : {1, 2}
-        Width: one or two columns of a journal page.
-    formats : of "svg", "pdf", "png"
+        Drawn side by side on two columns of a journal page (7 in), one below the other on one (3.4 in).
     height : float, optional
         Inches of each panel; by default what suits curves.
     title, caption : str
@@ -67,20 +62,15 @@ def draw(
         figure = _figure(panels, columns, legend, height)
         drawn = {}
         for extension in formats:
+            told = {"Title": title, {"pdf": "Subject", "png": "Description"}.get(extension): caption}
+            metadata = METADATA[extension] | {name: text for name, text in told.items() if name and text}
             file = io.BytesIO()
-            figure.savefig(file, format=extension, metadata=METADATA[extension] | _metadata(extension, title, caption))
+            figure.savefig(file, format=extension, metadata=metadata)
             drawn[extension] = file.getvalue()
         if "svg" in drawn and caption:  # matplotlib would hide it in the metadata, where no browser looks
             described = f"<desc>{escape(caption, quote=False)}</desc>\n <metadata>"
             drawn["svg"] = drawn["svg"].replace(b"<metadata>", described.encode(), 1)
         return drawn
-
-
-def _metadata(extension: str, title: str, caption: str) -> dict[str, str]:
-    """The metadata of a file: title and caption, under the names of its format."""
-    told = {"Title": title} if title else {}
-    name = {"pdf": "Subject", "png": "Description"}.get(extension)
-    return told | ({name: caption} if name and caption else {})
 
 
 def _figure(panels: list, columns: int, legend: bool, height: float | None):
@@ -126,17 +116,14 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
 
 def _share_heights(grid) -> None:
     """Panels of one quantity get one range, and its name once a row."""
-    by_name: dict[str, list] = {}
-    for axes in grid.flat:
-        if axes.figure is not None:
-            by_name.setdefault(axes.get_ylabel(), []).append(axes)
-    by_name.pop(" ", None)  # rows of names: each panel has its own
-    for alike in by_name.values():
-        limits = [axes.get_ylim() for axes in alike]
+    drawn = [axes for axes in grid.flat if axes.figure is not None]
+    for name in {axes.get_ylabel() for axes in drawn} - {" "}:  # rows of names: each panel has its own
+        alike = [axes for axes in drawn if axes.get_ylabel() == name]
+        lows, highs = zip(*(axes.get_ylim() for axes in alike), strict=True)
         for axes in alike:
-            axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+            axes.set_ylim(min(lows), max(highs))
     for row in grid:
-        names = [axes.get_ylabel() if axes.figure is not None else "" for axes in row]
+        names = [axes.get_ylabel() if axes in drawn else "" for axes in row]
         for left, name, axes in zip(names, names[1:], row[1:], strict=False):
             if name.strip() and name == left:
                 axes.set_ylabel("")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.corpus.mallet import one_word
-from workbench.measures import topics_by_size
+from workbench.measures import used_topics
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather
 from workbench.runs.dataset import priors_of
@@ -51,17 +51,10 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
 
     Parameters
     ----------
-    run
+    run, store
         `Run`, path, name in ``store``, or the Dataset of a run; finished or not.
     folder : path
         Made if it is not there; files of the same name are replaced. The same run gives the same bytes.
-    formats : of "csv", "npz", "mallet", "lda-c", "pyldavis"
-    store : path, optional
-        Where a name is looked up.
-
-    Returns
-    -------
-    list of Path
 
     Warns
     -----
@@ -89,9 +82,6 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
     return [put_file(Path(folder) / name, content) for name, content in files.items()]
 
 
-# ---------------------------------------------------------------------- tables and arrays
-
-
 def _csv(each: Gathered) -> dict[str, bytes]:
     """Everything but the counts of earlier snapshots, in long tables."""
     import pandas as pd
@@ -103,7 +93,7 @@ def _csv(each: Gathered) -> dict[str, bytes]:
         if values.dims == ("iteration", "topic"):
             files[f"{name}.csv"] = _table(values.to_dataframe().reset_index()[["iteration", "topic", name]])
     if "phi" in run:
-        run = _of_topics(run)
+        run = used_topics(run)
         n_kw, n_dk = (run[name].isel(snapshot=-1).values for name in ("n_kw", "n_dk"))
         order = np.argsort(-run["phi"].values, axis=1, kind="stable")
         at, rank = np.indices(order.shape).reshape(2, -1)
@@ -153,9 +143,6 @@ def _npz(each: Gathered) -> dict[str, bytes]:
     return {"run.npz": file.getvalue()}
 
 
-# ---------------------------------------------------------------------- formats of other programs
-
-
 def _mallet(each: Gathered) -> dict[str, bytes]:
     """The files of MALLET's --output-doc-topics, --output-topic-keys and --word-topic-counts-file."""
     run = _with_counts(each, "mallet")
@@ -169,10 +156,10 @@ def _mallet(each: Gathered) -> dict[str, bytes]:
     for k, (alpha, counts) in enumerate(zip(priors_of(run).alphas, n_kw, strict=True)):
         top = [at for at in np.argsort(-counts, kind="stable")[:MOST_KEYS] if counts[at] > 0]
         keys.append(f"{k}\t{f'{alpha:.5f}'.rstrip('0').rstrip('.')}\t{''.join(words[at] + ' ' for at in top)}")
-    types = []
-    for at, (word, counts) in enumerate(zip(words, n_kw.T, strict=True)):
-        topics = [k for k in np.argsort(-counts, kind="stable") if counts[k] > 0]
-        types.append(" ".join([str(at), word, *(f"{k}:{counts[k]:.12g}" for k in topics)]))
+    types = [
+        " ".join([str(at), word, *(f"{k}:{counts[k]:.12g}" for k in np.argsort(-counts, kind="stable") if counts[k] > 0)])
+        for at, (word, counts) in enumerate(zip(words, n_kw.T, strict=True))
+    ]
     return {
         f"{name}.txt": "".join(f"{line}\n" for line in lines).encode()
         for name, lines in (("doc-topics", documents), ("topic-keys", keys), ("word-topic-counts", types))
@@ -182,8 +169,7 @@ def _mallet(each: Gathered) -> dict[str, bytes]:
 def _ldac(each: Gathered) -> dict[str, bytes]:
     """The three files in which lda-c leaves a model."""
     run = _with_counts(each, "lda-c")
-    alphas = priors_of(run).alphas
-    phi = run["phi"].values
+    alphas, phi = priors_of(run).alphas, run["phi"].values
     beta = np.log(phi, out=np.full(phi.shape, NEVER), where=phi > 0)
     gamma = run["n_dk"].isel(snapshot=-1).values + alphas
     if len(set(alphas.tolist())) > 1:
@@ -220,12 +206,7 @@ def _with_counts(each: Gathered, format: str):
             f"{format} wants the counts of run '{each.dataset.attrs['name']}', which comes without: it is before its first "
             "snapshot, part of a comparison, or its corpus is gone; open the run itself, or export csv"
         )
-    return _of_topics(each.dataset)
-
-
-def _of_topics(run: xr.Dataset) -> xr.Dataset:
-    """The run without the topics of an HDP that have no token."""
-    return run.sel(topic=sorted(topics_by_size(run)))
+    return used_topics(each.dataset)
 
 
 def _theta(run: xr.Dataset) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Every figure of a set of runs as files: SVG, PDF, PNG, a caption and the data behind it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -19,17 +17,14 @@ def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) ->
 
     Parameters
     ----------
-    runs
-        One or several of: `Run`, path, name in ``store``, Dataset of a run, Dataset of `workbench.compare`;
-        finished or not.
+    runs, store
+        See `workbench.report.gathering.gather`; finished or not.
     folder : path
         Made if it is not there; files of the same name are replaced.
     formats : of "svg", "pdf", "png"
         All three by default. The same runs give the same bytes.
     columns : {1, 2}, default 2
         Width: one column (3.4 in) or two (7 in) of a journal page.
-    store : path, optional
-        Where names are looked up.
 
     Returns
     -------
@@ -55,13 +50,7 @@ def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) ->
 
 
 def checked_formats(formats) -> list[str]:
-    """The formats of figures in small letters.
-
-    Raises
-    ------
-    ReportError
-        An unknown one, or none.
-    """
+    """The formats of figures in small letters; an unknown one, or none, is a `ReportError`."""
     formats = [str(name).lower().lstrip(".") for name in ([formats] if isinstance(formats, str) else formats)]
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
@@ -71,12 +60,8 @@ def checked_formats(formats) -> list[str]:
 
 def put_picture(picture: Picture, folder: Path, formats, columns: int, text: str) -> list[Path]:
     """Writes a figure under its name in each format, then its caption and the table behind it."""
-    written = [
-        put_file(folder / f"{picture.name}.{extension}", content)
-        for extension, content in draw_picture(picture, formats, columns, text).items()
-    ]
-    written.append(put_file(folder / f"{picture.name}.txt", text.encode()))
-    return [*written, put_file(folder / f"{picture.name}.csv", table_of(picture))]
+    files = draw_picture(picture, formats, columns, text) | {"txt": text.encode(), "csv": table_of(picture)}
+    return [put_file(folder / f"{picture.name}.{extension}", content) for extension, content in files.items()]
 
 
 def draw_picture(picture: Picture, formats, columns: int, text: str) -> dict[str, bytes]:

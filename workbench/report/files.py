@@ -1,7 +1,5 @@
 """Files that appear whole or not at all."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -14,13 +12,7 @@ class ReportError(InputError):
 
 
 def put_file(path: Path, content: bytes) -> Path:
-    """Writes under a temporary name beside it and renames.
-
-    Raises
-    ------
-    ReportError
-        When the place cannot be written.
-    """
+    """Writes under a temporary name beside it and renames; a place that cannot be written is a `ReportError`."""
     partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,8 @@
 """The Dataset of each run that is to be reported, with the corpora that its store has."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,13 +48,8 @@ def gather(runs, store=None) -> list[Gathered]:
 
 
 def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
-    """The runs as `gather` gives them, and the names of those that have nothing committed yet, as long as others have.
-
-    Raises
-    ------
-    MeasureError, StoreError
-    """
-    datasets, paths, left_out = [], {}, []
+    """The runs as `gather` gives them, and the names of those that have nothing committed yet, as long as others have."""
+    datasets, paths = [], {}
     single = isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable)
     for run in [runs] if single else list(runs):
         if isinstance(run, xr.Dataset):
@@ -67,24 +61,13 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
             datasets.append(dataset)
         else:
             raise MeasureError(f"wanted runs: handles, paths, names or Datasets; got {type(run).__name__}")
-    if begun := [dataset for dataset in datasets if dataset.sizes.get("iteration", 1)]:
-        left_out = [dataset.attrs["name"] for dataset in datasets if not dataset.sizes.get("iteration", 1)]
-        datasets = begun
+    begun = [dataset for dataset in datasets if dataset.sizes.get("iteration", 1)]
+    left_out = [dataset.attrs["name"] for dataset in datasets if not dataset.sizes.get("iteration", 1)] if begun else []
     found = []
-    for dataset in each_run(datasets):
-        spec = spec_of(dataset)
-        path = paths.get(dataset.attrs["spec"])
+    for dataset in each_run(begun or datasets):
+        spec, path = spec_of(dataset), paths.get(dataset.attrs["spec"])
         found.append(Gathered(dataset, spec, _corpora(path and path.parent, spec), path))
     return found, left_out
-
-
-def first_of_labels(found: list[Gathered], labels: list[str], *names: str) -> dict[str, Gathered]:
-    """The first run of each label that has all these variables."""
-    chosen: dict[str, Gathered] = {}
-    for each, label in zip(found, labels, strict=True):
-        if all(name in each.dataset for name in names):
-            chosen.setdefault(label, each)
-    return chosen
 
 
 def training_corpora(found: list[Gathered]) -> dict[str, Corpus]:
@@ -98,15 +81,11 @@ def scores(found: list[Gathered]) -> dict[str, Scored]:
     Left out: a run without test tokens or checkpoint, and one whose checkpoint is not of the last iteration gathered.
     """
     said = {}
-    for each in found:
-        if each.path is None or each.spec.test is None:
-            continue
-        try:
+    for each in (each for each in found if each.path is not None and each.spec.test is not None):
+        with suppress(SpecError, StoreError, OSError):  # an interval less; what is recorded is shown all the same
             scored = score_documents(each.path)
-        except (SpecError, StoreError, OSError):  # an interval less; what is recorded is shown all the same
-            continue
-        if scored.iteration == int(each.dataset["iteration"].values[-1]):
-            said[each.spec.hash] = scored
+            if scored.iteration == int(each.dataset["iteration"].values[-1]):
+                said[each.spec.hash] = scored
     return said
 
 
@@ -119,9 +98,7 @@ def _dataset(run: Run) -> xr.Dataset:
 
 
 def _corpora(home: Path | None, spec: RunSpec) -> tuple[Corpus | None, Corpus | None]:
-    if home is None:
-        return None, None
-    try:
-        return get_corpus(home, spec.train), get_corpus(home, spec.test) if spec.test else None
-    except SpecError:  # the numbers of a run can be shown without its corpus
-        return None, None
+    with suppress(SpecError):  # the numbers of a run can be shown without its corpus
+        if home is not None:
+            return get_corpus(home, spec.train), get_corpus(home, spec.test) if spec.test else None
+    return None, None

@@ -1,20 +1,25 @@
 """One page about a set of runs: self-contained, without scripts, readable in light, dark and on paper."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
 from workbench.engines import describe
-from workbench.measures import in_papers_order, labels_of
+from workbench.measures import in_papers_order
 from workbench.report.captions import definitions, remarks, settings, statistics
 from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather_begun, training_corpora
-from workbench.report.networks import hierarchy_tables
-from workbench.report.tables import label_rows, move_tables, prior_rows, run_rows, topic_tables, version_rows
-from workbench.views import pictures
+from workbench.report.tables import (
+    hierarchy_tables,
+    label_rows,
+    move_tables,
+    prior_rows,
+    run_rows,
+    topic_tables,
+    version_rows,
+)
+from workbench.views import SideBySide, pictures
 
 TEMPLATE = "report.html.jinja"
 AS_TEXT = "topic-words-"
@@ -28,20 +33,13 @@ def write_report(runs, path="report.html", reference: str | None = None, title: 
 
     Parameters
     ----------
-    runs
-        One or several of: `Run`, path, name in ``store``, Dataset of a run, Dataset of `workbench.compare`;
-        finished or not. The words of topics are there for runs that come with their counts.
+    runs, store
+        See `workbench.report.gathering.gather`; finished or not. The words of topics are there for runs that come with their
+        counts.
     path : path, default "report.html"
         Replaced whole if it is there.
     reference : str, optional
         What paired differences are taken from; see `workbench.measures.summary`.
-    title : str, optional
-    store : path, optional
-        Where names are looked up.
-
-    Returns
-    -------
-    Path
 
     Raises
     ------
@@ -54,7 +52,9 @@ def write_report(runs, path="report.html", reference: str | None = None, title: 
     if path.is_dir():
         raise ReportError(f"{path} is a folder; give the name of a file, such as {path / 'report.html'}")
     found, left_out = gather_begun(runs, store)
-    return put_file(path, _page(_in_papers_order(found), left_out, reference, title).encode())
+    order = [id(run) for run in in_papers_order([each.dataset for each in found])]
+    found.sort(key=lambda each: order.index(id(each.dataset)))
+    return put_file(path, _page(found, left_out, reference, title).encode())
 
 
 def _page(found: list[Gathered], left_out: list[str], reference: str | None, title: str | None) -> str:
@@ -62,7 +62,8 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
     from markupsafe import Markup
 
     datasets = [each.dataset for each in found]
-    labels = labels_of(datasets)
+    shown = SideBySide(datasets)
+    counted = shown.first("phi", "n_kw")
     rows, against, target = label_rows(found, reference)
     figures = [
         {"svg": Markup(inline(draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode(), one.name, one.title)),
@@ -78,40 +79,14 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
     ).get_template(TEMPLATE)
     return template.render(
         title=title or f"{_listed(engines)} on {_listed(corpora)}",
-        lead=f"{len(found)} {'run' if len(found) == 1 else 'runs'}: {'; '.join(dict.fromkeys(labels))}",
-        remarks=remarks(found, left_out), labels=rows, reference="the reference" if ";" in against else against,
-        target=target, footnotes=_footnotes(rows, scored, target, against),
-        scored=scored, engines=[(name, known[name]["title"], known[name]["source"]) for name in engines],
-        definitions=definitions(found, by_documents),
-        settings=settings(found), statistics=statistics(found), versions=version_rows(found),
-        commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
-        growing=any("n_active_topics" in each.dataset for each in found), by_documents=by_documents,
-        priors=prior_rows(found), moves=move_tables(found),
-        figures=figures, topics=topic_tables(found, labels), hierarchies=hierarchy_tables(found, labels), runs=run_rows(found),
+        lead=f"{len(found)} {'run' if len(found) == 1 else 'runs'}: {'; '.join(dict.fromkeys(shown.labels))}",
+        remarks=remarks(found, left_out), labels=rows, target=target, against=against, scored=scored, by_documents=by_documents,
+        engines=[(name, known[name]["title"], known[name]["source"]) for name in engines],
+        definitions=definitions(found, by_documents), settings=settings(found), statistics=statistics(found),
+        versions=version_rows(found), commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
+        growing=any("n_active_topics" in run for run in datasets), priors=prior_rows(found), moves=move_tables(found),
+        figures=figures, topics=topic_tables(counted), hierarchies=hierarchy_tables(counted), runs=run_rows(found),
     )
-
-
-def _in_papers_order(found: list[Gathered]) -> list[Gathered]:
-    by_run = {id(each.dataset): each for each in found}
-    return [by_run[id(run)] for run in in_papers_order([each.dataset for each in found])]
-
-
-def _footnotes(rows: list[dict], scored: bool, target: str, against: str) -> list[str]:
-    """What the numbers of the tables are, a sentence each."""
-    if any(row["n_runs"] > 1 for row in rows):
-        notes = ["Means over runs ± standard error, at the last iteration; a label with one run has no error."]
-    else:
-        notes = ["One run each, with one seed, at its last iteration: there is no standard error."]
-    if any(row["documents"] for row in rows):
-        notes.append("95 % over documents: the interval over other documents that might be held out, under these topics.")
-    if scored and len(rows) > 1:
-        notes.append("The difference is that of the held-out perplexity, paired: same split, same seed; pairs says how many.")
-        if ";" in against:
-            notes.append(f"References, each for the rows on its data and with its model: {against}.")
-    if target:
-        notes.append(f"Seconds to {target}: inference time until the held-out perplexity was first at or below {target}, "
-                     "which every run reached.")
-    return notes
 
 
 def _listed(names: list[str]) -> str:

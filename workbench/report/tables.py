@@ -1,11 +1,11 @@
 """The numbers of a report as text: rounded, with standard errors, a dash where there is none."""
 
-from __future__ import annotations
-
 import json
 import math
+from itertools import chain
 
 import numpy as np
+import xarray as xr
 
 from workbench.measures import (
     data_of,
@@ -14,18 +14,23 @@ from workbench.measures import (
     hyperparameters,
     labels_of,
     learnt_by,
+    mixtures,
     moves,
     perplexity_errors,
     reached_by_all,
+    spec_of,
     summary,
     time_to,
     top_words,
     topic_sizes,
     topics_by_size,
 )
+from workbench.measures.intervals import mean_and_error
+from workbench.measures.selection import grouped
+from workbench.models.networks.levels import DOCUMENT
 from workbench.report.captions import lineage
 from workbench.report.commands import command_of
-from workbench.report.gathering import Gathered, first_of_labels, scores
+from workbench.report.gathering import Gathered, scores
 from workbench.runs.dataset import versions
 from workbench.views.curves import SHORT
 
@@ -40,6 +45,8 @@ LEARNT = {
 MOST_MOVES = 200
 """Moves of a run in the page; the data of the figure have all."""
 N_WORDS = 12
+MOST_ROWS, MOST_VALUES, VALUE_WORDS = 12, 6, 4
+"""Rows of a level of a network, values of one of them, and words of the topic that a value leads to."""
 MOST_OPEN = 80
 """Topics that are shown without a click; paper shows all."""
 SIZE_BAR, WORD_BAR = 5.0, 4.0
@@ -74,55 +81,47 @@ def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict]
     runs, scored = [each.dataset for each in found], scores(found)
     table, errors = summary(runs, reference, scored), perplexity_errors(runs, scored)
     target = reached_by_all(runs) if len(set(data_of(runs))) == 1 else math.nan
-    spent = time_to(runs, target)
-    rows = []
-    for at, label in enumerate(table["label"].values):
-        row = {"label": label, "n_runs": int(table["n_runs"].values[at]), "n_pairs": int(table["n_pairs"].values[at])}
+    spent, rows = time_to(runs, target), []
+    for own in table.assign(errors[["low", "high"]]).to_dataframe().reset_index().to_dict("records"):
+        itself, pairs = own["label"] == own["reference"], own["n_pairs"]
+        row = {"label": own["label"], "n_runs": own["n_runs"], "n_pairs": NONE if itself or not pairs else pairs}
         for name, digits in DIGITS.items():
-            mean, error = float(table[name].values[at]), float(table[f"{name}_se"].values[at])
+            error = own[f"{name}_se"]
             exact = name in ("iteration", "updates", "n_active_topics") and not error > 0
-            digits = digits if error > 0 or name != "n_active_topics" else 0
-            row[name] = with_error(mean, math.nan if exact else error, digits)
-        mean, error = (float(table[name].values[at]) for name in ("difference", "difference_se"))
-        itself = label == table["reference"].values[at]
-        row["difference"] = "reference" if itself else with_error(mean, error, 1, sign=True)
-        row["documents"] = between(*(float(errors[end].values[at]) for end in ("low", "high")))
-        ends = (float(table[f"difference_{end}"].values[at]) for end in ("low", "high"))
-        row["difference_documents"] = "" if itself or row["n_pairs"] != 1 else between(*ends, sign=True)
-        row["n_pairs"] = NONE if itself or not row["n_pairs"] else row["n_pairs"]
-        own = spent.values[spent["label"].values == label]
-        spread = own.std(ddof=1) / np.sqrt(len(own)) if len(own) > 1 else math.nan
-        row["time_to"] = with_error(float(own.mean()), float(spread), 2)
-        rows.append(row)
+            row[name] = with_error(own[name], math.nan if exact else error, 0 if exact else digits)
+        rows.append(row | {
+            "difference": "reference" if itself else with_error(own["difference"], own["difference_se"], sign=True),
+            "documents": between(own["low"], own["high"]),
+            "difference_documents":
+                "" if itself or pairs != 1 else between(own["difference_low"], own["difference_high"], sign=True),
+            "time_to": with_error(*mean_and_error(spent.values[spent["label"].values == own["label"]]), 2),
+        })
     return rows, table.attrs["reference"], "" if math.isnan(target) else number(target, 0 if target >= 100 else 2)
 
 
 def run_rows(found: list[Gathered]) -> list[dict]:
     """A row for each run."""
-    last = final([each.dataset for each in found])
     rows = []
-    for at, each in enumerate(found):
-        row = {name: number(float(last[name].values[at]), digits) for name, digits in DIGITS.items()}
-        reached, end = int(last["iteration"].values[at]), int(last["n_iterations"].values[at])
-        state = each.dataset.attrs.get("state", "")
-        if reached < end:
-            row["iteration"] = f"{reached:,} of {end:,}" + (f" ({state})" if state else "")
+    for each, last in zip(found, final([each.dataset for each in found]).to_dataframe().to_dict("records"), strict=True):
+        row, attrs = {name: number(last[name], digits) for name, digits in DIGITS.items()}, each.dataset.attrs
+        if last["iteration"] < last["n_iterations"]:
+            state = f" ({attrs['state']})" if attrs.get("state") else ""
+            row["iteration"] = f"{last['iteration']:,} of {last['n_iterations']:,}{state}"
         rows.append(row | {
-            "label": last["label"].values[at], "seed": each.spec.seed, "name": each.dataset.attrs["name"],
-            "lineage": lineage(each), "command": command_of(each.spec),
-            "early": each.dataset.attrs.get("stopped_early", ""), "taken_on": each.dataset.attrs.get("taken_on", ""),
+            "label": last["label"], "seed": each.spec.seed, "name": attrs["name"], "lineage": lineage(each),
+            "command": command_of(each.spec), "early": attrs.get("stopped_early", ""), "taken_on": attrs.get("taken_on", ""),
         })
     return rows
 
 
-def topic_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
-    """The topics of the first run of each label that has its counts, largest first: number, node, size and words.
+def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
+    """The topics of a run of each label, with its counts, largest first: number, node, size and words.
 
     ``bar`` is the length (em) of a topic's bar and of a word's line; the longest of a run stands for its largest number.
     """
     tables = []
-    for label, each in first_of_labels(found, labels, "phi", "n_kw").items():
-        run, shown = each.dataset, topics_by_size(each.dataset)
+    for label, run in by_label.items():
+        shown = topics_by_size(run)
         words = top_words(run, N_WORDS).sel(topic=shown)
         shares, highest = topic_sizes(run)["share"].sel(topic=shown).values, float(words["phi"].max())
         nodes = run["node"].sel(topic=shown).values.tolist() if "node" in run.coords else [""] * len(shown)
@@ -137,70 +136,100 @@ def topic_tables(found: list[Gathered], labels: list[str]) -> list[dict]:
             for at, (topic, node, share) in enumerate(zip(shown, nodes, shares, strict=True))
         ]
         tables.append({
-            "label": label, "seed": each.spec.seed, "name": run.attrs["name"], "topics": topics,
+            "label": label, "seed": spec_of(run).seed, "name": run.attrs["name"], "topics": topics,
             "iteration": int(run["snapshot_iteration"].values[-1]),
             "open": sum(len(one["topics"]) for one in tables) < MOST_OPEN,
         })
     return tables
 
 
+def hierarchy_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
+    """The levels of a run of each label, with its counts, that is of a network: rows with most tokens first."""
+    tables = []
+    for label, run in by_label.items():
+        if levels := mixtures(run):
+            spec = spec_of(run)
+            names, described = _topic_names(run), dict(spec.parts()[1].describe_levels())
+            tables.append({
+                "label": label, "seed": spec.seed, "name": run.attrs["name"],
+                "levels": [_level_table(own, name, described[name], names) for name, own in levels.items()],
+            })
+    return tables
+
+
+def _topic_names(run: xr.Dataset) -> dict[int, tuple[str, str]]:
+    """Topic → what it is of, where the network has rows of several kinds, and its first words."""
+    words = top_words(run, VALUE_WORDS)["word"]
+    nodes = run["node"].values if "node" in run.coords else [""] * run.sizes["topic"]
+    return {
+        int(topic): (str(node), " ".join(map(str, own)))
+        for topic, node, own in zip(run["topic"].values, nodes, words.values, strict=True)
+    }
+
+
+def _level_table(found: xr.Dataset, name: str, told: str, names: dict[int, tuple[str, str]]) -> dict:
+    tokens, topics, values = (found[each].values for each in ("tokens", "topic", "value"))
+    totals, rows = tokens.sum(axis=1), []
+    for at in np.argsort(-totals, kind="stable")[:MOST_ROWS]:
+        order = np.argsort(-tokens[at], kind="stable")[:MOST_VALUES]
+        draws = []
+        for value in order[tokens[at, order] > 0]:
+            node, words = names.get(int(topics[at, value]), ("", ""))  # a value need not lead to a topic
+            share = f"{100 * (tokens[at, value] / totals[at]):.0f} %"
+            draws.append({"name": node or str(values[value]), "share": share, "words": words})
+        share = f"{100 * totals[at] / max(totals.sum(), 1e-300):.1f} %"
+        rows.append({"name": str(found["row"].values[at]), "share": share, "draws": draws})
+    return {
+        "title": f"{', '.join(found.attrs['by']) or DOCUMENT} → {found.attrs['draws']}", "name": name, "told": told,
+        "rows": rows, "more": max(len(totals) - MOST_ROWS, 0),
+    }
+
+
 def prior_rows(found: list[Gathered]) -> list[dict]:
     """A row for each label and hyperparameter, where any run learns its own: how, and the value at the end."""
     if not any(learnt_by(each.dataset) for each in found):
         return []
-    by_label: dict[str, list] = {}
-    for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True):
-        by_label.setdefault(label, []).append(hyperparameters(each.dataset))
-    rows = []
-    for label, of_runs in by_label.items():
-        for at, name in enumerate([one.name for one in of_runs[0]]):
-            own = [one for run in of_runs for one in run if one.name == name]
-            rows.append({
-                "label": label, "name": SHORT[name], "how": LEARNT[own[0].how], "value": _prior_text(own),
-                "span": 0 if at else len(of_runs[0]),  # rows that stand beside the label
-            })
-    return rows
+    runs = [each.dataset for each in found]
+    return [
+        {
+            "label": label, "name": SHORT[own[0].name], "how": LEARNT[own[0].how], "value": _prior_text(own),
+            "span": 0 if at else len(of_runs[0]),  # rows that stand beside the label
+        }
+        for label, of_runs in grouped(labels_of(runs), map(hyperparameters, runs)).items()
+        for at, own in enumerate(zip(*of_runs, strict=True))
+    ]
 
 
 def _prior_text(alike: list) -> str:
     """One number, with its standard error over runs; of an alpha for each topic the sum and the range."""
-    many = any(len(one.values) > 1 for one in alike)
-    sums = np.array([one.values.sum() for one in alike])
-    told = with_figures(sums)
-    if not many:
-        return told
-    low, high = (limit(np.concatenate([one.values for one in alike])) for limit in (np.min, np.max))
-    return f"{low:.3g} to {high:.3g}, sum {told}"
+    told, every = with_figures([one.values.sum() for one in alike]), np.concatenate([one.values for one in alike])
+    return told if len(every) == len(alike) else f"{every.min():.3g} to {every.max():.3g}, sum {told}"
 
 
-def with_figures(values: np.ndarray) -> str:
+def with_figures(values) -> str:
     """Mean ± standard error with three figures of the mean."""
-    mean, n = float(values.mean()), len(values)
-    error = float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+    mean, error = mean_and_error(values)
     digits = max(2 - math.floor(math.log10(abs(mean))), 0) if mean else 2
     return with_error(mean, error if error > 0 else math.nan, digits)
 
 
 def move_tables(found: list[Gathered]) -> list[dict]:
     """The splits and merges of each run that tried some: how many, and each in words."""
-    tables = []
-    for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True):
-        if tried := moves(each.dataset):
-            tables.append({
-                "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "told": describe_moves(tried),
-                "more": max(len(tried) - MOST_MOVES, 0),
-                "moves": [
-                    {"iteration": move.iteration, "told": move.text, "kept": move.accepted} for move in tried[:MOST_MOVES]
-                ],
-            })
-    return tables
+    return [
+        {
+            "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "told": describe_moves(tried),
+            "more": max(len(tried) - MOST_MOVES, 0), "moves": tried[:MOST_MOVES],
+        }
+        for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True)
+        if (tried := moves(each.dataset))
+    ]
 
 
 def version_rows(found: list[Gathered]) -> list[tuple[str, str]]:
     """(package, version) that made the runs, as recorded, or else that wrote the page."""
-    made: dict[str, dict[str, None]] = {}
-    for each in found:
-        for package, version in json.loads(each.dataset.attrs.get("versions", "{}")).items():
-            made.setdefault(package, {})[str(version)] = None
-    rows = [(f"{package} (runs)", ", ".join(seen)) for package, seen in made.items()]
+    made = [json.loads(each.dataset.attrs.get("versions", "{}")) for each in found]
+    rows = [
+        (f"{package} (runs)", ", ".join(dict.fromkeys(str(own[package]) for own in made if package in own)))
+        for package in dict.fromkeys(chain(*made))
+    ]
     return rows or [(f"{package} (this page)", version) for package, version in versions().items()]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 def versions() -> dict[str, str]:
     """What a run was made with, without a word about where; ``kernels`` is a hash of their sources."""
-    packages = {name: version(name) for name in ("numpy", "numba", "xarray", "zarr")}
-    return {"workbench": workbench.__version__, "python": ".".join(platform.python_version_tuple()[:2]), **packages} | {
-        "kernels": KERNELS
+    return {
+        "workbench": workbench.__version__, "python": ".".join(platform.python_version_tuple()[:2]),
+        **{name: version(name) for name in ("numpy", "numba", "xarray", "zarr")}, "kernels": KERNELS,
     }
 
 
@@ -32,35 +32,17 @@ def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None =
 
     made : see `workbench.runs.store.provenance`.
     """
-    early = {"stopped_early": spec.rule.describe(settled)} if settled and spec.rule else {}
-    others = {"taken_on": describe_provenance(made)} if describe_provenance(made) else {}
-    return {
-        "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}",
-        "name": spec.name,
-        "engine": spec.engine,
-        "state": state,
-        "spec": spec.to_json(),
-        "spec_hash": spec.hash,
-        "corpus_hash": spec.train,
+    found = {
+        "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}", "name": spec.name,
+        "engine": spec.engine, "state": state, "spec": spec.to_json(), "spec_hash": spec.hash, "corpus_hash": spec.train,
         "versions": json.dumps(made_with, sort_keys=True),
-    } | early | others
-
-
-def row_of(row, names, vectors, n_topics: int) -> np.ndarray:
-    """(column,) float64 of one row: iteration, scalars by name, then each topic's vectors, 0 for topics not there yet."""
-    of_topics = np.zeros((n_topics, len(vectors)))
-    for column, name in enumerate(vectors):
-        of_topics[: len(row.vectors[name]), column] = row.vectors[name]
-    return np.concatenate([[row.iteration], [row.numbers[name] for name in names], of_topics.ravel()])
-
-
-def width(names, vectors, n_topics: int) -> int:
-    """The columns of a row."""
-    return 1 + len(names) + n_topics * len(vectors)
+        "stopped_early": spec.rule.describe(settled) if settled and spec.rule else "", "taken_on": describe_provenance(made),
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
-    """The per-iteration part: rows are (iteration, column) as `row_of` makes them; NaN for topics not there yet."""
+    """The per-iteration part: rows are (iteration, column) as `Recorded.values` makes them; NaN for topics not there yet."""
     import xarray as xr
 
     names, vectors, _, variables, sizes = leaves

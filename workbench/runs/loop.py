@@ -4,8 +4,6 @@ Everything that a run needs to go on is its `Position`. A run that is resumed fr
 the run that was never interrupted: randomness is a function of seed and iteration.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
@@ -125,13 +123,12 @@ class _Trail:
     """What the rule of a run looks at; nothing where there is none. Kept in step with the cadence, whatever the rests."""
 
     def __init__(self, spec: RunSpec, sink: Sink, iteration: int):
-        self._rule, self._every = spec.rule, spec.record_every
-        if self._rule:
-            self._after = self._rule.begins_after(spec.burn_in)
-            self._seen = [point for point in sink.trail(self._rule.watched, iteration) if self._counts(point[0])]
+        self._rule, self._spec = spec.rule, spec
+        trail = sink.trail(self._rule.watched, iteration) if self._rule else []
+        self._seen = [point for point in trail if self._counts(point[0])]
 
     def _counts(self, iteration: int) -> bool:
-        return iteration > self._after and iteration % self._every == 0
+        return iteration > self._rule.begins_after(self._spec.burn_in) and iteration % self._spec.record_every == 0
 
     def settles_with(self, row: Row) -> bool:
         if not self._rule or not self._counts(row.iteration):
@@ -158,10 +155,10 @@ def advance(spec, engine, model, options, train, position: Position, control: Co
     waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
     state, info = engine.step(train, model, options, position.state, context)
     elapsed = time.perf_counter() - elapsed - (control.waited - waited)
-    cpu_time = time.process_time() - cpu_time
-    updates = position.updates + info.pop("updates")
-    elapsed, cpu_time = position.elapsed + elapsed, position.cpu_time + cpu_time
-    return Position(iteration, state, position.average, elapsed, cpu_time, updates), info
+    return Position(
+        iteration, state, position.average, position.elapsed + elapsed, position.cpu_time + time.process_time() - cpu_time,
+        position.updates + info.pop("updates"),
+    ), info
 
 
 def measure(engine, train, model, options, position: Position, numbers: dict, info: dict) -> Row:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.models import Variable
-from workbench.runs.dataset import attributes, label_counts, label_rows, row_of, versions, width
+from workbench.runs.dataset import attributes, label_counts, label_rows, versions
 from workbench.runs.loop import Position, Row
 from workbench.runs.recorded import recorded
 
@@ -21,8 +21,7 @@ class MemorySink:
     def __init__(self, spec, train):
         self._spec, self._train = spec, train
         self._recorded = recorded(spec)
-        self._names, self._vectors, self._kept, self._variables, sizes = self._recorded
-        self._n_topics = sizes.get("topic", 0)
+        self._n_topics = self._recorded.sizes.get("topic", 0)
         self._rows: list[Row] = []
         self._snapshots: dict[int, dict] = {}
         self.settled: int | None = None
@@ -33,7 +32,7 @@ class MemorySink:
 
     def snapshot(self, iteration: int, counts: dict) -> None:
         self._snapshots[iteration] = {
-            name: np.array(counts[name], self._variables[name].dtype, order="C") for name in self._kept
+            name: np.array(counts[name], self._recorded.variables[name].dtype, order="C") for name in self._recorded.kept
         }
 
     def checkpoint(self, position: Position, now: bool) -> None:
@@ -49,14 +48,14 @@ class MemorySink:
         """The Dataset of the rows and snapshots so far."""
         import xarray as xr
 
-        rows = [row_of(row, self._names, self._vectors, self._n_topics) for row in self._rows]
-        rows = np.stack(rows) if rows else np.empty((0, width(self._names, self._vectors, self._n_topics)))
+        rows = [self._recorded.values(row, self._n_topics) for row in self._rows]
+        rows = np.reshape(rows, (-1, self._recorded.width(self._n_topics)))
         labelled = label_rows(self._recorded, rows, attributes(self._spec, versions(), state, self.settled))
         if not self._snapshots:
             return labelled
         counts = xr.Dataset({
             name: (each.dims, np.stack([self._widened(each, taken[name]) for taken in self._snapshots.values()]))
-            for name, each in self._variables.items() if name in self._kept
+            for name, each in self._recorded.variables.items() if name in self._recorded.kept
         })
         return label_counts(labelled, counts, np.array(list(self._snapshots)), self._train, self._recorded)
 

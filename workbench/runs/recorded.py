@@ -21,13 +21,40 @@ CELL = re.compile(r"(.+)\[(\d+)\]")
 
 
 class Recorded(NamedTuple):
-    """What one run records and keeps."""
+    """What one run records and keeps: the columns of its rows, and the arrays of its snapshots.
+
+    A row has its iteration, the scalars by name, then topic by topic the vectors.
+    """
 
     names: tuple[str, ...]           # of the scalars of every iteration, and of cells of arrays
     vectors: tuple[str, ...]         # of what every iteration has of each topic; none where there are no topics
     kept: tuple[str, ...]            # of what a snapshot holds
     variables: dict[str, Variable]   # all that there are, those of the model too
     sizes: dict[str, int]            # length of the dims that the model brings
+
+    def as_stored(self, about: dict) -> Recorded:
+        """What the attributes of a run's group say that it has; in schema 1 the one vector is n_k."""
+        vectors, kept = about.get("vectors", ["n_k"]), about.get("kept", ["n_kw", "n_dk"])
+        return self._replace(names=tuple(about["columns"]), vectors=tuple(vectors), kept=tuple(kept))
+
+    def width(self, n_topics: int) -> int:
+        """The columns of rows with so many topics."""
+        return 1 + len(self.names) + n_topics * len(self.vectors)
+
+    def n_topics(self, n_columns: int) -> int:
+        """Topics that so many columns can hold."""
+        return (n_columns - self.width(0)) // len(self.vectors) if self.vectors else 0
+
+    def values(self, row, n_topics: int) -> np.ndarray:
+        """(column,) float64 of a `Row` of the loop, 0 for topics that are not there yet."""
+        of_topics = np.zeros((n_topics, len(self.vectors)))
+        for column, name in enumerate(self.vectors):
+            of_topics[: len(row.vectors[name]), column] = row.vectors[name]
+        return np.concatenate([[row.iteration], [row.numbers[name] for name in self.names], of_topics.ravel()])
+
+    def shapes(self, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
+        """The shape of each array of a snapshot, given the length of every dim."""
+        return {name: tuple(sizes[dim] for dim in self.variables[name].dims[1:]) for name in self.kept}
 
 
 def recorded(spec: RunSpec) -> Recorded:
@@ -66,12 +93,11 @@ def in_columns(numbers: dict) -> dict:
 
 def put_together(data: dict[str, np.ndarray], variables: dict[str, Variable], sizes: dict[str, int]) -> dict[str, np.ndarray]:
     """Columns (iteration,) by name with those of an array as one (iteration, …)."""
-    found, cells = {}, {}
+    columns: dict[str, list] = {}
     for name, values in data.items():
-        if cell := CELL.fullmatch(name):
-            cells.setdefault(cell[1], []).append(values)
-        else:
-            found[name] = values
-    for name, columns in cells.items():
-        found[name] = np.stack(columns, axis=-1).reshape(-1, *(sizes[dim] for dim in variables[name].dims[1:]))
-    return found
+        cell = CELL.fullmatch(name)
+        columns.setdefault(cell[1] if cell else name, []).append(values)
+    return {
+        name: np.stack(found, axis=-1).reshape(-1, *(sizes[dim] for dim in variables[name].dims[1:]))
+        for name, found in columns.items()
+    }

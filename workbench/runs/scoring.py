@@ -6,8 +6,6 @@ The running average takes p(w | d) of every iteration after burn-in, token by to
 labels do no harm. Until burn-in is over it is that of the state.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

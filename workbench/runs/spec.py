@@ -14,6 +14,7 @@ import math
 import numbers
 import re
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, any_with, get_engine
@@ -60,32 +61,31 @@ class RunSpec(RunSettings):
     @property
     def hash(self) -> str:
         """sha256 (hex) of what decides the bits of the run."""
-        identity = {name: getattr(self, name) for name in IDENTITY} | {"options": self._hashed_options()}
+        about, options = named_options(get_engine(self.engine)), {}
+        for name, value in self.options.items():  # by their first names, without those that came late and have their default
+            known = about[name].metadata if name in about else {}
+            if not (known.get("late") and value == about[name].default):
+                options[known.get("former") or name] = value
+        identity = {name: getattr(self, name) for name in IDENTITY} | {"options": options}
         if self.start:
             identity["start"] = self.start["counts"]
         return hashlib.sha256(_json(identity).encode()).hexdigest()
 
-    def _hashed_options(self) -> dict:
-        """The options by their first names, without those that came late and have their default."""
-        about, found = named_options(get_engine(self.engine)), {}
-        for name, value in self.options.items():
-            known = about[name].metadata if name in about else {}
-            if not (known.get("late") and value == about[name].default):
-                found[known.get("former") or name] = value
-        return found
-
-    def parts(self, data=None):
-        """(engine, model, options) as objects; with ``data`` the model has what they alone determine (names of authors)."""
+    @cached_property
+    def _parts(self) -> tuple:
         engine = get_engine(self.engine)
         beliefs, options = split_options(engine, _restored(self.options))
-        model = engine.model(**_restored(self.model), **beliefs)
+        return engine, engine.model(**_restored(self.model), **beliefs), options
+
+    def parts(self, data=None) -> tuple:
+        """(engine, model, options) as objects; with ``data`` the model has what they alone determine (names of authors)."""
+        engine, model, options = self._parts
         return engine, model if data is None else model.for_data(data), options
 
     @property
     def size_text(self) -> str:
         """The number in a run's name and title, as "K=10"; empty where the model has none."""
-        label = self.parts()[1].size_label
-        return "{}={}".format(*label) if label else ""
+        return "=".join(map(str, self.parts()[1].size_label or ()))
 
     def to_json(self) -> str:
         """The spec as one JSON object; infinity is the string "inf"."""
@@ -114,16 +114,20 @@ class RunSpec(RunSettings):
         """What ends the run early, if anything does."""
         return StopRule(self.stop_on, self.stop_tolerance) if self.stop_on is not None else None
 
+    @property
+    def caption(self) -> str:
+        """Label and seed, for progress bars."""
+        return f"{self.label()} seed {self.seed}"
+
     def label(self) -> str:
         """Engine, network, the options that differ from their defaults, and a warm start, for legends and tables."""
         engine, model, _ = self.parts()
-        described = [self.engine, getattr(model, "name", None)]
+        described, given = [self.engine, getattr(model, "name", "")], _restored(self.options)
         for name, about in options_of(engine).items():
-            value = _restored(self.options).get(name, about.default)
-            value = math.inf if value == "inf" else value
+            value = math.inf if given.get(name) == "inf" else given.get(name, about.default)
             if name == "r" or value != about.default:
                 described.append(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}")
-        return " ".join(filter(None, [*described, "warm" if self.start else None]))
+        return " ".join(filter(None, [*described, "warm" * bool(self.start)]))
 
 
 def make_spec(
@@ -144,16 +148,14 @@ def make_spec(
     chosen = get_engine(engine)
     kind = chosen.model.data
     if not isinstance(train, kind):
-        wanted = f"the corpus must be a Corpus (workbench.load_corpus makes one); got {type(train).__name__}"
-        raise SpecError(wanted if kind is Corpus else f"{engine} infers from {kind.__name__}; got {type(train).__name__}")
-    if test is not None:
-        if not train.same_rows(test):
-            raise SpecError(
-                "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
-                if kind is Corpus else f"the test {kind.__name__} must have the rows and fields of the training data"
-            )
-        if test.n_items == 0:
-            test = None
+        wanted = "the corpus must be a Corpus (workbench.load_corpus makes one)"
+        raise SpecError(wanted if kind is Corpus else f"{engine} infers from {kind.__name__}", f"; got {type(train).__name__}")
+    if test is not None and not train.same_rows(test):
+        raise SpecError(
+            "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
+            if kind is Corpus else f"the test {kind.__name__} must have the rows and fields of the training data"
+        )
+    test = test if test is not None and test.n_items else None
     if train.n_items == 0:
         raise SpecError(f"the data have no {kind.item} to learn from; hold out fewer or choose other data")
     if not isinstance(options or {}, dict):
@@ -163,17 +165,11 @@ def make_spec(
     if start is not None and not model.warm_starts:
         raise SpecError(f"a run of network '{model.name}' cannot begin from another run; leave start out")
     model = chosen.suits(model.for_data(train))
+    warm_start, origin = start or (None, None)
     spec = RunSpec(
-        corpus=train.name,
-        train=train.content_hash,
-        test=None if test is None else test.content_hash,
-        engine=chosen.name,
-        model=_plain(model.settings()),
-        options=_plain(beliefs | asdict(of_engine)),
-        split=split,
-        start=start[1] if start else None,
-        warm_start=start[0] if start else None,
-        **checked(settings),
+        corpus=train.name, train=train.content_hash, test=None if test is None else test.content_hash, engine=chosen.name,
+        model=_plain(model.settings()), options=_plain(beliefs | asdict(of_engine)), split=split, start=origin,
+        warm_start=warm_start, **checked(settings),
     )
     _check_rule(spec, chosen)
     if name is None:
@@ -188,22 +184,14 @@ def make_spec(
 
 def idle_threads(specs: list[RunSpec]) -> list[str]:
     """One sentence for each engine that has nothing to do for more threads than one and was given them."""
-    told = {}
-    for spec in specs:
-        engine, _, options = spec.parts()
-        why = engine.idle(options) if spec.n_threads > 1 else None
-        if why:
-            told[f"{spec.engine} will leave threads idle: {why}"] = None
-    return list(told)
+    reasons = [(spec.engine, spec.parts()[0].idle(spec.parts()[2])) for spec in specs if spec.n_threads > 1]
+    return list(dict.fromkeys(f"{engine} will leave threads idle: {why}" for engine, why in reasons if why))
 
 
 def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: dict | None = None):
     """The model of an engine, of what was given (not None, not empty) and its defaults.
 
-    Raises
-    ------
-    SpecError, ModelError
-        For a setting that the model does not have, and for what is no network.
+    Raises SpecError or ModelError for a setting that the model does not have, and for what is no network.
     """
     given = {"n_topics": n_topics, "alpha": alpha, "beta": beta, "model": model, "sizes": sizes or None}
     given = {name: value for name, value in given.items() if value is not None}
@@ -231,10 +219,9 @@ def _check_rule(spec: RunSpec, engine) -> None:
         return
     if spec.stop_on not in WATCHED:
         raise SpecError.must_be("stop_on", f"one of {', '.join(WATCHED)}, or None", spec.stop_on)
-    for scalar, without in LACKING.items():
-        if spec.stop_on == scalar and scalar not in engine.watches:
-            said = f"{engine.name} {without}, or choose {any_with(scalar)}"
-            raise SpecError(said, field="stop_on", value=scalar)
+    if spec.stop_on in LACKING and spec.stop_on not in engine.watches:
+        said = f"{engine.name} {LACKING[spec.stop_on]}, or choose {any_with(spec.stop_on)}"
+        raise SpecError(said, field="stop_on", value=spec.stop_on)
     if spec.stop_on == "perplexity" and spec.test is None:
         said = "there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound"
         raise SpecError(said, field="stop_on", value=spec.stop_on)
@@ -246,13 +233,7 @@ def _check_rule(spec: RunSpec, engine) -> None:
 
 
 def checked(settings: dict) -> dict:
-    """The settings of `RunSettings` that are given, whole numbers as ints within their ranges.
-
-    Raises
-    ------
-    SpecError, TypeError
-        A number that is none or out of range; a setting that there is not.
-    """
+    """The settings of `RunSettings` that are given, whole numbers as ints; raises SpecError outside their ranges."""
     found = {}
     for name, value in settings.items():
         if name not in names(RunSettings):
@@ -263,13 +244,7 @@ def checked(settings: dict) -> dict:
 
 
 def whole(what: str, value, low: int, high: int | None = None, field: str | None = None) -> int:
-    """The value as an int within its range.
-
-    Raises
-    ------
-    SpecError
-        About ``field``, which is called ``what``.
-    """
+    """The value as an int within its range; else raises SpecError about ``field``, which is called ``what``."""
     fits = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value) and value == int(value)
     if not fits or value < low or (high is not None and value > high):
         span = f"of at least {low}" if high is None else f"from {low} to {high}"

@@ -8,8 +8,6 @@ or, where x is the steps (topics of each iteration, summed), when they have reac
 engines whose number of topics changes.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 WINDOW = 10

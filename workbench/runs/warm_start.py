@@ -1,9 +1,6 @@
 """Warm starts: the counts of a run that another one begins from, and the record of where they came from."""
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +9,6 @@ from workbench.engines.engine import WarmStart
 from workbench.models.lda import LDA, check_topics
 from workbench.runs.execution.run import open_run
 from workbench.runs.spec import RunSpec, SpecError
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None) -> tuple[WarmStart, dict]:
@@ -49,11 +43,14 @@ def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None)
     spec, last = RunSpec.from_json(dataset.attrs["spec"]), dataset.isel(snapshot=-1)
     same_documents = tuple(dataset["document"].values) == train.titles
     n_kw = last["n_kw"].values.astype(np.float64)
-    taken = largest(n_kw.sum(axis=1), n_topics)
+    taken = np.sort(np.argsort(-n_kw.sum(axis=1), kind="stable")[:n_topics])  # each keeps its rank by number
+    place = np.full(len(n_kw), -1, np.int32)
+    place[taken] = np.arange(len(taken))
+    more = 0, n_topics - len(taken)
+    n_dk = np.pad(last["n_dk"].values.astype(np.float64)[:, taken], [(0, 0), more]) if same_documents else None
     warm_start = WarmStart(
-        np.ascontiguousarray(_rows_of(n_kw, taken, n_topics)),
-        np.ascontiguousarray(_rows_of(last["n_dk"].values.T.astype(np.float64), taken, n_topics).T) if same_documents else None,
-        _topics(last, taken) if "token_topics" in dataset and spec.train == train.content_hash else None,
+        np.pad(n_kw[taken], [more, (0, 0)]), None if n_dk is None else np.ascontiguousarray(n_dk),
+        place[last["token_topics"].values] if "token_topics" in dataset and spec.train == train.content_hash else None,
     )
     total = n_kw.sum()
     return warm_start, {
@@ -64,25 +61,6 @@ def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None)
         "n_topics": int(np.count_nonzero(n_kw.sum(axis=1) > 0)),
         "dropped": round(float(1 - n_kw[taken].sum() / total), 6) if total else 0.0,
     }
-
-
-def largest(n_k: np.ndarray, n_topics: int) -> np.ndarray:
-    """The topics to take, in order: all where they are not too many, else the largest, each keeping its rank by number."""
-    if len(n_k) <= n_topics:
-        return np.arange(len(n_k))
-    return np.sort(np.argsort(-n_k, kind="stable")[:n_topics])
-
-
-def _rows_of(counts: np.ndarray, taken: np.ndarray, n_topics: int) -> np.ndarray:
-    """The rows of the topics that are taken, padded with zeros to the number of topics."""
-    return np.pad(counts[taken], [(0, n_topics - len(taken)), (0, 0)])
-
-
-def _topics(last: xr.Dataset, taken: np.ndarray) -> np.ndarray:
-    """(token,) int32 the place of each token's topic among those taken, -1 for one that is not."""
-    place = np.full(last.sizes["topic"], -1, np.int32)
-    place[taken] = np.arange(len(taken))
-    return place[last["token_topics"].values]
 
 
 def counts_hash(warm_start: WarmStart) -> str:

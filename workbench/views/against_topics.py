@@ -1,7 +1,5 @@
 """Runs with different numbers of topics: what each number is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -32,10 +30,9 @@ def against_topics(runs, measure: str = "log_likelihood", title: str = ""):
     for curve in curves:
         look, known = style[curve.label], np.isfinite(curve.error)
         if known.any():
-            at, low, high = curve.x[known], (curve.y - curve.error)[known], (curve.y + curve.error)[known]
-            errors.append(element(
-                "Segments", (at, low, at, high), [x, y, "same topics", "high"], color=look.colour, linewidth=1.2, show_grid=True
-            ))
+            ends = (values[known] for values in (curve.x, curve.y - curve.error, curve.x, curve.y + curve.error))
+            errors.append(element("Segments", tuple(ends), [x, y, "same topics", "high"], color=look.colour, linewidth=1.2,
+                                  show_grid=True))
         lines.append(element(
             "Curve", (curve.x, curve.y), x, y, label=curve.label, color=look.colour, linestyle=look.line, linewidth=1.3,
             marker=look.marker, ms=4.5, show_grid=True,
@@ -55,8 +52,7 @@ def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
         row for label, own in runs_by_curve(runs).items() for run in own for row in rows_of(
             label, run, [[spec_of(run).model["n_topics"], *(_last(run, name) for name in ("n_active_topics", *WORTH))]])
     ]
-    yield Picture(
-        view.name, view.title,
+    yield view.picture(
         f"{capital(meanings)}. At the last iteration of each run, against the number of topics that was asked "
         "for; samplers of the HDP, which find it, stand at their mean number of topics with a token after burn-in. Marks are "
         "means over runs, with one standard error to either side.",

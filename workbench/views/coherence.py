@@ -1,7 +1,5 @@
 """Coherence or another number of each topic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -37,15 +35,14 @@ def coherence_view(
     if measure not in NAMES:
         raise MeasureError(f"no coherence '{measure}'; there are {', '.join(NAMES)}")
     values, names = scores[measure].values, names or {}
-    mean = float(np.mean(values[np.isfinite(values)])) if np.isfinite(values).any() else 0.0
+    mean = float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else 0.0
     order = np.argsort(-values, kind="stable")  # NaN last
     if len(order) > MOST_TOPICS:
         order = np.concatenate([order[: MOST_TOPICS // 2], order[-MOST_TOPICS // 2 :]])
     x, y = axis(measure, NAMES[measure][0], NAMES[measure][1] or None), axis("place", " ")
     at = -np.arange(len(order))
-    known = np.isfinite(values[order])
+    known, topics = np.isfinite(values[order]), scores["topic"].values.tolist()
     bars = [(mean, place, values[topic], place) for place, topic in zip(at[known], order[known], strict=True)]
-    topics = scores["topic"].values.tolist()
     return panel(
         [
             element("Segments", bars, [x, y, "coherence", "same place"], color=colour, linewidth=1.0),
@@ -72,8 +69,7 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
             names, look = names_of_topics(run, 3, letters), shown.looks[label]
             panels.append(coherence_view(found, "npmi", names, look.colour, look.marker, label))
     if panels:
-        yield Picture(
-            view.name, view.title,
+        yield view.picture(
             "How well the ten most probable words of each topic go together in the training documents: the mean normalised "
             "pointwise mutual information of their pairs, where two words are together when a document has both; from -1 to 1, "
             "higher is better. A row for each topic, named by its first words, the most coherent first; the dotted line is the "

@@ -1,13 +1,12 @@
 """Runs compared: held-out perplexity of the state and of the running average, against a clock."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from workbench.measures import MeasureError, each_run, final, in_papers_order, labels_of, mean_curves, spec_of
+from workbench.measures.intervals import mean_and_error
 from workbench.models import VARIABLES
 from workbench.views.curves import dimension, overlay
 from workbench.views.elements import axis, element, panel
@@ -19,19 +18,17 @@ MEASURES = {
     "train": "train_perplexity",
 }
 PERPLEXITIES = tuple(MEASURES.values())[:3]
-TITLES = {
-    "headline": "", "state": "current state", "average": "running average after burn-in", "train": "current state",
-}
-STATE, AVERAGE = Look(COLOURS[0], ":", "o"), Look(COLOURS[1], "-", "s")
+STATE, AVERAGE = "current state", "running average after burn-in"
+TITLES = {"headline": "", "state": STATE, "average": AVERAGE, "train": STATE}
 CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates", "steps": "steps"}
 
 
 def perplexity_curves(runs, which: str = "headline", against: str = "iteration"):
     """Perplexity over the course of the runs, a line for each label.
 
-    ``which`` is "headline", "state", "average" or "train" (see `workbench.models.VARIABLES`), ``against`` "iteration",
-    "updates", "elapsed" or "cpu_time". Seeds and splits of one label are averaged, with a band of one standard error; empty
-    where nothing is held out.
+    ``which`` is "headline", "state", "average" or "train" (see `workbench.models.VARIABLES`), ``against`` one of
+    `workbench.measures.CLOCKS`. Seeds and splits of one label are averaged, with a band of one standard error; empty where
+    nothing is held out.
     """
     if which not in MEASURES:
         raise MeasureError(f"no perplexity '{which}'; there are {', '.join(MEASURES)}")
@@ -48,9 +45,7 @@ def perplexity_layout(runs, against: str = "iteration"):
         margin = 0.02 * (max(high for _, high in ranges) - min(low for low, _ in ranges))
         ylim = min(low for low, _ in ranges) - margin, max(high for _, high in ranges) + margin
         state, average = (overlay.opts(ylim=ylim, clone=True, backend="matplotlib") for overlay in (state, average))
-    return (state + average).opts(
-        sublabel_format="", hspace=0.3, fig_rcparams=RC, backend="matplotlib"
-    )
+    return (state + average).opts(sublabel_format="", hspace=0.3, fig_rcparams=RC, backend="matplotlib")
 
 
 def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
@@ -62,8 +57,7 @@ def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
     ) < 2:
         return
     how = "" if clock == "iteration" else f" {VARIABLES[clock].name}: {VARIABLES[clock].meaning}."
-    yield Picture(
-        view.name, view.title,
+    yield view.picture(
         "Held-out perplexity of the current state (first panel) and of the running average of p(w|d) after burn-in (second "
         f"panel) against {against}.{how}{shown.bands}",
         [perplexity_curves(runs, which, clock) for which in ("state", "average")],
@@ -77,22 +71,18 @@ def state_and_average(runs, against: str = "iteration", title: str = ""):
     Until burn-in is over both are the same: that stretch is left out where there are records beyond it, because it would
     flatten everything else. An overlay of two `Curve`, means over the runs, each with a band of one standard error where
     there are several; empty where nothing is held out.
-
-    Raises
-    ------
-    MeasureError
-        Runs of several labels, or an unknown clock.
     """
     runs = each_run(runs)
     if len(labels := set(labels_of(runs))) > 1:
         raise MeasureError(f"state and average are drawn for one label at a time; got {'; '.join(sorted(labels))}")
     runs = [_past_burn_in(run) for run in runs]
-    named = {"current state": ("state", STATE), "running average after burn-in": ("average", AVERAGE)}
     curves = [
         curve._replace(label=name, group=name)
-        for name, (which, _) in named.items() for curve in mean_curves(runs, MEASURES[which], against)
+        for name, measure in ((STATE, MEASURES["state"]), (AVERAGE, MEASURES["average"]))
+        for curve in mean_curves(runs, measure, against)
     ]
-    return overlay(curves, "test_perplexity", against, {name: look for name, (_, look) in named.items()}, title)
+    style = {STATE: Look(COLOURS[0], ":", "o"), AVERAGE: Look(COLOURS[1], "-", "s")}
+    return overlay(curves, "test_perplexity", against, style, title)
 
 
 def _past_burn_in(run):
@@ -104,8 +94,7 @@ def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
     panels, left_out = fitting_panels({
         label: own for label, own in shown.by_label().items() if "test_perplexity" in own[0]
     })
-    yield Picture(
-        view.name, view.title,
+    yield view.picture(
         "Held-out perplexity of the current state beside that of the running average of p(w|d), a panel for each label, "
         "from the end of burn-in on (until then both are the same): the gap is what averaging gains."
         f"{shown.bands}{left_out}",
@@ -122,18 +111,16 @@ def final_perplexities(runs):
     last = final(in_papers_order(each_run(runs)))
     last = last.isel(run=np.flatnonzero(last["test_perplexity"].notnull().values))
     names = list(dict.fromkeys(last["label"].values))
-    x, y = dimension("test_perplexity"), axis("place", " ")
-    style, drawn = looks(names), []
-    for place, label in enumerate(names):
-        values, look = last["test_perplexity"].values[last["label"].values == label], style[label]
-        several, mean = len(values) > 1, values.mean()
+    x, y, drawn = dimension("test_perplexity"), axis("place", " "), []
+    for place, (label, look) in enumerate(looks(names).items()):
+        values = last["test_perplexity"].values[last["label"].values == label]
+        several, (mean, error) = len(values) > 1, mean_and_error(values)
         marks = partial(element, "Scatter", color=look.colour, marker=look.marker, linewidth=0)
         drawn.append(marks(
             (values, np.full(len(values), -place - 0.3 * several)), x, y, label=label, s=12 if several else 32,
             alpha=0.6 if several else 1, show_grid=True,
         ))
         if several:
-            error = values.std(ddof=1) / np.sqrt(len(values))
             drawn += [
                 element("Segments", [(mean - error, -place, mean + error, -place)], [x, y, "high", "other place"],
                         color=look.colour, linewidth=1.6),
@@ -145,15 +132,13 @@ def final_perplexities(runs):
 
 
 def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
-    last = final(shown.runs)
     how = "large marks are means over the runs of a label with one standard error to either side, small ones its runs" if (
         shown.bands) else "one run each, so no standard error"
     names = [*WHOSE, *PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
-    yield Picture(
-        view.name, view.title,
+    rows = final(shown.runs).to_dataframe().reset_index()[names].to_numpy(object).tolist()
+    yield view.picture(
         f"Held-out perplexity at the last iteration (running average for engines that sample, state for the others): {how}. "
         "Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the HDP.",
-        [final_perplexities(shown.runs)], names, last.to_dataframe().reset_index()[names].to_numpy(object).tolist(),
-        legend=False, height=0.5 + 0.26 * len(set(shown.labels)),
+        [final_perplexities(shown.runs)], names, rows, legend=False, height=0.5 + 0.26 * len(set(shown.labels)),
     )
 

@@ -1,7 +1,5 @@
 """Mean curves → HoloViews elements: a line for each label, with a band of one standard error."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Paired differences with their intervals, a line for each label: a forest plot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
@@ -66,8 +64,7 @@ def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
     if not np.isfinite(found["difference_low"].values[found["label"].values != found["reference"].values]).any():
         return
     panels = [differences_view(shown.runs)]
-    yield Picture(
-        view.name, view.title,
+    yield view.picture(
         f"How much higher the final held-out perplexity is than that of {found.attrs['reference']}, run by run on the same "
         "split with the same seed: means over these pairs with Student's 95 % interval, which is over seeds and splits, not "
         "over documents. Left of the dotted line is better.",

@@ -1,7 +1,5 @@
 """HoloViews elements that look like the figures; HoloViews is imported when the first one is made."""
 
-from __future__ import annotations
-
 from workbench.views.style import INK, RC
 
 ROW = 0.135

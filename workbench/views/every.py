@@ -1,7 +1,5 @@
 """The one list of views: what figures, reports, the Topics page and notebooks offer of runs, by what these have."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,6 +7,8 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.measures import data_of, each_run, in_papers_order
+from workbench.measures.selection import grouped
+from workbench.views import progress
 from workbench.views.against_topics import draw_against_topics
 from workbench.views.coherence import draw_coherence
 from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, draw_state_and_average
@@ -17,17 +17,6 @@ from workbench.views.flow import draw_flows
 from workbench.views.lineage import draw_lineage
 from workbench.views.network import draw_networks
 from workbench.views.picture import Picture, SideBySide, View, file_names
-from workbench.views.progress import (
-    CONCENTRATIONS,
-    draw_alphas,
-    draw_bounds,
-    draw_concentrations,
-    draw_moves,
-    draw_objectives,
-    draw_recorded,
-    draw_topic_numbers,
-    draw_topic_sizes,
-)
 from workbench.views.topic_map import draw_maps
 from workbench.views.topics import draw_words
 
@@ -37,21 +26,21 @@ VIEWS = (
     View("differences", "Paired differences of held-out perplexity", SCORED, draw_differences),
     *(View(f"perplexity-by-{name}", f"Held-out perplexity against {name}", SCORED, draw_perplexity) for name in CLOCKS),
     View("state-and-average", "State and running average of each engine", SCORED, draw_state_and_average),
-    View("bound", "Variational bounds", ("bound",), draw_bounds),
-    View("objectives", "Log joint and objective", ("log_joint", "objective"), draw_objectives),
+    View("bound", "Variational bounds", ("bound",), progress.draw_bounds),
+    View("objectives", "Log joint and objective", ("log_joint", "objective"), progress.draw_objectives),
     View("against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics),
-    View("topic-numbers", "Number of topics", ("n_active_topics",), draw_topic_numbers),
-    View("hyperparameters", "Hyperparameters that are learnt", CONCENTRATIONS, draw_concentrations),
-    View("alphas", "Prior of each topic", ("alpha topic",), draw_alphas),
-    View("moves", "Splits and merges", ("move",), draw_moves),
+    View("topic-numbers", "Number of topics", ("n_active_topics",), progress.draw_topic_numbers),
+    View("hyperparameters", "Hyperparameters that are learnt", progress.CONCENTRATIONS, progress.draw_concentrations),
+    View("alphas", "Prior of each topic", ("alpha topic",), progress.draw_alphas),
+    View("moves", "Splits and merges", ("move",), progress.draw_moves),
     View("lineage", "Which run began from which", ("spec.start",), draw_lineage),
     View("network", "The network", ("model.levels",), draw_networks),
-    View("topic-sizes", "Topic sizes", ("n_k",), draw_topic_sizes),
+    View("topic-sizes", "Topic sizes", ("n_k",), progress.draw_topic_sizes),
     View("topic-words", "Words of the topics", COUNTED, draw_words),
     View("topic-map", "Map of the topics", COUNTED, draw_maps),
     View("coherence", "Coherence of the topics", COUNTED, draw_coherence),
     View("topic-flow", "Topics of two runs", COUNTED, draw_flows),
-    View("recorded", "What else was recorded", ("iteration",), draw_recorded, on_page=True),
+    View("recorded", "What else was recorded", ("iteration",), progress.draw_recorded, on_page=True),
 )
 
 
@@ -60,13 +49,10 @@ def pictures(runs, columns: int = 2, corpora: Mapping[str, Corpus] | None = None
 
     ``columns`` of a page that they are to fill; ``corpora``: training tokens by their hash, for coherence and flows.
     """
-    runs, corpora = each_run(runs), corpora or {}
-    by_data: dict[str, list[xr.Dataset]] = {}
-    for run, data in zip(runs, data_of(runs), strict=True):
-        by_data.setdefault(data, []).append(run)
-    found = {}
+    runs, found = each_run(runs), {}
+    by_data = grouped(data_of(runs), runs)
     for data, own in by_data.items():
-        shown = SideBySide(in_papers_order(own), columns, corpora)
+        shown = SideBySide(in_papers_order(own), columns, corpora or {})
         found[data] = [picture for view in VIEWS for picture in view.pictures(shown)]
     if len(found) == 1:
         return found.popitem()[1]

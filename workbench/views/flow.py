@@ -1,7 +1,5 @@
 """Topics of one run beside those of another: ribbons as thick as the tokens that two topics share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
@@ -58,9 +56,8 @@ def topic_flow_view(
     """
     both = zip(matches["topic"].values.tolist(), matches["matched"].values.tolist(), strict=True)
     partner = {match: topic for topic, match in both if match >= 0}
-    order = _by_size(flow.sum("other"))
+    order, largest = _by_size(flow.sum("other")), _by_size(flow.sum("topic"))
     place = {topic: at for at, topic in enumerate(order)}
-    largest = _by_size(flow.sum("topic"))
     unit = 0.8 * max(len(order), len(largest)) / float(flow.sum())  # lines for a token
     left = _column(order, unit * flow.sum("other"))
     right = _column(sorted(largest, key=lambda topic: place.get(partner.get(topic), len(place))), unit * flow.sum("topic"))
@@ -70,17 +67,14 @@ def topic_flow_view(
     bars = [(x, top - height, x + WIDE, top) for x, column in ((LEFT, left), (RIGHT, right))
             for top, height in zip(column.top, column.height, strict=True)]
     down = min((column.top - np.maximum(column.height, 1)).min() for column in (left, right))
-    ribbons_and_bars = [
-        *(
-            element("Polygons", drawn, ["x", "y"], "tokens", label="other ribbons" if look == GRID else "matched ribbons",
-                    color=look, facecolor=look, edgecolor="none", alpha=0.5, linewidth=0)
-            for look, drawn in ribbons.items()
-        ),
-        element("Rectangles", bars, color=INK, facecolor=INK, linewidth=0),
+    drawn = [
+        element("Polygons", own, ["x", "y"], "tokens", label="other ribbons" if look == GRID else "matched ribbons",
+                color=look, facecolor=look, edgecolor="none", alpha=0.5, linewidth=0)
+        for look, own in ribbons.items()
     ]
-    texts = [text_labels(drawn, name, align=align, weight=weight)
-             for name, drawn, align, weight in _texts(left, right, matches, letters, runs, names)]
-    return bare_panel([*ribbons_and_bars, *texts], (3.4, ROW * (1.6 - down)), (0, 1), (down, 1.6), title=title)
+    drawn.append(element("Rectangles", bars, color=INK, facecolor=INK, linewidth=0))
+    drawn += _texts(left, right, matches, letters, runs, names)
+    return bare_panel(drawn, (3.4, ROW * (1.6 - down)), (0, 1), (down, 1.6), title=title)
 
 
 def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
@@ -100,10 +94,10 @@ def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
         pairs, file_names(f"{a[0]}-to-{b[0]}" for a, b in pairs), strict=True
     ):
         flow, matches = topic_flow(a, b, shown.corpora[spec_of(a).train]), match_topics(a, b)
-        matched, far = ({topic: float(matches[name].sel(topic=topic)) for topic in matches["topic"].values.tolist()}
-                        for name in ("matched", "distance"))
+        match = matches.to_dataframe()
         rows = [
-            [left, topic, right, other, tokens, int(matched[topic] == other), far[topic] if matched[topic] == other else ""]
+            [left, topic, right, other, tokens, int(same := match["matched"][topic] == other),
+             match["distance"][topic] if same else ""]
             for (topic, other), tokens in flow.to_series().items()
         ]
         yield flow_picture(
@@ -161,16 +155,20 @@ def _by_size(tokens: xr.DataArray) -> list[int]:
     return tokens[tokens.dims[0]].values[np.argsort(-tokens.values, kind="stable")].tolist()[:MOST_TOPICS]
 
 
-def _texts(left: Column, right: Column, matches: xr.Dataset, letters: int, runs, names):
-    """(name, [(x, y, text)], alignment, weight) of everything that is written."""
+def _texts(left: Column, right: Column, matches: xr.Dataset, letters: int, runs, names) -> list:
+    """Everything that is written: the runs, and the names of both sides."""
     far = {int(match): f"{distance:.2f}" for match, distance in
            zip(matches["matched"].values, matches["distance"].values, strict=True)}
     beside, after = LEFT - WIDE, RIGHT + 2 * WIDE
-    yield "left run", [(beside, 1.0, fitting(runs[0], letters - 3))], "right", "bold"
-    yield "right run", [(after, 1.0, f"dist.  {fitting(runs[1], letters - 3)}")], "left", "bold"
-    of_a, of_b = ({topic: fitting(names[side].get(topic, str(topic)), letters) for topic in column.topics}
-                  for side, column in enumerate((left, right)))
-    yield "left", [(beside, y, of_a[topic]) for topic, y in zip(left.topics, left.top - left.height / 2, strict=True)], \
-        "right", "normal"
-    middles = zip(right.topics, right.top - right.height / 2, strict=True)
-    yield "right", [(after, y, f"{far.get(topic, 'none')}   {of_b[topic]}") for topic, y in middles], "left", "normal"
+    of_a, of_b = (
+        [(topic, y, fitting(own.get(topic, str(topic)), letters)) for topic, y in
+         zip(column.topics, column.top - column.height / 2, strict=True)]
+        for column, own in zip((left, right), names, strict=True)
+    )
+    return [
+        text_labels([(beside, 1.0, fitting(runs[0], letters - 3))], "left run", align="right", weight="bold"),
+        text_labels([(after, 1.0, f"dist.  {fitting(runs[1], letters - 3)}")], "right run", align="left", weight="bold"),
+        text_labels([(beside, y, name) for _, y, name in of_a], "left", align="right", weight="normal"),
+        text_labels([(after, y, f"{far.get(topic, 'none')}   {name}") for topic, y, name in of_b], "right", align="left",
+                    weight="normal"),
+    ]

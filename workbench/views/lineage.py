@@ -1,7 +1,5 @@
 """Which run began from which, as a tree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workbench.measures import each_run, lineage, spec_of
@@ -31,12 +29,11 @@ def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
     row_of = {name: at for at, (name, _, _) in enumerate(drawn)}
     paths, texts = [], []
     for at, (name, depth, edge) in enumerate(drawn):
-        x = depth * INDENT
+        x, text = depth * INDENT, f"{name} ({of_run.get(name, 'not among these runs')})"
         if edge:
-            left = x - INDENT
-            paths.append([(left, -row_of[edge.parent]), (left, -at), (x, -at)])
-        called = f"{name} ({of_run.get(name, 'not among these runs')})"
-        texts.append((x + 0.4 * INDENT, -at, f"{called}, {edge.text.replace(f'{edge.parent}, ', '', 1)}" if edge else called))
+            paths.append([(x - INDENT, -row_of[edge.parent]), (x - INDENT, -at), (x, -at)])
+            text += f", {edge.text.replace(f'{edge.parent}, ', '', 1)}"
+        texts.append((x + 0.4 * INDENT, -at, text))
     if len(rows) > MOST_ROWS:
         texts.append((0.0, -len(drawn), f"and {len(rows) - MOST_ROWS} more"))
     points = [(depth * INDENT, -at) for at, (name, depth, _) in enumerate(drawn) if name in of_run]
@@ -60,8 +57,7 @@ def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:
     edges = lineage(shown.runs)
     related = {name for edge in edges for name in (edge.run, edge.parent)}
     panels = [lineage_view(shown.runs)]
-    yield Picture(
-        view.name, view.title,
+    yield view.picture(
         "Each run that began from the counts of another one, below and to the right of it, with the iteration whose counts "
         "it took.",
         panels, ["run", "parent", "hash", "iteration", "dropped"],

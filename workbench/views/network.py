@@ -1,7 +1,5 @@
 """A topic model drawn as a network of mixture levels: an ellipse a level, an arrow a variable."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -63,11 +61,8 @@ class Drawing(NamedTuple):
 def drawing_of(network: Network) -> Drawing:
     """Where the levels of a network stand, and what goes from one to another."""
     at = _places(network)
-    arrows = _arrows(network, at)
-    return Drawing(
-        {level.name: at[level.name] for level in network.levels},
-        {level.name: _rows_text(network, level) for level in network.levels}, arrows,
-    )
+    rows = {level.name: _rows_text(network, level) for level in network.levels}
+    return Drawing({name: at[name] for name in rows}, rows, _arrows(network, at))
 
 
 def network_view(network: Network, title: str = ""):

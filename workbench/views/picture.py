@@ -13,6 +13,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
+from workbench.measures.selection import grouped
 from workbench.views.style import Look, looks
 
 WHOSE = ("label", "run", "seed")
@@ -50,6 +51,10 @@ class View(NamedTuple):
         """Whether the run has what the view needs."""
         return any(all(has(run, name) for name in names.split()) for names in self.needs)
 
+    def picture(self, *parts, **more) -> Picture:
+        """A picture under the name and title of the view; for the other fields see `Picture`."""
+        return Picture(self.name, self.title, *parts, **more)
+
     def pictures(self, shown: SideBySide, **options) -> list[Picture]:
         """The pictures of the runs, none where no run fits."""
         return list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
@@ -79,11 +84,8 @@ class SideBySide:
 
     def by_label(self, *names: str) -> dict[str, list[xr.Dataset]]:
         """The runs of each label that have all these variables; labels without one are left out."""
-        found: dict[str, list[xr.Dataset]] = {}
-        for label, run in zip(self.labels, self.runs, strict=True):
-            if all(name in run for name in names):
-                found.setdefault(label, []).append(run)
-        return found
+        having = [at for at, run in enumerate(self.runs) if all(name in run for name in names)]
+        return grouped([self.labels[at] for at in having], [self.runs[at] for at in having])
 
     def first(self, *names: str) -> dict[str, xr.Dataset]:
         """The first run of each label that has all these variables."""

@@ -1,8 +1,6 @@
 """Curves of what inference records: bound, log joint or objective, learnt priors, numbers and sizes of topics, all else."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -50,8 +48,7 @@ def concentrations_of(runs) -> list[str]:
 
 
 def number_curves(runs, name: str, against: str = "iteration"):
-    """A number of each iteration over the course of the runs that have it: `holoviews.Overlay`, a `Curve` for each label.
-    """
+    """A number of each iteration over the course of the runs that have it: `holoviews.Overlay`, a `Curve` for each label."""
     runs = each_run(runs)
     about = next((run[name].attrs for run in runs if name in run), None)
     return overlay(mean_curves(runs, name, against), name, against, looks(labels_of(runs)), about=about)
@@ -91,7 +88,7 @@ def bound_curves(runs, against: str = "iteration"):
     labels = labels_of(runs)
     collapsed = {label for run, label in zip(runs, labels, strict=True) if bound_of(run) == "collapsed_bound"}
     curves = [
-        curve._replace(label=f"{curve.label}, collapsed bound" if curve.group in collapsed else curve.label)
+        curve._replace(label=curve.label + ", collapsed bound" * (curve.group in collapsed))
         for curve in mean_curves(runs, "bound_per_token", against)
     ]
     return overlay(curves, "bound_per_token", against, looks(labels))
@@ -104,20 +101,15 @@ def move_curve(run, colour: str = COLOURS[0], title: str = ""):
     merges that were kept (triangles down), and whatever was taken back (crosses).
     """
     run = one_run(run)
-    x, y = dimension("iteration"), dimension("bound_per_token")
-    bound = quantity(run, "bound_per_token")
+    x, y, bound = dimension("iteration"), dimension("bound_per_token"), quantity(run, "bound_per_token")
+    drawn = [element("Curve", (run["iteration"].values, bound.values), x, y, label="bound", color=colour, linewidth=1.0,
+                     show_grid=True)]
     kinds = {"split, kept": ("^", 34, colour, 1), "merge, kept": ("v", 34, colour, 1), "taken back": ("X", 14, INK, 0.35)}
-    at = {kind: [] for kind in kinds}
-    for move in moves(run):
-        at[f"{move.kind}, kept" if move.accepted else "taken back"].append(move.iteration)
-    marks = [
-        element("Scatter", (at[kind], bound.sel(iteration=at[kind]).values), x, y, label=kind, marker=marker, s=size, color=ink,
-                alpha=alpha, linewidth=0, show_grid=True)
-        for kind, (marker, size, ink, alpha) in kinds.items()
-    ]
-    line = element("Curve", (run["iteration"].values, bound.values), x, y, label="bound", color=colour, linewidth=1.0,
-                   show_grid=True)
-    return panel([line, *marks], title=title, padding=0.04)
+    for kind, (marker, size, ink, alpha) in kinds.items():
+        at = [move.iteration for move in moves(run) if kind == (f"{move.kind}, kept" if move.accepted else "taken back")]
+        drawn.append(element("Scatter", (at, bound.sel(iteration=at).values), x, y, label=kind, marker=marker, s=size,
+                             color=ink, alpha=alpha, linewidth=0, show_grid=True))
+    return panel(drawn, title=title, padding=0.04)
 
 
 def topic_size_curves(run, colour: str = COLOURS[0], title: str = "", which: str = "n_k"):
@@ -156,8 +148,7 @@ def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
         "engines, and the legend says so." if any(bound_of(run) == "collapsed_bound" for run in shown.runs) else ""
     of_tokens = any("n_k" in run for run in shown.runs)
     divided, curves = (" divided by the number of training tokens", bound_curves) if of_tokens else ("", objective_curves)
-    yield Picture(
-        view.name, view.title,
+    yield view.picture(
         f"Bounds{divided}, against iterations and against seconds of inference; engines without a bound are not drawn."
         f"{collapsed} {_meanings(names)}{shown.bands}",
         [curves(shown.runs, against=clock) for clock in ("iteration", "elapsed")],
@@ -165,35 +156,37 @@ def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
     )
 
 
+def _numbers(view: View, shown: SideBySide, names: Iterable[str], caption: str, curves=number_curves) -> Picture:
+    """A panel for each number of each iteration."""
+    panels = [curves(shown.runs, name) for name in names]
+    return view.picture(f"{caption}{shown.bands}", panels, *shown.records(*names))
+
+
 def draw_objectives(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Log joint and objective, a panel each."""
+    """Log joint and objective."""
     names = [name for name in objectives_of(shown.runs) if name != "bound"]
-    yield Picture(
-        view.name, view.title,
-        "What the engines that sample climb, one quantity a panel; they are not comparable across panels. "
-        f"{_meanings(names)}{shown.bands}",
-        [objective_curves(shown.runs, name) for name in names], *shown.records(*names),
+    yield _numbers(
+        view, shown, names,
+        f"What the engines that sample climb, one quantity a panel; they are not comparable across panels. {_meanings(names)}",
     )
 
 
 def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
     """How many topics there are, by each definition."""
-    yield Picture(
-        view.name, view.title,
+    yield _numbers(
+        view, shown, TOPIC_NUMBERS,
         "How many topics there are over the iterations, by three definitions, in this order: "
-        f"{'; '.join(VARIABLES[name].meaning for name in TOPIC_NUMBERS)}.{shown.bands}",
-        [topic_number_curves(shown.runs, name) for name in TOPIC_NUMBERS], *shown.records(*TOPIC_NUMBERS),
+        f"{'; '.join(VARIABLES[name].meaning for name in TOPIC_NUMBERS)}.",
     )
 
 
 def draw_concentrations(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Hyperparameters that are one number, a panel each, of the runs that learn them."""
+    """Hyperparameters that are one number, of the runs that learn them."""
     if names := concentrations_of(shown.runs):
-        yield Picture(
-            view.name, view.title,
+        yield _numbers(
+            view, shown, names,
             "Over the iterations, of the runs that learn them: the mean of the posterior, the maximum, or the sample. "
-            f"{capital('; '.join(f'{SHORT[name]}: {VARIABLES[name].meaning}' for name in names))}.{shown.bands}",
-            [concentration_curves(shown.runs, name) for name in names], *shown.records(*names),
+            f"{capital('; '.join(f'{SHORT[name]}: {VARIABLES[name].meaning}' for name in names))}.", concentration_curves,
         )
 
 
@@ -206,8 +199,7 @@ def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
         for row in rows_of(label, run, [(*move[:5], int(move.accepted)) for move in moves(run)])
     ]
     if moving:
-        yield Picture(
-            view.name, view.title,
+        yield view.picture(
             "The bound for each training token (nats) of one run of each label, with what was tried after an iteration: "
             "triangles up are splits that were kept, triangles down merges that were kept, crosses moves that were taken "
             f"back.{left_out}",
@@ -218,7 +210,6 @@ def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_topic_sizes(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Sizes of the topics of one run of each label."""
     which = "one run of each label" if len(shown.runs) > 1 else f"one run (seed {spec_of(shown.runs[0]).seed})"
     yield _vectors(
         view.name, view.title, shown, "n_k",
@@ -228,7 +219,6 @@ def draw_topic_sizes(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_alphas(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """The learnt prior of each topic, of one run of each label."""
     yield _vectors(
         view.name, view.title, shown, "alpha",
         "The learnt prior alpha of each topic in a document over the iterations, a line for each topic, the finally largest "
@@ -259,10 +249,7 @@ def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
         if values.dims[:1] == ("iteration",) and values.ndim == ndim and name not in SHOWN and values.dtype.kind in "fiub"
     } for ndim in (1, 2))
     if numbers:
-        yield Picture(
-            view.name, view.title, f"{capital('; '.join(numbers.values()))}.{shown.bands}",
-            [number_curves(shown.runs, name) for name in numbers], *shown.records(*numbers),
-        )
+        yield _numbers(view, shown, numbers, f"{capital('; '.join(numbers.values()))}.")
     for name, meaning in vectors.items():
         yield _vectors(
             f"{view.name}-{name}", capital(name.replace("_", " ")), shown, name,

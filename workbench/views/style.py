@@ -7,8 +7,6 @@ with a dash and dots. Whatever else is compared gets the colours that are left, 
 cycles of colours, lines and markers whose lengths differ, so that looks repeat only after many labels.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import count
@@ -88,11 +86,9 @@ def looks(labels) -> dict[str, Look]:
 
 def _spare(taken: set[Look]) -> Iterator[Look]:
     """Looks that are not taken, those in colours that are not taken first."""
-    used = {look.colour for look in taken}
-    colours = [colour for colour in COLOURS if colour not in used]
-    for at, colour in enumerate(colours):
-        yield Look(colour, LINES[at % len(LINES)], MARKERS[at % len(MARKERS)])
-    for at in count(len(colours)):
-        look = Look(COLOURS[at % len(COLOURS)], LINES[at % len(LINES)], MARKERS[at % len(MARKERS)])
+    colours = [colour for colour in COLOURS if colour not in {look.colour for look in taken}]
+    for at in count():
+        colour = colours[at] if at < len(colours) else COLOURS[at % len(COLOURS)]
+        look = Look(colour, LINES[at % len(LINES)], MARKERS[at % len(MARKERS)])
         if look not in taken:
             yield look

@@ -1,7 +1,5 @@
 """The map of topics: circles that lie near each other where words are alike, and the list of what they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -35,6 +33,8 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
     other, however many topics there are. An overlay of `Segments` (from circles to numbers that stand apart), `Points` (x, y
     and the share) and `Labels` (numbers).
     """
+    import holoviews as hv
+
     found = found.isel(topic=np.argsort(-found["share"].values, kind="stable"))
     share, points = found["share"].values, np.column_stack([found["x"].values, found["y"].values])
     across = LARGEST * np.sqrt(share / max(FULL, share.max()))
@@ -51,18 +51,12 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
         [
             element("Segments", np.hstack([rims, ends])[moved], [x, y, "to x", "to y"], color=INK, linewidth=0.4),
             element("Points", (*points.T, share, (72 * across) ** 2), [x, y], [dimension("share"), "area"],
-                    color=f"{colour}{PALE}", s=_size("area"), linewidth=0.8, edgecolor=colour),
+                    color=f"{colour}{PALE}", s=hv.dim("area"), linewidth=0.8, edgecolor=colour),
             element("Labels", [(*place, name) for place, name in zip(places, named, strict=True)], [x, y], "topic", size=6.5,
                     color=INK),
         ],
         xlim=limits[0], ylim=limits[1], aspect="equal", title=title, show_grid=False, xticks=4, yticks=4,
     )
-
-
-def _size(name: str):
-    import holoviews as hv
-
-    return hv.dim(name)
 
 
 def topic_list_view(run, n_words: int = 5, labels: Mapping[int, str] | None = None, title: str = ""):
@@ -126,8 +120,7 @@ def apart(points: np.ndarray, sizes: np.ndarray, radii: np.ndarray | None = None
 
 def _room(points: np.ndarray) -> tuple[list[tuple[float, float]], float]:
     """Limits of both axes with room for the circles at the edge, and the units of the map that one inch has."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    scale = max(*((high - low) / (np.array(MAP_SIZE) - 0.8)), 0.02)
-    middle = (low + high) / 2
-    half = scale * np.array(MAP_SIZE) / 2
-    return [(float(m - h), float(m + h)) for m, h in zip(middle, half, strict=True)], float(scale)
+    low, high, size = points.min(axis=0), points.max(axis=0), np.array(MAP_SIZE)
+    scale = max(*((high - low) / (size - 0.8)), 0.02)
+    middle, half = (low + high) / 2, scale * size / 2
+    return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True)), float(scale)

@@ -1,7 +1,5 @@
 """What is in the topics of one run: their words with probabilities, and their sizes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 
@@ -41,11 +39,6 @@ def topic_words_view(
     ``topics`` are numbers of the run, by default all (of an HDP those with a token), largest first; ``relevance`` from 0 to 1
     ranks the words, see `workbench.measures.top_words`; ``across`` topics stand side by side. An overlay of `Rectangles` (bars)
     and three `Labels`: headings (number and share of the tokens), words, probabilities; as high as `words_height`.
-
-    Raises
-    ------
-    MeasureError
-        No run with counts, or a topic that it does not have.
     """
     run = one_run(run)
     found, sizes = top_words(run, n_words, relevance), topic_sizes(run)
@@ -92,8 +85,8 @@ def draw_words(
         fewer = f" The {len(drawn)} largest of {len(largest)} topics; all are in the table." if largest != drawn else ""
         table = words.assign(share=sizes["share"]).sel(topic=largest).to_dataframe().reset_index()
         ranked = "most probable words" if relevance == 1 else f"words of the highest relevance (lambda = {relevance:g})"
-        of_all = topics is None
-        which, order = ("each topic", ", largest topic first,") if of_all else (f"topic {', '.join(map(str, topics))}", "")
+        which = f"topic {', '.join(map(str, topics))}" if topics else "each topic"
+        order = "" if topics else ", largest topic first,"
         yield Picture(
             f"{view.name}-{short}", f"{view.title}, {label}",
             f"The {ranked} of {which} of one run (seed {spec_of(run).seed}) at its last snapshot{order} with the topic's share "
@@ -116,17 +109,16 @@ def names_of_topics(run, n_words: int = 3, letters: int = 30, labels: Mapping[in
     ``labels``: number → text; by default those that the Dataset holds.
     """
     run = used_topics(one_run(run))
-    words = top_words(run, n_words)["word"]
     if labels is None and "topic_label" in run:
         labels = dict(zip(run["topic"].values.tolist(), map(str, run["topic_label"].values), strict=True))
     found = {}
-    for topic in run["topic"].values.tolist():
-        name = (labels or {}).get(topic, "")
-        for word in words.sel(topic=topic).values if not name else ():
-            if name and len(f"{topic} · {name} {word}") > letters:
+    for topic, words in zip(run["topic"].values.tolist(), top_words(run, n_words)["word"].values, strict=True):
+        name = f"{topic} · {(labels or {}).get(topic) or words[0]}"
+        for word in words[1:] if not (labels or {}).get(topic) else ():
+            if len(f"{name} {word}") > letters:
                 break
-            name = f"{name} {word}".strip()
-        found[topic] = fitting(f"{topic} · {name}", letters)
+            name = f"{name} {word}"
+        found[topic] = fitting(name, letters)
     return found
 
 
@@ -154,8 +146,8 @@ def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
 def _chosen(sizes: xr.Dataset, topics) -> list[int]:
     """The chosen topics, checked."""
     there, chosen = sizes["topic"].values.tolist(), list(topics)
-    unknown = [topic for topic in chosen if topic not in there]
-    if unknown or not chosen:
-        raise MeasureError(f"topics go from {there[0]} to {there[-1]}; got {unknown[0] if unknown else 'none'}")
+    unknown = [topic for topic in chosen or ["none"] if topic not in there]
+    if unknown:
+        raise MeasureError(f"topics go from {there[0]} to {there[-1]}; got {unknown[0]}")
     return [int(topic) for topic in chosen]
 

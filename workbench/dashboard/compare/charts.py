@@ -1,6 +1,7 @@
 """What the live figure can show: axes, measures, and the charts that gather them."""
 
-from __future__ import annotations
+from workbench.measures import DERIVED
+from workbench.models import VARIABLES
 
 AXES = {
     "iterations": ("iteration", "iteration"),
@@ -40,3 +41,10 @@ MARKED = ("bound", *CHARTS["Number of topics"])
 MARKER_OF = {"split": "triangle", "merge": "inverted_triangle"}
 RANK = ("rank", "topics, that of the largest prior first")
 """Column and label of the axis that the priors of topics are drawn along."""
+
+
+def describe_measure(measure: str) -> str:
+    """What a measure means, as a sentence."""
+    known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]}
+    meanings = "; ".join(known[name].meaning for name in MEASURES[measure][0])
+    return f"{meanings[0].upper()}{meanings[1:]}."

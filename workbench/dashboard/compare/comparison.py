@@ -1,10 +1,9 @@
 """The comparison card: a row for each engine and its options, with errors, and a picture of the differences."""
 
-from __future__ import annotations
-
 import time
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,19 +11,25 @@ import panel as pn
 
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import File, FileError, differences_file
-from workbench.dashboard.compare.side_by_side import format_range, format_signed, side_by_side
 from workbench.dashboard.shared.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.highlight import data_runs
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
 from workbench.dashboard.shared.shell import STYLE, column, labelled, message, styled, text
-from workbench.measures import MeasureError
+from workbench.measures import MeasureError, final, paired_differences, perplexity_errors, reached_by_all, time_to
+from workbench.runs.afterwards.heldout_by_document import score_documents
+from workbench.runs.execution.run import Run
+from workbench.runs.spec import SpecError
+from workbench.runs.store.places import is_run
 
 LIVE_EVERY = 10
 """Seconds between two looks at runs that go on; sessions that see the same runs share one."""
 BEST = "the best, or cgs"
 WIDTH, ROW = 150, 24
 """Pixels of the picture of a difference."""
+CLOCKS = ("elapsed", "updates")
+KINDS = ("n", "n", "n", "n", "n", "picture", "n", "n")
+"""Classes of the cells of a row after the label."""
 FORMS = {"Picture as SVG": "svg", "Picture as PDF": "pdf", "Picture as PNG": "png"}
 
 
@@ -66,14 +71,11 @@ class Comparison:
         asked = runs, until or None, self.reference.value or None
         if asked == self._asked or self._busy:
             return
-        self._asked, self._busy = asked, True
+        self._asked, self._busy = asked, bool(runs)
         if not runs:
-            self._busy = False
             self._take(None, MeasureError("no run is drawn; draw some in the table"))
             return
-
-        if not self.table.object:
-            self.table.object = message("The runs are being compared …")
+        self.table.object = self.table.object or message("The runs are being compared …")
 
         def then(found, error) -> None:
             self._busy = False
@@ -84,17 +86,13 @@ class Comparison:
         in_background(self._document, lambda: side_by_side(*asked), then, LOOKS)
 
     def _take(self, found: pd.DataFrame | None, error: Exception | None) -> None:
+        self.found = found
         if error is not None:
-            self.found, told = None, message(sentence_of(error))
-        else:
-            self.found, told = found, table(found, self._drawn.runs)
-            options = {BEST: ""} | {label: label for label in found.index}
-            if self.reference.value not in options.values():
-                options |= {self.reference.value: self.reference.value}
-            if options != self.reference.options:
-                self.reference.options = options
-        if told != self.table.object:
-            self.table.object = told
+            self.table.object = message(sentence_of(error))
+            return
+        self.table.object = table(found, self._drawn.runs)
+        labels = {label: label for label in found.index}
+        self.reference.options = {BEST: ""} | labels | ({one: one} if (one := self.reference.value) else {})
 
     def _make(self, form: str, columns: int = 1):
         found, drawn = self.found, self._drawn
@@ -107,6 +105,78 @@ class Comparison:
         return work
 
 
+@lru_cache(maxsize=32)
+def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, reference: str | None) -> pd.DataFrame:
+    """One row a label, for runs with something held out.
+
+    Parameters
+    ----------
+    runs : of (path, iteration)
+        One that was removed meanwhile is left out.
+        The iteration is that of a run that rests, whose documents are then scored; -1 - n for one that goes on, with any n
+        that changes when it is to be looked at again.
+    until : float, optional
+        A perplexity; by default the lowest that every run comes down to.
+    reference : str, optional
+        A label or an engine, see `workbench.measures.summary`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``label``; columns runs (names), n_runs, test_perplexity, mc_error, mc_source, documents_low, documents_high
+        (95 %), reference, difference, difference_low, difference_high (95 %), n_pairs, until, n_reached, and elapsed and
+        updates until then, means over the runs that came so far.
+
+    Raises
+    ------
+    MeasureError
+        No run with a record and a test set, or no such reference.
+    """
+    found, scored = [], {}
+    for path, iteration in runs:
+        try:
+            run = Run(path)
+            progress = run.progress()
+        except Exception:
+            if is_run(path):
+                raise
+            continue  # it was removed since it was listed
+        if progress.sizes["iteration"] and "test_perplexity" in progress:
+            found.append(progress)
+            if iteration >= 0:
+                scored |= _scored(run)
+    if not found:
+        raise MeasureError("no run that is drawn has held-out tokens and a first iteration; there is nothing to compare")
+    errors, differences = perplexity_errors(found, scored), paired_differences(found, reference, scored=scored)
+    until = reached_by_all(found) if until is None else until
+    table = errors.rename(value="test_perplexity", source="mc_source", low="documents_low", high="documents_high").merge(
+        differences, combine_attrs="override").to_pandas()
+    spent = pd.DataFrame({clock: time_to(found, until, clock).values for clock in CLOCKS})
+    last = final(found)
+    reached = spent.groupby(last["label"].values)
+    names = pd.Series(last["run"].values).groupby(last["label"].values)
+    means = {clock: reached[clock].mean() for clock in CLOCKS}
+    return table.assign(runs=names.agg(tuple), until=until, n_reached=reached["elapsed"].count(), **means)
+
+
+def _scored(run: Run) -> dict:
+    """The scores of each document at its last checkpoint; empty where there is none."""
+    try:
+        return {run.spec.hash: score_documents(run)}
+    except (SpecError, OSError):
+        return {}
+
+
+def format_range(low: float, high: float) -> str:
+    """An interval as text: −3.1 … 2.0; empty where there is none."""
+    return f"{format_signed(low)} … {format_signed(high)}" if np.isfinite([low, high]).all() else ""
+
+
+def format_signed(number: float) -> str:
+    """A number with its sign, a true minus."""
+    return f"{number:+,.1f}".replace("-", "−") if np.isfinite(number) else "–"
+
+
 def table(found: pd.DataFrame, drawn: tuple) -> str:
     """The comparison as an HTML table: text, and a dot and an interval for each difference, all on one scale."""
     until = found["until"].iloc[0]
@@ -115,18 +185,21 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
     ends = np.append(ends[np.isfinite(ends)], 0.0)
     low, high = ends.min(), ends.max()
     head = [
-        ("", "Engine and options", "what tells the runs apart; runs that differ in seed and split alone share a row"),
-        ("n", "Runs", "how many share the row"),
-        ("n", "Perplexity", "of the held-out tokens, mean over the runs"),
-        ("n", "± Monte Carlo", "standard error of it: over seeds, or of one chain by batch means"),
-        ("n", "95 % over documents", "interval by drawing the documents anew; of runs at rest"),
-        ("n", f"From {references}", "mean difference of runs with the same split and seed, and its 95 % interval"),
-        ("picture", "", "the difference and its interval; the line is no difference"),
-        ("n", f"Seconds to {until:,.6g}", "of computing, until a run was first at or below it; mean over the runs"),
-        ("n", "Updates to it", "of tokens or pairs, until then"),
+        ("Engine and options", "what tells the runs apart; runs that differ in seed and split alone share a row"),
+        ("Runs", "how many share the row"),
+        ("Perplexity", "of the held-out tokens, mean over the runs"),
+        ("± Monte Carlo", "standard error of it: over seeds, or of one chain by batch means"),
+        ("95 % over documents", "interval by drawing the documents anew; of runs at rest"),
+        (f"From {references}", "mean difference of runs with the same split and seed, and its 95 % interval"),
+        ("", "the difference and its interval; the line is no difference"),
+        (f"Seconds to {until:,.6g}", "of computing, until a run was first at or below it; mean over the runs"),
+        ("Updates to it", "of tokens or pairs, until then"),
     ]
     rows = "".join(_row(label, one, low, high, drawn) for label, one in found.iterrows())
-    cells = "".join(f'<th scope="col" class="{kind}" title="{escape(why)}">{escape(word)}</th>' for kind, word, why in head)
+    cells = "".join(
+        f'<th scope="col" class="{kind}" title="{escape(why)}">{escape(word)}</th>'
+        for kind, (word, why) in zip(("", *KINDS), head, strict=True)
+    )
     return f'<table aria-label="comparison"><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>'
 
 
@@ -140,14 +213,11 @@ def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> s
         f"{one['documents_low']:,.1f} … {one['documents_high']:,.1f}" if np.isfinite(one["documents_low"]) else "–",
         "0" if one["reference"] == label else format_signed(one["difference"]) + (f" ({interval})" if interval else ""),
     ]
-    spent = [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
-    told = "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
+    cells += [_interval(one, low, high, colour)]
+    cells += [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
+    told = "".join(f'<td class="{kind}">{cell}</td>' for kind, cell in zip(KINDS, cells, strict=True))
     dot = f'<span class="dot" style="background:{colour}"></span>' if colour else ""
-    picture = _interval(one, low, high, colour)
-    return (
-        f'<tr {data_runs(one["runs"])}><th scope="row">{dot}{escape(str(label))}</th>{told}<td class="picture">{picture}</td>'
-        + "".join(f'<td class="n">{escape(cell)}</td>' for cell in spent) + "</tr>"
-    )
+    return f'<tr {data_runs(one["runs"])}><th scope="row">{dot}{escape(str(label))}</th>{told}</tr>'
 
 
 def _interval(one: pd.Series, low: float, high: float, colour: str) -> str:

@@ -4,8 +4,6 @@ Every glyph, legend item and tooltip is made before the page is sent: adding one
 only data, names of columns, visibility and labels change, and a tick streams nothing but new rows.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import NamedTuple
@@ -13,12 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.events import Reset
-from bokeh.models import ColumnDataSource, LegendItem, Scatter, Span
+from bokeh.models import ColumnDataSource, GlyphRenderer, LegendItem, Scatter, Span
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES, RANK
 from workbench.dashboard.compare.grouping import Line, Mean
-from workbench.dashboard.compare.marks import crossings, marks, profiles
-from workbench.dashboard.compare.slots import STRANDS, Look, Slot
+from workbench.dashboard.compare.slots import STRANDS, Look, Slot, crossings, marks, profiles
 from workbench.dashboard.shared.labels import telling_labels
 from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
@@ -29,6 +26,8 @@ from workbench.measures.comparison import reached_by_each
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f8400", "#7f7f7f")
 """Okabe & Ito (2008), distinct for colour-blind people; yellow darker and black grey, to be visible on light and dark."""
 N_SLOTS = len(COLOURS)
+NOTHING = Line("", "", ())
+"""The line of a slot that is free."""
 FIRST = ("iteration", "test_perplexity")
 """The columns that are drawn first."""
 SPANS = ("whole", "close-up")
@@ -60,17 +59,18 @@ class Curve:
     def __init__(self):
         self.axis, self.measure, self.span = "iterations", "headline", "whole"
         self.smoothing, self.until, self.mean = 0.0, None, False
-        self.drawn: list[Line | None] = [None] * N_SLOTS
+        self.drawn = [NOTHING] * N_SLOTS
         self._means, self._readings, self._labels = [Mean() for _ in COLOURS], {}, {}
         self._moved_by_hand = self._moving = False
         self.figure = plot()
         self.slots = [Slot(self.figure, at, colour, FIRST) for at, colour in enumerate(COLOURS)]
-        self._across = Span(dimension="width", location=0, visible=False, line_dash=[2, 3], line_width=1.5, name="target")
-        self._across.line_color = "#7f7f7f"
+        self._across = Span(
+            dimension="width", location=0, visible=False, line_dash=[2, 3], line_width=1.5, line_color="#7f7f7f", name="target",
+        )
         self.figure.add_layout(self._across)
         self._profile = self._scatter("profile", profiles([]), RANK[0], "prior", size=6)
         self._marks = self._scatter("marks", marks([]), *FIRST, size=10, marker="marker")
-        self._crossings = self._scatter("crossings", crossings([], "", 0.0), *FIRST, size=10, marker="diamond")
+        self._crossings = self._scatter("crossings", marks([]), *FIRST, size=10, marker="diamond")
         self._items = [LegendItem(label="–", renderers=[slot.strands[0].line], visible=False) for slot in self.slots]
         add_legend(self.figure, self._items, [slot.points for slot in self.slots])
         self.draw()
@@ -79,7 +79,6 @@ class Curve:
         self.figure.on_event(Reset, lambda event: self.follow())
 
     def _scatter(self, name: str, data: dict, x: str, y: str, **looks):
-        """Points of all slots together, each in its colour."""
         glyph = Scatter(x=x, y=y, fill_color="colour", line_color=None, **looks)
         return add(self.figure, ColumnDataSource(data, name=name), glyph)
 
@@ -92,40 +91,45 @@ class Curve:
     def assign_lines(self, lines: list[Line], mean: bool = True) -> None:
         """Assigns a slot to each of the lines (at most eight); a line that has one keeps it and its colour."""
         self.mean, wanted = mean, {line.key: line for line in lines[:N_SLOTS]}
-        self.drawn = [wanted.pop(line.key, None) if line is not None else None for line in self.drawn]
+        self.drawn = [wanted.pop(line.key, NOTHING) for line in self.drawn]
         for line in wanted.values():
-            self.drawn[self.drawn.index(None)] = line
+            self.drawn[self.drawn.index(NOTHING)] = line
 
     def colours(self) -> dict[str, str]:
         """Name → colour of each run that is drawn, by itself or in a mean."""
-        return {name: COLOURS[slot] for slot, line in enumerate(self.drawn) if line is not None for name in line.names}
+        return {name: colour for line, colour in zip(self.drawn, COLOURS, strict=True) for name in line.names}
 
     def members(self) -> list[list[str]]:
         """The runs of each slot."""
-        return [list(line.names) if line is not None else [] for line in self.drawn]
+        return [list(line.names) for line in self.drawn]
 
     def labels(self) -> list[str]:
         """The label of each slot in the legend."""
-        return [self._labels.get(line.key, "") if line is not None else "" for line in self.drawn]
+        return [self._labels.get(line.key, "") for line in self.drawn]
 
     def show(self, readings: dict[str, Reading]) -> None:
         """Draws what was read of the runs: new rows are streamed, a slot with another run is filled anew."""
-        self._readings = {name: readings[name] for names in self.members() for name in names if name in readings}
-        labels = telling_labels(list(self._readings.values())) if not self.mean else {}
-        self._labels = {line.key: line.label or labels.get(line.key, line.key) for line in self.drawn if line is not None}
+        self._readings = {name: readings[name] for line in self.drawn for name in line.names if name in readings}
+        labels = {} if self.mean else telling_labels(list(self._readings.values()))
+        self._labels = {line.key: line.label or labels.get(line.key, line.key) for line in self.drawn}
         for line, mean in zip(self.drawn, self._means, strict=True):
-            mean.follow([self._readings[name] for name in line.names if name in self._readings] if line is not None else [])
-        self._fill_points()
+            mean.follow(self._of(line))
+        seen = [(self._readings[name], colour) for name, colour in self.colours().items() if name in self._readings]
+        _renew(self._profile, profiles(seen), "prior")
+        _renew(self._marks, marks([] if self.mean else seen), "iteration")
         self.draw()
+
+    def _of(self, line: Line) -> list[Reading]:
+        return [self._readings[name] for name in line.names if name in self._readings]
 
     def seen(self) -> Drawn:
         """What is drawn; a run without a record is not."""
-        colours, labels = self.colours(), {
-            name: self._labels[line.key] for line in self.drawn if line is not None for name in line.names
-        }
+        runs = tuple(
+            (one.path, self._labels[line.key], colour) for line, colour in zip(self.drawn, COLOURS, strict=True)
+            for one in self._of(line) if len(one.numbers)
+        )
         return Drawn(
-            tuple((one.path, labels[name], colours[name]) for name, one in self._readings.items() if len(one.numbers)),
-            self.axis, self.measure, (self.figure.x_range.start, self.figure.x_range.end),
+            runs, self.axis, self.measure, (self.figure.x_range.start, self.figure.x_range.end),
             (self.figure.y_range.start, self.figure.y_range.end), self.mean, self.smoothing, self.target(),
         )
 
@@ -139,26 +143,9 @@ class Curve:
         best = [values[np.isfinite(values)].min() for values in found if np.isfinite(values).any()]
         return reached_by_each(best) if best else None
 
-    def _fill(self) -> None:
-        """Fills every slot with the numbers of its line."""
-        columns = () if self.measure == BY_TOPIC else MEASURES[self.measure][0]
-        look = Look(columns, self.smoothing)
-        for slot, mean in zip(self.slots, self._means, strict=True):
-            slot.fill(mean.of, mean.numbers, mean.errors, look)
-
-    def _fill_points(self) -> None:
-        """Updates the priors of topics and the marks of moves where they have changed."""
-        seen = [(self._readings[name], colour) for name, colour in self.colours().items() if name in self._readings]
-        moved = marks([] if self.mean else seen)
-        for points, data, column in (self._profile, profiles(seen), "prior"), (self._marks, moved, "iteration"):
-            known = points.data_source.data
-            if not all(np.array_equal(data[name], known[name]) for name in (column, "colour")):
-                points.data_source.data = data
-
     def has_measure(self) -> bool:
         """Whether any run that is drawn has the chosen measure; True where none is drawn."""
-        has = [self._has(reading) for reading in self._readings.values()]
-        return any(has) or not has
+        return any(map(self._has, self._readings.values())) or not self._readings
 
     def marked(self) -> bool:
         """Whether moves are marked on the curves."""
@@ -178,58 +165,55 @@ class Curve:
         by_topic = self.measure == BY_TOPIC
         x, x_label = RANK if by_topic else AXES[self.axis]
         columns, y_label = MEASURES[self.measure]
-        self._fill()
-        for slot, line in zip(self.slots, self.drawn, strict=True):
-            n_seen = 0 if by_topic or line is None else len(columns)
-            several = self.mean and line is not None and len(line.names) > 1
+        look = Look(() if by_topic else columns, self.smoothing)
+        for slot, line, mean, item in zip(self.slots, self.drawn, self._means, self._items, strict=True):
+            slot.fill(mean.of, mean.numbers, mean.errors, look)
+            n_seen = len(look.columns) if line.names else 0
+            several = self.mean and len(line.names) > 1
             for at, (strand, names) in enumerate(zip(slot.strands, STRANDS, strict=True)):
                 seen = at < n_seen
                 if seen:
-                    _set(strand.line.glyph, x=x, y=names[0] if self.smoothing else columns[at])
-                    _set(strand.raw.glyph, x=x, y=columns[at])
-                    _set(strand.band.glyph, x=x)
-                _set(strand.line, visible=seen)
-                _set(strand.raw, visible=seen and self.smoothing > 0)
-                _set(strand.band, visible=seen and several)
+                    strand.line.glyph.update(x=x, y=names[0] if self.smoothing else columns[at])
+                    strand.raw.glyph.update(x=x, y=columns[at])
+                    strand.band.glyph.update(x=x)
+                strand.line.update(visible=seen)
+                strand.raw.update(visible=seen and self.smoothing > 0)
+                strand.band.update(visible=seen and several)
             if n_seen:
-                _set(slot.points.glyph, x=x, y=columns[0])
-            _set(slot.points, visible=n_seen > 0)
+                slot.points.glyph.update(x=x, y=columns[0])
+            slot.points.update(visible=n_seen > 0)
+            if own := self._of(line):
+                slot.points.update(name=self._labels[line.key])
+                item.update(label=value(self._labels[line.key]))
+            item.update(visible=any(map(self._has, own)))
         self._draw_target(x, columns[0])
         if self.measure in MARKED:
-            _set(self._marks.glyph, x=x, y=columns[0])
-        _set(self._marks, visible=self.measure in MARKED)
-        _set(self._profile, visible=by_topic)
-        for line, item, slot in zip(self.drawn, self._items, self.slots, strict=True):
-            own = [self._readings[name] for name in line.names if name in self._readings] if line is not None else []
-            if own:
-                _set(slot.points, name=self._labels[line.key])
-                _set(item, label=value(self._labels[line.key]))
-            _set(item, visible=any(self._has(reading) for reading in own))
-        _set(self.figure.legend[0], location="bottom_right" if self.measure in MARKED else "top_right")
-        _set(self.figure.xaxis[0], axis_label=x_label)
-        _set(self.figure.yaxis[0], axis_label=y_label)
+            self._marks.glyph.update(x=x, y=columns[0])
+        self._marks.update(visible=self.measure in MARKED)
+        self._profile.update(visible=by_topic)
+        self.figure.legend[0].update(location="bottom_right" if self.measure in MARKED else "top_right")
+        self.figure.xaxis[0].update(axis_label=x_label)
+        self.figure.yaxis[0].update(axis_label=y_label)
         if not self._moved_by_hand:
             self._fit(x, columns)
 
     def _draw_target(self, x: str, y: str) -> None:
         """Draws the horizontal line at the target, and where each curve is first at or below it."""
         target = self.target()
-        _set(self._across, visible=target is not None)
-        _set(self._crossings, visible=target is not None)
+        self._across.update(visible=target is not None)
+        self._crossings.update(visible=target is not None)
         if target is None:
             return
-        _set(self._across, location=target)
-        _set(self._crossings.glyph, x=x, y=y)
+        self._across.update(location=target)
+        self._crossings.glyph.update(x=x, y=y)
         lines = [(mean.numbers, colour) for mean, colour in zip(self._means, COLOURS, strict=True)]
-        data, known = crossings(lines, y, target), self._crossings.data_source.data
-        if not all(np.array_equal(data[name], known[name]) for name in ("iteration", y, "colour")):
-            self._crossings.data_source.data = data
+        _renew(self._crossings, crossings(lines, y, target), "iteration", y)
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
-        """Sets the ranges around what is drawn."""
         right, seen = 0.0, []
         bands = [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean and x != RANK[0] else []
-        for source in self._sources_seen():
+        lines = [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line.names]
+        for source in [self._profile.data_source] if self.measure == BY_TOPIC else lines:
             n_points = len(source.data[x])
             first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
             for column in (*columns, *bands):
@@ -240,14 +224,9 @@ class Curve:
         low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
         room = 0.04 * (high - low or abs(high) or 1.0)
         self._moving = True
-        _set(self.figure.x_range, start=0.0, end=right * 1.02 or 1.0)
-        _set(self.figure.y_range, start=float(low - room), end=float(high + room))
+        self.figure.x_range.update(start=0.0, end=right * 1.02 or 1.0)
+        self.figure.y_range.update(start=float(low - room), end=float(high + room))
         self._moving = False
-
-    def _sources_seen(self) -> list[ColumnDataSource]:
-        if self.measure == BY_TOPIC:
-            return [self._profile.data_source]
-        return [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line is not None]
 
     def _moved(self, attribute, old, new) -> None:
         """Notes that a range was changed by hand: it then stays until it is reset."""
@@ -278,15 +257,15 @@ class Curve:
             fits = -math.inf < left < right < math.inf and -math.inf < bottom < top < math.inf
             if fits:
                 self._moved_by_hand = True
-                _set(self.figure.x_range, start=left, end=right)
-                _set(self.figure.y_range, start=bottom, end=top)
+                self.figure.x_range.update(start=left, end=right)
+                self.figure.y_range.update(start=bottom, end=top)
             return fits
 
         return Part(now, "", take)
 
 
-def _set(model, **values) -> None:
-    """Sets the properties that differ, so that nothing is sent for the others."""
-    for name, wanted in values.items():
-        if getattr(model, name) != wanted:
-            setattr(model, name, wanted)
+def _renew(points: GlyphRenderer, data: dict, *columns: str) -> None:
+    """Replaces the data of points, where one of these columns or the colours have changed."""
+    known = points.data_source.data
+    if not all(np.array_equal(data[name], known[name]) for name in (*columns, "colour")):
+        points.data_source.data = data

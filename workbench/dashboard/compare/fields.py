@@ -1,20 +1,32 @@
-"""The fields of the form, made from the settings of a run and from the dataclasses of the model and the engines."""
+"""The fields of the form, made from the settings of a run and from the dataclasses of the model and the engines.
 
-from __future__ import annotations
+Engines that mean the same by the name of an option share a field.
+"""
 
 import dataclasses
+import re
+from functools import lru_cache
+from typing import NamedTuple
 
 from workbench.corpus import SINGLETONS, data_sets
 from workbench.corpus.readers import FORMATS
 from workbench.corpus.text import WORD_PATTERN
-from workbench.dashboard.compare.mistakes import MISSING
 from workbench.dashboard.compare.values import SEVERAL, Field, Menu, Number, Values
 from workbench.dashboard.compare.wording import LABELS, in_words, labelled
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import options_of
 from workbench.models import LDA
-from workbench.models.networks.files import SHIPPED
+from workbench.models.networks.shipped import SHIPPED
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.settings import SETTINGS
 
+HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentration")
+"""Names of the options about priors: what is learnt of them, how, and their values where they are fixed."""
+
+SPLIT = "r"
+"""The option of the hybrids that stands beside the number of topics."""
+MISSING = ("fetchable", "by hand")
+"""Whereabouts of a data set that cannot be read at once."""
 FILE = "a file or folder …"
 MODEL = {field.name: field.default for field in dataclasses.fields(LDA)}
 MEANINGS = {
@@ -39,6 +51,48 @@ SINGLETONS_IN_WORDS = {
     "both-full": "out of training and test, by full counts",
 }
 AT_RANDOM = "nothing, at random"
+
+
+class Choice(NamedTuple):
+    """An option that can be chosen once for several engines."""
+
+    key: str                    # in the form and in a link: its name, after an engine's where the name means several things
+    field: dataclasses.Field
+    engines: tuple[str, ...]    # those that have it
+
+    @property
+    def hyper(self) -> bool:
+        """Is it about priors?"""
+        return HYPERPARAMETERS.fullmatch(self.field.name) is not None
+
+
+@lru_cache
+def choices() -> tuple[Choice, ...]:
+    """Every option of every engine; one of the same name with another default or other values is another choice."""
+    found: dict[tuple, tuple[dataclasses.Field, list[str]]] = {}
+    for engine in ENGINES:
+        for field in options_of(get_engine(engine)).values():
+            takes = {name: value for name, value in field.metadata.items() if name not in ("meaning", "late")}
+            found.setdefault((field.name, field.default, *takes.items()), (field, []))[1].append(engine)
+    taken, made = set(), []
+    for field, engines in found.values():
+        made.append(Choice(f"{engines[0]}.{field.name}" if field.name in taken else field.name, field, tuple(engines)))
+        taken.add(field.name)
+    return tuple(made)
+
+
+def choice_of(engine: str, option: str) -> Choice | None:
+    """The choice behind an option of an engine; None where it has no such option."""
+    return next((one for one in choices() if one.field.name == option and engine in one.engines), None)
+
+
+def grouped(hyper: bool) -> dict[tuple[str, ...], list[Choice]]:
+    """Engines → the choices that they alone share, those about priors or the others but r: of most engines first."""
+    groups: dict[tuple[str, ...], list[Choice]] = {}
+    for one in choices():
+        if one.hyper == hyper and one.key != SPLIT:
+            groups.setdefault(one.engines, []).append(one)
+    return dict(sorted(groups.items(), key=lambda group: -len(group[0])))
 
 
 def corpora() -> dict[str, str]:

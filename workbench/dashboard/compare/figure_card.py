@@ -1,13 +1,11 @@
 """The card of the figure: what is drawn of which runs, what that means, and its files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
 import panel as pn
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MEASURES
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, describe_measure
 from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
 from workbench.dashboard.compare.files import figure_file, report_file, table_file
 from workbench.dashboard.compare.grouping import GROUPINGS, MOST_RUNS, mean_lines
@@ -17,10 +15,7 @@ from workbench.dashboard.shared.light_components import BokehModel
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import Choice, column, labelled, message, styled, text
-from workbench.measures import DERIVED
-from workbench.models import VARIABLES
 
-MEANINGS = {name: about.meaning for name, about in (VARIABLES | DERIVED).items()} | {"prior": VARIABLES["alpha"].meaning}
 FIGURES = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
 
 
@@ -113,7 +108,7 @@ class FigureCard:
         self.curve.release()
         self.look()
 
-    def _chart_changed(self, event=None) -> None:
+    def _chart_changed(self, event) -> None:
         """Another chart was chosen: shows its first measure, unless it has the one that is seen already."""
         measures = CHARTS[self.chart.value]
         if self.measure.value not in measures:
@@ -121,8 +116,7 @@ class FigureCard:
 
     def _describe(self) -> None:
         """Writes below the figure what it shows, what the marks are, and whether there is nothing to see."""
-        meanings = "; ".join(MEANINGS[name] for name in MEASURES[self.curve.measure][0])
-        said = f"{meanings[0].upper()}{meanings[1:]}."
+        said = describe_measure(self.curve.measure)
         if self.curve.marked():
             said += " Triangles are moves that were kept: a split points up, a merge down."
         if self.curve.smoothing:
@@ -135,8 +129,7 @@ class FigureCard:
             said += f" The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report."
         if self._empty:
             said = "Curves appear here with the first iteration of the first run."
-        if message(said) != self.meaning.object:
-            self.meaning.object = message(said)
+        self.meaning.object = message(said)
 
     def _take_runs(self, names: str) -> bool:
         self.picked = [name for name in names.split(",") if name][:MOST_RUNS] or None

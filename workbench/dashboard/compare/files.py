@@ -1,11 +1,10 @@
 """The files of the Compare page, as bytes: the figure that is drawn, the numbers behind it, the report, whole runs."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -13,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MEASURES, RANK
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MEASURES, RANK, describe_measure
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.grouping import mean_of
 from workbench.dashboard.shared.numbers import COLUMNS, by_size, last_alphas, numbers_of
-from workbench.measures import DERIVED, Curve
+from workbench.measures import Curve
 from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report import export_run, write_report
@@ -68,23 +67,21 @@ def picture_file(picture: Picture, gathered: tuple[list[Gathered], list[str]], f
 
 def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
     """The figure as it is on the page (lines, colours, measure, axis, smoothing, target, ranges) as svg, pdf or png."""
-    _require_runs(drawn)
     x_name, x_label = RANK if drawn.measure == BY_TOPIC else AXES[drawn.axis]
     names, y_label = MEASURES[drawn.measure]
     curves, looks, beside = [], {}, []
-    for at, line in enumerate(_lines(drawn)):
-        numbers, errors = line.table(drawn)
+    for at, (label, colour, runs, numbers, errors) in enumerate(_lines(drawn)):
         for column, dash in zip(names, LINES, strict=False):
             if np.isfinite(numbers[column]).any():
-                name = line.label if len(names) == 1 else f"{line.label}, {column.rpartition('_')[2]}"
+                name = label if len(names) == 1 else f"{label}, {column.rpartition('_')[2]}"
                 x, y, error = numbers[x_name], numbers[column], errors[column]
                 if drawn.target is not None and column == names[0] and (reached := np.flatnonzero(y <= drawn.target)).size:
-                    beside.append(point_at(x[reached[0]], y[reached[0]], line.colour))
+                    beside.append(point_at(x[reached[0]], y[reached[0]], colour))
                 if drawn.smoothing:
-                    beside.append(faint_curve(x, y, line.colour))
+                    beside.append(faint_curve(x, y, colour))
                     y, error = smoothed(y, drawn.smoothing), smoothed(error, drawn.smoothing)
-                curves.append(Curve(name, name, x, y, error, len(line.paths)))
-                looks[name] = Look(line.colour, dash, MARKERS[at % len(MARKERS)])
+                curves.append(Curve(name, name, x, y, error, len(runs)))
+                looks[name] = Look(colour, dash, MARKERS[at % len(MARKERS)])
     if not curves:
         raise FileError(f"no run that is drawn records {y_label}; choose another chart")
     if names[0] in VARIABLES and drawn.measure in CHARTS["Perplexity"]:
@@ -100,10 +97,7 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
 
 
 def _sentences(drawn: Drawn) -> str:
-    """The caption of the figure."""
-    known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]}
-    meanings = "; ".join(known[name].meaning for name in MEASURES[drawn.measure][0])
-    said = f"{meanings[0].upper()}{meanings[1:]}."
+    said = describe_measure(drawn.measure)
     if drawn.mean and drawn.measure != BY_TOPIC:
         said += BANDS
     if drawn.smoothing:
@@ -119,13 +113,10 @@ def table_file(drawn: Drawn) -> File:
     Of a mean: the label, how many runs, and after each number its standard error (``_se``). Where something is smoothed it
     stands beside what was recorded (``_smoothed``).
     """
-    _require_runs(drawn)
     tables = []
-    for line in _lines(drawn):
-        numbers, errors = line.table(drawn)
-        runs = [Run(path) for path in line.paths]
-        whose = {"run": runs[0].name, "label": line.label, "seed": runs[0].spec.seed} if not drawn.mean else {
-            "label": line.label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
+    for label, _, runs, numbers, errors in _lines(drawn):
+        whose = {"run": runs[0].name, "label": label, "seed": runs[0].spec.seed} if not drawn.mean else {
+            "label": label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
         clocks = (RANK[0],) if drawn.measure == BY_TOPIC else CLOCKS
         columns = {name: numbers[name] for name in clocks}
         for name in MEASURES[drawn.measure][0]:
@@ -175,39 +166,28 @@ def moves_file(path: Path, form: str, columns: int = 1) -> File:
     return picture_file(replace(picture, name=f"{path.name}-moves", height=HEIGHTS[columns]), (found, left_out), form, columns)
 
 
-class _Line(NamedTuple):
-    """A line of the figure: one run, or the mean of several."""
+def _lines(drawn: Drawn) -> Iterator[tuple[str, str, list[Run], dict[str, np.ndarray], dict[str, np.ndarray]]]:
+    """Label, colour and runs of each line, and by column its numbers and standard errors (NaN of one run), nothing thinned.
 
-    label: str
-    colour: str
-    paths: tuple[Path, ...]
-
-    def table(self, drawn: Drawn) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Column → numbers and standard errors (NaN of one run), nothing thinned."""
-        progress = [Run(path).progress() for path in self.paths]
+    The priors of topics are those of each run, never a mean.
+    """
+    _require_runs(drawn)
+    mean, several = drawn.mean and drawn.measure != BY_TOPIC, Counter(label for _, label, _ in drawn.runs)
+    lines: dict[str | Path, tuple[str, str, list[Run]]] = {}
+    for path, label, colour in drawn.runs:
+        name = label if mean or several[label] == 1 else f"{label}, {path.name}"
+        lines.setdefault(colour if mean else path, (name, colour, []))[-1].append(Run(path))
+    for label, colour, runs in lines.values():
+        progress = [run.progress() for run in runs]
         if drawn.measure == BY_TOPIC:
             prior = by_size(last_alphas(progress[0]))
-            nothing = np.full(len(prior), np.nan)
-            return {RANK[0]: np.arange(1, len(prior) + 1), "prior": prior}, {"prior": nothing}
-        means, errors = (dict(zip(COLUMNS, part.T, strict=True)) for part in mean_of([numbers_of(run) for run in progress]))
-        whole = ("iteration", "updates") if len(self.paths) == 1 else ("iteration",)
-        return means | {name: means[name].astype(np.int64) for name in whole}, errors
-
-
-def _lines(drawn: Drawn) -> list[_Line]:
-    """The lines, in order; the priors of topics are those of each run, never a mean."""
-    if not drawn.mean or drawn.measure == BY_TOPIC:
-        return [_Line(label, colour, (path,)) for path, label, colour in _with_distinct_labels(drawn)]
-    lines: dict[str, _Line] = {}
-    for path, label, colour in drawn.runs:
-        lines[colour] = _Line(label, colour, (*lines[colour].paths, path) if colour in lines else (path,))
-    return list(lines.values())
-
-
-def _with_distinct_labels(drawn: Drawn) -> list[tuple[Path, str, str]]:
-    """The runs with a label each, also where they are part of a mean."""
-    several = {label for label, n in Counter(label for _, label, _ in drawn.runs).items() if n > 1}
-    return [(path, f"{label}, {path.name}" if label in several else label, colour) for path, label, colour in drawn.runs]
+            numbers, errors = {RANK[0]: np.arange(1, len(prior) + 1), "prior": prior}, {"prior": np.full(len(prior), np.nan)}
+        else:
+            both = mean_of([numbers_of(run) for run in progress])
+            numbers, errors = (dict(zip(COLUMNS, part.T, strict=True)) for part in both)
+            whole = ("iteration", "updates") if len(runs) == 1 else ("iteration",)
+            numbers |= {name: numbers[name].astype(np.int64) for name in whole}
+        yield label, colour, runs, numbers, errors
 
 
 def report_file(drawn: Drawn) -> File:

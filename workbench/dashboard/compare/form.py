@@ -1,7 +1,5 @@
 """The fields of the form, drawn by one part of the page: a Bokeh widget of each made every page three times as heavy."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 
@@ -47,14 +45,11 @@ class Form(Drawn):
 
     def fill_menus(self) -> None:
         """Brings the menus to the options of their fields."""
-        menus = {name: list(field.options) for name, field in self._fields.items() if isinstance(field, Menu)}
-        if menus != self.menus:
-            self.menus = menus
+        self.menus = {name: list(field.options) for name, field in self._fields.items() if isinstance(field, Menu)}
 
     def show(self, seen: list[str], told: dict[str, str], unfolded: list[str]) -> None:
         """Shows these fields, with these headings, and the folded groups that are to be open."""
-        if (seen, told, unfolded) != (self.seen, self.told, self.unfolded):
-            self.param.update(seen=seen, told=told, unfolded=unfolded)
+        self.param.update(seen=seen, told=told, unfolded=unfolded)
 
     def _fill(self) -> None:
         held = {name: field.shown() for name, field in self._fields.items()}

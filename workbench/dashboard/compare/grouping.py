@@ -1,7 +1,5 @@
 """The lines of the figure: one a run, or the mean of the runs that differ in seed and split alone."""
 
-from __future__ import annotations
-
 from functools import reduce
 from typing import NamedTuple
 
@@ -11,6 +9,7 @@ from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.selection import labels_of_specs
 
+NO_ROWS = np.empty((0, len(COLUMNS)))
 GROUPINGS = ("each run", "mean of seeds")
 MOST_RUNS = 64
 """Runs that the means are taken over without a choice by hand, the newest."""
@@ -43,10 +42,7 @@ class Mean:
 
     def __init__(self):
         self.of: tuple = ()  # (name, stride) of each run that has begun
-        self._forget()
-
-    def _forget(self) -> None:
-        self.numbers, self.errors = np.empty((0, len(COLUMNS))), np.empty((0, len(COLUMNS)))
+        self.numbers, self.errors = NO_ROWS, NO_ROWS
 
     def follow(self, readings: list[Reading]) -> None:
         """Adds the new records of the runs that have begun."""
@@ -54,8 +50,7 @@ class Mean:
         of = tuple((reading.name, reading.stride) for reading in begun)
         shared = self.numbers[-1, 0] if len(self.numbers) else 0.0
         if of != self.of or any(reading.numbers[-1, 0] < shared for reading in begun):  # a run that began again is shorter
-            self.of, shared = of, 0.0
-            self._forget()
+            self.of, shared, self.numbers, self.errors = of, 0.0, NO_ROWS, NO_ROWS
         if len(begun) == 1:
             self.numbers = begun[0].numbers
         elif begun:

@@ -1,12 +1,10 @@
 """The splits and merges that a run tried, and which run began from which."""
 
-from __future__ import annotations
-
-from functools import partial
+from collections.abc import Callable
+from functools import lru_cache, partial
 from html import escape
-from pathlib import Path
 
-from workbench.dashboard.compare.files import lineage_file, moves_file
+from workbench.dashboard.compare.files import File, lineage_file, moves_file
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import STYLE, column, message, text
@@ -19,64 +17,63 @@ STEP, LINE = 20, 26
 """Pixels from one generation to the next, and from one run to the next."""
 
 
-class Moves:
+class _Card:
+    """A card with a table or a picture as HTML, and files of it; hidden while there is none."""
+
+    def __init__(self, handover: Handover, title: str, what: str, file: Callable[..., File]):
+        self.html, self._source = text(sizing_mode="stretch_width"), None   # what the files are made of
+        self.html.stylesheets = [*self.html.stylesheets, CSS]
+
+        def make(form: str, columns: int = 1):
+            return partial(file, self._source, form, columns)
+
+        figures = {f"{what} as {form.upper()}": partial(make, form) for form in FORMATS}
+        self.files = Downloads(handover, {f"{what} as CSV": lambda: make("csv")}, figures)
+        row = self.files.row("Download", f"download {title[0].lower()}{title[1:]}")
+        self.card = column(text(f"<h2>{title}</h2>"), self.html, *row, kind="wb-card", visible=False)
+
+    def _set(self, html: str, source) -> None:
+        self._source, self.html.object, self.card.visible = source, html, bool(html)
+
+
+class Moves(_Card):
     """The card with the splits and merges of one run; hidden for a run that tries none."""
 
     def __init__(self, handover: Handover):
-        self.said, self.table = text(sizing_mode="stretch_width"), text(sizing_mode="stretch_width")
-        self.table.stylesheets = [*self.table.stylesheets, CSS]
-        self.files, self._path = _files(handover, "Moves", lambda *asked: partial(moves_file, self._path, *asked)), None
-        self.card = column(
-            text("<h2>Splits and merges</h2>"), self.said, self.table,
-            *self.files.row("Download", "download splits and merges"), kind="wb-card", visible=False,
-        )
-        self._shown = None
+        super().__init__(handover, "Splits and merges", "Moves", moves_file)
 
     def show(self, reading: Reading | None) -> None:
         """Shows the moves of the run."""
         tried = reading.moves if reading is not None else ()
-        shown = (reading.name, len(tried)) if tried else None
-        if shown == self._shown:
-            return
-        self._shown, self.card.visible, self._path = shown, bool(tried), reading.path if tried else None
-        self.said.object = message(f"{reading.name}: {describe_moves(tried)}. The latest is on top.") if tried else ""
-        self.table.object = moves_table(tried, reading.name) if tried else ""
+        self._set(moves_table(tried, reading.name) if tried else "", reading and reading.path)
 
 
+@lru_cache(maxsize=8)
 def moves_table(tried: tuple[Move, ...], name: str) -> str:
-    """The moves as an HTML table, the latest first."""
+    """How many moves were kept, and the moves as an HTML table, the latest first."""
     rows = "".join(
         f'<tr class="{"kept" if move.accepted else "back"}"><th scope="row">{move.iteration:,}</th><td>{move.kind}</td>'
         f'<td>{move.giver} → {move.taker}</td><td class="gain">{move.gain_text}</td><td>{move.outcome}</td></tr>'
         for move in reversed(tried)
     )
+    said = message(f"{name}: {describe_moves(tried)}. The latest is on top.")
     return (
-        f'<div class="scroll"><table aria-label="moves of {escape(name)}"><thead><tr><th>Iteration</th><th>Move</th>'
+        f'{said}<div class="scroll"><table aria-label="moves of {escape(name)}"><thead><tr><th>Iteration</th><th>Move</th>'
         f'<th>Topics</th><th class="gain">Bound, nats</th><th>Became</th></tr></thead><tbody>{rows}</tbody></table></div>'
     )
 
 
-class Lineage:
+class Lineage(_Card):
     """The card with the tree of which run began from which; hidden where every run began at random."""
 
     def __init__(self, handover: Handover):
-        self.picture = text(sizing_mode="stretch_width")
-        self.picture.stylesheets = [*self.picture.stylesheets, CSS]
-        self.files = _files(handover, "Lineage", lambda *asked: partial(lineage_file, self._paths, *asked))
-        self._paths: list[Path] = []
-        self.card = column(
-            text("<h2>Who began from whom</h2>"), self.picture, *self.files.row("Download", "download who began from whom"),
-            kind="wb-card", visible=False,
-        )
+        super().__init__(handover, "Who began from whom", "Lineage", lineage_file)
 
     def show(self, readings: tuple[Reading, ...], colours: dict[str, str]) -> None:
         """Draws the tree of these runs, in the colours of their curves."""
         lines = family(readings)
         names = {name for _, name, _ in lines}
-        self._paths = [reading.path for reading in readings if reading.name in names]
-        picture = tree(lines, colours)
-        if picture != self.picture.object:
-            self.picture.object, self.card.visible = picture, bool(picture)
+        self._set(tree(lines, colours), [reading.path for reading in readings if reading.name in names])
 
 
 def family(readings: tuple[Reading, ...]) -> list[tuple[int, str, str]]:
@@ -111,9 +108,3 @@ def tree(lines: list[tuple[int, str, str]], colours: dict[str, str]) -> str:
     height = LINE * len(lines)
     said = "; ".join(f"{name} {told}" if told else name for _, name, told in lines)
     return f'<div class="scroll"><svg height="{height}" role="img" aria-label="{escape(said)}">{"".join(drawn)}</svg></div>'
-
-
-def _files(handover: Handover, what: str, make) -> Downloads:
-    """The buttons of a card; ``make(form, columns)`` returns what makes the file."""
-    figures = {f"{what} as {form.upper()}": partial(make, form) for form in FORMATS}
-    return Downloads(handover, {f"{what} as CSV": lambda: make("csv")}, figures)

@@ -1,15 +1,13 @@
 """Mistakes in the values of the form, each by its field; found by the constructors that the command line uses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from workbench.corpus import CorpusError, find_data_set, is_named, load_corpus
 from workbench.corpus.splits import check_fraction
-from workbench.dashboard.compare.choices import choice_of
-from workbench.dashboard.compare.sweeps import MOST, combinations, grid_of, n_runs
+from workbench.dashboard.compare.fields import MISSING, choice_of, reading_fields
+from workbench.dashboard.compare.starting import MOST, combinations, grid_of, n_runs
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import worded
 from workbench.engines import get_engine
@@ -21,12 +19,7 @@ from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.spec import SpecError, checked, make_model, model_fields, whole
 
-MISSING = ("fetchable", "by hand")
-"""Whereabouts of a data set that cannot be read at once."""
-OF_CORPUS = (
-    "format", "text", "title", "label", "stop_words", "min_documents", "max_share", "token_pattern", "holdout", "top_words",
-    "singletons",
-)
+OF_CORPUS = (*reading_fields(), "holdout", "top_words", "singletons")
 """Fields that an error of a corpus may be about; otherwise it is about the corpus."""
 
 

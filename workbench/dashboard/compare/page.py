@@ -1,7 +1,5 @@
 """The Compare page: a form for runs beside the live figure, the table of every run of the store, and what compares them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -90,9 +88,7 @@ class ComparePage:
     def _show_progress(self) -> None:
         """Shows how many runs have been read while they are read for the first time, and what to do where there is none."""
         progress = self._monitor.progress
-        heading = RUNS + message(f"{progress[0]:,} of {progress[1]:,} runs read" if progress else "")
-        if heading != self.heading.object:
-            self.heading.object = heading
+        self.heading.object = RUNS + message(f"{progress[0]:,} of {progress[1]:,} runs read" if progress else "")
         if self.table.empty == READING and self._monitor.looked():
             self.table.empty = _empty(self.store)
 
@@ -116,12 +112,9 @@ class ComparePage:
 
     def _show_curves(self) -> None:
         self.figure.show({name: reading for name, reading in self._known.items() if reading.state != UNREADABLE})
-        colours = self.figure.curve.colours()
-        if colours != self.table.colours:
-            self.table.colours = colours
-        if self.newest.disabled != (self.figure.picked is None):
-            self.newest.disabled = self.figure.picked is None
-        self.lineage.show(tuple(self._known.values()), colours)
+        self.table.colours = self.figure.curve.colours()
+        self.newest.disabled = self.figure.picked is None
+        self.lineage.show(tuple(self._known.values()), self.table.colours)
 
     def _show_chosen(self) -> None:
         """Shows the moves of the run that was ticked last, or the newest, and links to the topics of those that are chosen."""
@@ -129,21 +122,20 @@ class ComparePage:
         one = [self._ticked_last] if self._ticked_last in readable else readable[:1]
         self.moves.show(self._known[one[0]] if one else None)
         links = topic_links([name for name in readable if name in set(self.table.chosen)] or one)
-        if links != self.topics.object:
-            self.topics.param.update(object=links, visible=bool(links))
+        self.topics.param.update(object=links, visible=bool(links))
 
     # ------------------------------------------------------------------ what the visitor does
 
     def start(self, values: dict) -> None:
         """Starts the runs of the form; the page goes on while the corpus is read."""
-        self.settings.busy("Reading the corpus and making the runs …")
+        self.settings.say("Reading the corpus and making the runs …", busy=True)
 
         def then(result, error) -> None:
             if error is not None:
                 self.settings.refuse(error)
                 return
             started = result[0]
-            self.settings.ready(summary_of_start(*result), "good" if started else "muted")
+            self.settings.say(summary_of_start(*result), "good" if started else "muted")
             if self.figure.picked is not None:
                 self._pick([*(run.name for run in started), *self.figure.picked][:N_SLOTS])
             self._monitor.look_soon()
@@ -155,11 +147,9 @@ class ComparePage:
         self._pick(self.figure.toggled(name))
 
     def _draw_chosen(self, event) -> None:
-        """Draws the chosen runs, in the order of the store."""
         self._pick([name for name in self._known if name in set(self.table.chosen)][:MOST_RUNS])
 
     def _chosen(self, event) -> None:
-        """Rows were ticked: shows the notes, moves and links of the runs."""
         self.ticked.disabled = not event.new
         self.notes.show(self._known, event.new)
         added = [name for name in event.new if name not in event.old]
@@ -169,8 +159,8 @@ class ComparePage:
         self._write_link()
 
     def _make_runs(self):
-        paths = [self._known[name].path for name in self.table.chosen if name in self._known]
-        return partial(runs_file, paths, self.form.value)
+        chosen = [self._known[name].path for name in self.table.chosen if name in self._known]
+        return partial(runs_file, chosen, self.form.value)
 
     def _pick(self, names: list[str] | None) -> None:
         self.figure.picked = names
@@ -199,7 +189,7 @@ class ComparePage:
         figures = [self.figure.curve.figure]
         whole = column(*self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None)
         runs = column(
-            column(self.heading, *self.steering.parts, self.ticked, self.newest, whole, kind="wb-bar"),
+            column(self.heading, *self.steering.buttons.values(), self.ticked, self.newest, whole, kind="wb-bar"),
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
         cards = (self.notes.card, self.comparison.card, self.lineage.card, self.topics, self.moves.card)

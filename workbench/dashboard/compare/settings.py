@@ -4,20 +4,20 @@ It only holds values; they are checked by the constructors that the command line
 sentences about mistakes are the same everywhere. A sentence about a field stands under that field.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 
 import panel as pn
 
 from workbench.corpus import CorpusError
 from workbench.corpus.catalog import DEFAULT
-from workbench.dashboard.compare.choices import SPLIT, choices, grouped
 from workbench.dashboard.compare.fields import (
     AT_RANDOM,
     FILE,
+    SPLIT,
+    choices,
     corpora,
     defaults,
+    grouped,
     number_field,
     option_field,
     reading_fields,
@@ -25,7 +25,7 @@ from workbench.dashboard.compare.fields import (
 )
 from workbench.dashboard.compare.form import FOLD, HEADING, Form
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
-from workbench.dashboard.compare.sweeps import describe_sweep, paces
+from workbench.dashboard.compare.starting import describe_sweep, paces
 from workbench.dashboard.compare.values import Field, Menu, Ticks
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.run_monitor import Reading
@@ -56,7 +56,7 @@ class Settings:
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
         self.reading = reading_fields()
         self._usual = {name: field.value for name, field in self.fields().items()}
-        self._groups = {fold: grouped(hyper) for fold, hyper in (("fold:options", False), ("fold:priors", True))}
+        self._headings: dict[str, tuple] = {}         # of options → their fold, the engines that share them, the first of them
         self._folded = {
             "fold:corpus": [
                 "title", "label", "stop_words", "min_documents", "max_share", "top_words", "token_pattern", "singletons",
@@ -108,33 +108,20 @@ class Settings:
 
     def keep_pace(self, readings: list[Reading]) -> None:
         """Takes in the runs of the store (newest first), from whose pace the duration of new ones is estimated."""
-        pace = paces(readings)
-        if pace != self._pace:
-            self._pace = pace
-            self._say_ahead()
+        self._pace = paces(readings)
+        self._say_ahead()
 
     def offer(self, runs: list[str]) -> None:
         """The runs of the store that another one can start from."""
-        options = {AT_RANDOM: ""} | {name: name for name in runs}
-        if options != self.warm_start_from.options:
-            self.warm_start_from.options = options
-            if self.warm_start_from.value not in options.values():
-                self.warm_start_from.value = ""
-            self.form.fill_menus()
+        self.warm_start_from.options = {AT_RANDOM: ""} | {name: name for name in runs}
+        if self.warm_start_from.value not in runs:
+            self.warm_start_from.value = ""
+        self.form.fill_menus()
 
-    def say(self, sentence: str, kind: str = "muted") -> None:
-        """Shows one sentence under the button."""
+    def say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
+        """Shows one sentence under the button, which rests while something is under way."""
+        self.start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
         self.said.object, self.said.visible = message(sentence, kind), bool(sentence)
-
-    def busy(self, sentence: str) -> None:
-        """Says that something is under way; Start rests until `ready`."""
-        self.start.disabled, self.start.label = True, "Preparing …"
-        self.say(sentence)
-
-    def ready(self, sentence: str = "", kind: str = "muted") -> None:
-        """Start can be pressed again."""
-        self.start.disabled, self.start.label = False, "Start"
-        self.say(sentence, kind)
 
     def refuse(self, error: Exception) -> None:
         """Enables Start again; shows what is wrong with the corpus under its field, all else under the button."""
@@ -142,9 +129,9 @@ class Settings:
             self._refused = _about_corpus(self._asked), self._placed(mistake_of(error, self._asked["corpus"]))
             self._tell(self._refused[1])
             self._look_ahead()
-            self.ready(NOT_STARTED, "bad")
+            self.say(NOT_STARTED, "bad")
         else:
-            self.ready(sentence_of(error), "bad")
+            self.say(sentence_of(error), "bad")
 
     def _start(self) -> None:
         self._asked, self._refused = self.values(), None
@@ -177,9 +164,7 @@ class Settings:
 
     def _say_ahead(self) -> None:
         """At the pace of the runs that are there, which changes every second; the values are looked over when they change."""
-        said = "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
-        if said != self.ahead.object:
-            self.ahead.object = said
+        self.ahead.object = "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
 
     def _placed(self, found: dict[str, str]) -> dict[str, str]:
         """The mistakes by the field beside which each is shown: that of the corpus may be the path."""
@@ -190,7 +175,7 @@ class Settings:
         if found == self.form.wrong:
             return
         if self.form.wrong:
-            self.say("")
+            self.said.param.update(object="", visible=False)
         for fold, names in self._folded.items():
             if not found.keys().isdisjoint(names):
                 self.unfold(fold, True)
@@ -223,8 +208,6 @@ class Settings:
     def _show_fields(self) -> None:
         """Shows the fields that mean something; those of a fold when it is open, else what is unusual among them."""
         fields, idle, told = self.fields(), self._idle(), {"heading:engines": "Engines"}
-        for field in fields.values():
-            field.visible = True
         for fold, names in self._folded.items():
             offered = [name for name in names if name not in idle]
             changed = [f"{fields[name].label} {fields[name].shown() or 'empty'}" for name in offered if self._is_unusual(name)]
@@ -232,48 +215,40 @@ class Settings:
                 told[fold] = f"{FOLDS[fold]}: {', '.join(changed) or 'defaults'}"
             if fold not in self._unfolded:
                 idle.update(names)
-        for name in idle:
-            fields[name].visible = False
-        for fold, groups in self._groups.items():
-            above = ""
-            for owners, group in groups.items():
-                visible = fields[group[0].key].visible
-                named = ", ".join(engine for engine in owners if engine in self.engines.value)
-                if visible and named != above:
-                    told[_heading(fold, owners)] = named
-                above = named if visible else above
+        for name, field in fields.items():
+            field.visible = name not in idle
+        above = {}
+        for heading, (fold, owners, first) in self._headings.items():
+            named = ", ".join(engine for engine in owners if engine in self.engines.value)
+            if fields[first].visible and named != above.get(fold):
+                told[heading] = above[fold] = named
         seen = [name for name, part in self._parts.items() if (name in told if isinstance(part, str) else part.visible)]
         self.form.show(seen, told, self._unfolded)
 
     def _in_order(self) -> dict[str, Field | str]:
-        """What the form holds, in order."""
         names = ["corpus", "path", *ALWAYS, "fold:corpus", *self._folded["fold:corpus"], "heading:engines", "engines"]
         names += ["n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS, "holdout", "model", "super"]
-        for fold in ("fold:options", "fold:priors"):
+        for fold, hyper in (("fold:options", False), ("fold:priors", True)):
             names += [fold, *self._folded[fold]]
-            for owners, group in self._groups[fold].items():
+            for owners, group in grouped(hyper).items():
                 keys = [one.key for one in group]
-                names += [_heading(fold, owners), *keys]
+                heading = f"heading:{keys[0]}"
+                self._headings[heading] = fold, owners, keys[0]
+                names += [heading, *keys]
                 self._folded[fold] += keys
         fields = self.fields()
         return {name: fields.get(name, FOLD if name in FOLDS else HEADING) for name in names}
 
     def view(self) -> pn.Column:
         """The form as a card."""
-        sizes = {"width": 316, "sizing_mode": None}
         start = column(self.ahead, self.start, self.said, kind="wb-start")
-        return column(text("<h2>New runs</h2>"), self.form, start, kind="wb-card wb-form", **sizes)
+        return column(text("<h2>New runs</h2>"), self.form, start, kind="wb-card wb-form", width=316, sizing_mode=None)
 
 
 @lru_cache
 def _has_supers(model: str) -> bool:
     """Are there super-topics in this network?"""
     return any(each.name == "super" for each in network_of(model).variables)
-
-
-def _heading(fold: str, owners: tuple[str, ...]) -> str:
-    """The name of the heading of the options that these engines share."""
-    return f"heading:{fold}:{','.join(owners)}"
 
 
 def _about_corpus(values: dict) -> dict:

@@ -1,15 +1,19 @@
-"""One line of the live figure: its data, and every glyph that it may need, made beforehand."""
+"""What the live figure draws: lines with every glyph that they may need, made beforehand, and points beside them.
 
-from __future__ import annotations
+The points are moves that were kept, priors of topics, and where a perplexity is reached.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
-from bokeh.models import CDSView, ColumnDataSource, GlyphRenderer, Line, Scatter, VArea
+from bokeh.models import CDSView, ColumnDataSource, Glyph, GlyphRenderer, Line, Scatter, VArea
 from bokeh.plotting import figure
 
-from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.compare.charts import MARKER_OF, RANK
+from workbench.dashboard.compare.grouping import NO_ROWS
+from workbench.dashboard.shared.numbers import COLUMNS, by_size
 from workbench.dashboard.shared.plot import add
+from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.smoothing import smoothed
 
 STRANDS = (("line", "low", "high"), ("line_2", "low_2", "high_2"))
@@ -29,34 +33,33 @@ class Look(NamedTuple):
 
 
 class Strand(NamedTuple):
-    """The glyphs of one quantity."""
+    """The glyphs of one quantity, or their renderers."""
 
-    band: GlyphRenderer
-    raw: GlyphRenderer
-    line: GlyphRenderer
+    band: GlyphRenderer | Glyph
+    raw: GlyphRenderer | Glyph
+    line: GlyphRenderer | Glyph
 
 
 class Slot:
     """Data and glyphs of one line. `fill` streams rows that are new; nothing else is sent again."""
 
     def __init__(self, plot: figure, at: int, colour: str, first: tuple[str, str]):
-        nothing = np.empty((0, len(COLUMNS)))
-        self.source = ColumnDataSource(_raw(nothing) | _drawn(nothing, nothing, Look((), 0.0)), name=f"slot-{at}")
+        self.source = ColumnDataSource(_columns(NO_ROWS) | _drawn(NO_ROWS, NO_ROWS, Look((), 0.0)), name=f"slot-{at}")
         view = CDSView()  # of all rows; one for all glyphs of the slot
 
-        def strand(names: tuple[str, ...], dash) -> Strand:
-            x, y = first
+        (x, y), strands = first, []
+        for (_, low, high), dash in zip(STRANDS, DASHES, strict=True):
             stroke = {"x": x, "y": y, "line_color": colour, "line_dash": dash, "line_join": "round"}
-            glyphs = {
-                "band": VArea(x=x, y1=names[1], y2=names[2], fill_color=colour, fill_alpha=BAND),
-                "raw": Line(line_width=1.4, line_alpha=FAINT, **stroke),
-                "line": Line(line_width=2.2, **stroke),
-            }
-            tagged = ((part, glyph, [f"{part}-{at}"]) for part, glyph in glyphs.items())  # by which highlight.js finds it
-            return Strand(**{part: add(plot, self.source, glyph, view=view, tags=tags) for part, glyph, tags in tagged})
-
-        self.strands = tuple(strand(*each) for each in zip(STRANDS, DASHES, strict=True))
-        self.points = add(plot, self.source, Scatter(x=first[0], y=first[1], size=16, fill_alpha=0, line_alpha=0), view=view)
+            glyphs = Strand(
+                VArea(x=x, y1=low, y2=high, fill_color=colour, fill_alpha=BAND),
+                Line(line_width=1.4, line_alpha=FAINT, **stroke), Line(line_width=2.2, **stroke),
+            )._asdict()
+            strands.append(Strand(*(
+                add(plot, self.source, glyph, view=view, tags=[f"{part}-{at}"])  # by which highlight.js finds it
+                for part, glyph in glyphs.items()
+            )))
+        self.strands = tuple(strands)
+        self.points = add(plot, self.source, Scatter(x=x, y=y, size=16, fill_alpha=0, line_alpha=0), view=view)
         self._of, self._look = (), Look((), 0.0)
 
     def fill(self, of: tuple, numbers: np.ndarray, errors: np.ndarray, look: Look) -> None:
@@ -69,10 +72,10 @@ class Slot:
         if anew:
             self._of = of
             if known or len(numbers):
-                self.source.data = _raw(numbers) | drawn
+                self.source.data = _columns(numbers) | drawn
         else:
             if known < len(numbers):
-                news = _raw(numbers[known:]) | {name: values[known:] for name, values in drawn.items()}
+                news = _columns(numbers[known:]) | {name: values[known:] for name, values in drawn.items()}
                 self.source.stream({name: _sent(values) for name, values in news.items()})
             if look != self._look and known:  # after the rows that are new: what is sent of it are whole columns
                 self.source.data.update({
@@ -80,17 +83,13 @@ class Slot:
                     if not np.array_equal(values, np.asarray(self.source.data[name], float), equal_nan=True)
                 })
             # Streaming has copied each column: hold the numbers that all sessions share. They are the same, so nothing is sent.
-            dict.update(self.source.data, _raw(numbers) | drawn)
+            dict.update(self.source.data, _columns(numbers) | drawn)
         self._look = look
 
 
 def _sent(values: np.ndarray) -> np.ndarray | list[float]:
     """New rows in the form in which they are sent: an array takes two messages of its own, a list none."""
     return values if len(values) > FEW else values.tolist()
-
-
-def _raw(numbers: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: numbers[:, at] for at, name in enumerate(COLUMNS)}
 
 
 def _drawn(numbers: np.ndarray, errors: np.ndarray, look: Look) -> dict[str, np.ndarray]:
@@ -105,3 +104,29 @@ def _drawn(numbers: np.ndarray, errors: np.ndarray, look: Look) -> dict[str, np.
             low, high = line - error, line + error
         found |= dict(zip(names, (line, low, high), strict=True))
     return found
+
+
+def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: numbers[:, at] for at, name in enumerate(COLUMNS)}
+
+
+def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -> dict:
+    """The first row of each line at which a column is at most the target, and its colour; of (numbers, colour) of each."""
+    found = [(rows[rows[:, COLUMNS.index(column)] <= target][:1], colour) for rows, colour in lines]
+    return _columns(np.concatenate([rows for rows, _ in found])) | {"colour": [colour for rows, colour in found if len(rows)]}
+
+
+def marks(seen: list[tuple[Reading, str]]) -> dict:
+    """The rows of the moves that were kept, how each is marked, and in which colour; of (reading, colour) of each run."""
+    kept = [(move, colour) for reading, colour in seen for move in reading.moves if move.accepted]
+    return _columns(np.concatenate([NO_ROWS, *(reading.marks for reading, _ in seen)])) | {
+        "marker": [MARKER_OF[move.kind] for move, _ in kept], "colour": [colour for _, colour in kept],
+    }
+
+
+def profiles(seen: list[tuple[Reading, str]]) -> dict:
+    """The priors of topics, largest first, in which place each is, and in which colour; of (reading, colour) of each run."""
+    priors = [np.empty(0), *(by_size(reading.alphas) for reading, _ in seen)]
+    ranks = [np.arange(1, len(prior) + 1) for prior in priors]
+    colours = [colour for (_, colour), prior in zip(seen, priors[1:], strict=True) for _ in prior]
+    return {RANK[0]: np.concatenate(ranks), "prior": np.concatenate(priors), "colour": colours}

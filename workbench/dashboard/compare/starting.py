@@ -1,22 +1,25 @@
-"""Creates and starts the runs that the form describes."""
+"""The runs that the form describes: how many they are, about how long they will take, and their start."""
 
-from __future__ import annotations
-
+import math
 import os
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 
 from workbench.corpus import Corpus, is_named
-from workbench.dashboard.compare.sweeps import grid_of
 from workbench.dashboard.compare.values import listed
+from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.run_monitor import Reading
 from workbench.engines import get_engine
 from workbench.records import Records
 from workbench.runs.execution.compare import NETWORK
+from workbench.runs.execution.forecast import duration
 from workbench.runs.execution.grid import Cell, lay_out
 from workbench.runs.execution.memory_check import memory_forecast, unfinished
 from workbench.runs.execution.queue import enqueue
-from workbench.runs.execution.run import ENDED, Run
-from workbench.runs.execution.sweep import open_cells
+from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.loading import load_data
 from workbench.runs.spec import model_fields
 from workbench.runs.store.provenance import other_kernels_warning
@@ -24,6 +27,53 @@ from workbench.runs.store.status import FINISHED
 
 FIXED = ("n_iterations", "seed", "holdout", "top_words", "singletons")
 """Settings with one value for all runs of a start."""
+MOST = 500
+"""Runs that one click may start."""
+ELAPSED = COLUMNS.index("elapsed")
+SETTLED = 5
+"""Iterations from which on the pace of a run is used."""
+
+
+def grid_of(values: dict, engine: str) -> dict[str, list]:
+    """Setting of the model, or option → its values, of those that have several for this engine."""
+    given = {name: values[name] for name in model_fields(get_engine(engine))} | values["options"].get(engine, {})
+    return {name: value for name, value in given.items() if isinstance(value, list)}
+
+
+def combinations(given: dict) -> Iterator[dict]:
+    """The values with one of each list, in every combination."""
+    for chosen in product(*map(listed, given.values())):
+        yield dict(zip(given, chosen, strict=True))
+
+
+def n_runs(values: dict) -> int:
+    """The number of runs that the values of the form make."""
+    return values["seeds"] * sum(math.prod(map(len, grid_of(values, engine).values())) for engine in values["engines"])
+
+
+def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
+    """(engine, corpus) → seconds for a topic and an iteration, of the newest run that has a pace (readings: newest first)."""
+    found: dict[tuple[str, str], float] = {}
+    for reading in readings:
+        iteration, elapsed = reading.latest[0], reading.latest[ELAPSED]
+        if reading.spec is not None and iteration >= SETTLED and elapsed > 0:
+            key = reading.spec.engine, reading.spec.corpus
+            found.setdefault(key, elapsed / (iteration * reading.spec.model.get("n_topics", 1)))
+    return found
+
+
+def describe_sweep(values: dict, pace: dict[tuple[str, str], float]) -> str:
+    """A sentence on number and duration of the runs: 24 runs, 4 at a time; about 3 min at the pace of runs that are there."""
+    n, jobs = n_runs(values), values["jobs"]
+    said = counted(n) + (f", {jobs} at a time and the others in line" if n > jobs else "")
+    known = [pace.get((engine, values["corpus"])) for engine in values["engines"]]
+    if None in known or values["top_words"] is not None:
+        return f"{said}."
+    seconds = values["seeds"] * values["n_iterations"] * sum(
+        each * sum(listed(values["n_topics"])) * math.prod(len(own) for name, own in grid.items() if name != "n_topics")
+        for each, grid in zip(known, (grid_of(values, engine) for engine in values["engines"]), strict=True)
+    )
+    return f"{said}; about {duration(seconds / min(jobs, n, os.cpu_count() or 1))} at the pace of runs that are there."
 
 
 def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, str]:
@@ -47,8 +97,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     """
     store, jobs, corpus = Path(store), values["jobs"], data_of(values["corpus"], values["read"], values["engines"][0])
     cells = shared([cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)])
-    coming = unfinished(store, [cell.planned for cell in cells])
-    runs = list(dict.fromkeys(open_cells(cells, store, jobs)))
+    coming = unfinished(store, cells)
+    runs = list(dict.fromkeys(make_runs(store, cells, jobs)))
     finished = [run for run in runs if run.state == FINISHED]
     started = [run for run in runs if run not in finished]
     others = other_kernels_warning([run.name for run in started if run.by_other_kernels()])
@@ -88,14 +138,12 @@ def shared(cells: list[Cell]) -> list[Cell]:
 
 def summary_of_start(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
     """One sentence about the runs that were started and those that were there."""
-    parts = []
-    if started:
-        parts.append(f"{'1 run' if len(started) == 1 else f'{len(started)} runs'} started, {memory}")
-    if finished:
-        there = "1 run was" if len(finished) == 1 else f"{len(finished)} runs were"
-        parts.append(f"{there} there already, finished; change the seed or raise the iterations for more")
-    parts += [others] if others else []
-    return "; ".join(parts) + "."
+    begun = started and f"{counted(len(started))} started, {memory}"
+    were = "was" if len(finished) == 1 else "were"
+    there = finished and (
+        f"{counted(len(finished))} {were} there already, finished; change the seed or raise the iterations for more"
+    )
+    return "; ".join(filter(None, (begun, there, others))) + "."
 
 
 def data_of(name_or_path: str | Path | Corpus, read: dict, engine: str) -> Corpus | Records:

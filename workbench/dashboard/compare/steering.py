@@ -1,12 +1,11 @@
 """The buttons that act on the chosen runs: pause, resume, stop, remove."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import panel as pn
 
 from workbench.dashboard.compare.table import RunTable
+from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, message, text
@@ -33,17 +32,12 @@ class Steering:
     def __init__(self, table: RunTable, on_change):
         self._table, self._on_change = table, on_change
         self._states: dict[str, tuple] = {}      # name → (state, path)
-        self._document, self._sure = pn.state.curdoc, ()
+        self._document, self._sure = pn.state.curdoc, ()     # the runs that a second click removes
         self.buttons = {action: button(action.capitalize(), disabled=True) for action in APPLIES}
         self.said = text(sizing_mode="stretch_width", visible=False)
         for action, made in self.buttons.items():
             made.on_click(lambda event, action=action: self.press(action))
         table.param.watch(lambda event: self._update(), "chosen")
-
-    @property
-    def parts(self) -> list:
-        """The buttons, in order."""
-        return list(self.buttons.values())
 
     def show(self, readings: tuple[Reading, ...]) -> None:
         """Sets the states of all runs."""
@@ -62,7 +56,7 @@ class Steering:
         if action == "remove" and self._sure != names:
             self._sure = names
             self._update()
-            self._say(f"Removing deletes {_counted(names)} from the store; press again to do it.", "bad")
+            self._say(f"Removing deletes {counted(len(names))} from the store; press again to do it.", "bad")
             return
         self._sure = ()
         targets = [self._states[name] for name in names]
@@ -76,7 +70,7 @@ class Steering:
             return others
 
         def then(others, error) -> None:
-            done = f"{_counted(names)} {DONE[action]}{others and f'; {others}'}."
+            done = f"{counted(len(names))} {DONE[action]}{others and f'; {others}'}."
             self._say(*((sentence_of(error), "bad") if error else (done, "muted")))
             self._on_change()
 
@@ -94,20 +88,11 @@ class Steering:
             sure = action == "remove" and bool(self._sure)
             label = "Really remove" if sure else action.capitalize()
             label += f" {len(names)}" if len(names) > 1 else ""
-            if made.label != label:
-                made.label = label
-            if made.disabled != (not names):
-                made.disabled = not names
+            made.param.update(label=label, disabled=not names)
 
 
 def each_of(paths: list[Path], action: str) -> None:
-    """Sends the action to each run; one that refuses does not stop the others.
-
-    Raises
-    ------
-    StoreError
-        What the first refused, and how many others did.
-    """
+    """Sends the action to each run; one that refuses does not stop the others, but raises StoreError when all are asked."""
     refused = []
     for path in paths:
         try:
@@ -117,7 +102,3 @@ def each_of(paths: list[Path], action: str) -> None:
     if refused:
         more = f"; {len(refused) - 1} more of {len(paths)} refused too" if len(refused) > 1 else ""
         raise StoreError(f"{refused[0]}{more}") from refused[0]
-
-
-def _counted(names) -> str:
-    return "1 run" if len(names) == 1 else f"{len(names)} runs"

@@ -4,8 +4,6 @@ The browser finds, sorts and groups them (`finding.js`), updates the cells in pl
 (`table.js`); it takes every value as text. After the first look only rows that have changed are sent.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from functools import partial
@@ -69,9 +67,7 @@ class RunTable(Drawn):
         elif changed := [row for name, (_, row) in self._known.items() if row != before[name][1]]:
             self._n_news += 1
             self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
-        names = {reading.name for reading in readings}
-        if not names.issuperset(self.chosen):
-            self.chosen = [name for name in self.chosen if name in names]
+        self.chosen = [name for name in self.chosen if name in self._known]
 
     def _row(self, reading: Reading) -> dict:
         """The cells of a run, the very same where nothing new was read."""
@@ -80,11 +76,8 @@ class RunTable(Drawn):
 
     def parts(self) -> dict[str, Part]:
         """Search, order and groups as parts of the address."""
-        return {
-            "find": Part(lambda: self.query, "", partial(self._set, "query")),
-            "sort": Part(lambda: self.sort, "", partial(self._set, "sort")),
-            "group": Part(lambda: self.group, "", partial(self._set, "group")),
-        }
+        names = {"find": "query", "sort": "sort", "group": "group"}
+        return {part: Part(partial(getattr, self, name), "", partial(self._set, name)) for part, name in names.items()}
 
     def _set(self, name: str, text: str) -> bool:
         """Sets a parameter to a text of the address, if it can have it."""
@@ -98,31 +91,26 @@ class RunTable(Drawn):
 def row(reading: Reading) -> dict:
     """The cells of a run, as text."""
     spec, status, latest = reading.spec, reading.status, reading.latest
+    topics, told_topics = n_topics(reading) if spec else (None, DASH)
     held_out = spec is None or spec.test is not None
     perplexity = latest[HEADLINE] if held_out else latest[TRAINING]
     n_iterations = status["n_iterations"]
     iteration = min(max(status["iteration"], int(latest[0]) if math.isfinite(latest[0]) else 0), n_iterations)
     return {
-        "name": reading.name,
-        "label": reading.label,
-        "engine": spec.engine if spec else DASH,
-        "corpus": spec.corpus if spec else DASH,
-        "note": " ".join(reading.notes.note.split())[:LONGEST],
-        "tags": list(reading.notes.tags),
+        "name": reading.name, "label": reading.label,
+        "engine": spec.engine if spec else DASH, "corpus": spec.corpus if spec else DASH,
+        "note": " ".join(reading.notes.note.split())[:LONGEST], "tags": list(reading.notes.tags),
         "changes": describe_changes(spec) if spec else "",
         "learns": learnt(reading) if spec else "",
-        "K": n_topics(reading) if spec else DASH,
+        "K": told_topics,
         "seed": str(spec.seed) if spec else DASH,
-        "state": status["state"],
-        "why": why(status),
+        "state": status["state"], "why": why(status),
         "share": round(100 * iteration / n_iterations, 1) if n_iterations else 0,
         "progress": f"{iteration} / {n_iterations}" if n_iterations else DASH,
         "perplexity": (f"{perplexity:,.1f}" + ("" if held_out else " (training)")) if math.isfinite(perplexity) else DASH,
-        "time": duration(latest[ELAPSED]),
-        "left": duration(status["time_left"]),
+        "time": duration(latest[ELAPSED]), "left": duration(status["time_left"]),
         "numbers": {
-            "K": topics_now(reading) if spec else None,
-            "seed": spec.seed if spec else None, "progress": iteration / n_iterations if n_iterations else None,
+            "K": topics, "seed": spec.seed if spec else None, "progress": iteration / n_iterations if n_iterations else None,
             "perplexity": known(perplexity), "time": known(latest[ELAPSED]), "left": known(status["time_left"]),
         },
     }
@@ -143,18 +131,15 @@ def known(number: float | None) -> float | None:
     return float(number) if number is not None and math.isfinite(number) else None
 
 
-def topics_now(reading: Reading) -> int | None:
-    """K; of an HDP, whose number of topics is found, the topics that have a token; None where the model has no topics."""
-    active = reading.latest[ACTIVE]
-    fixed = "alpha" in reading.spec.model or not math.isfinite(active)
-    return reading.spec.model.get("n_topics") if fixed else round(active)
+def n_topics(reading: Reading) -> tuple[int | None, str]:
+    """K, None where the model has no topics, and as text.
 
-
-def n_topics(reading: Reading) -> str:
-    """`topics_now`, and in brackets those asked for where they are others that have been found."""
-    asked, now = reading.spec.model.get("n_topics", ""), topics_now(reading)
-    found = "alpha" not in reading.spec.model and math.isfinite(reading.latest[ACTIVE])
-    return f"{now} ({asked})" if found else str(asked)
+    Of an HDP, whose number of topics is found, the topics that have a token; in the text those asked for in brackets too.
+    """
+    asked, active = reading.spec.model.get("n_topics"), reading.latest[ACTIVE]
+    if "alpha" in reading.spec.model or not math.isfinite(active):
+        return asked, "" if asked is None else str(asked)
+    return round(active), f"{active:.0f} ({asked})"
 
 
 def learnt(reading: Reading) -> str:

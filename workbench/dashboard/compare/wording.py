@@ -1,7 +1,5 @@
 """What fields are called, and sentences about settings worded for the page, which has fields where others have names."""
 
-from __future__ import annotations
-
 from workbench.dashboard.shared.background import sentence_of
 from workbench.errors import ALONE, Got, Named
 
@@ -28,6 +26,11 @@ NOUNS = {
 """Settings that a sentence calls by a noun; the others by their labels, in quotes."""
 EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}
 """What came, where nothing did."""
+
+
+def counted(n: int) -> str:
+    """A number of runs in words."""
+    return "1 run" if n == 1 else f"{n:,} runs"
 
 
 def labelled(text: str, choices: tuple = ()) -> str:

@@ -21,7 +21,7 @@ from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.notebooks.setup import Cell, in_notebook, send_changes
 from workbench.dashboard.shared.private_api import connections_of, is_shown
 from workbench.dashboard.shared.run_monitor import ALIVE, UNREADABLE, Follower, Reading, unreadable
-from workbench.dashboard.shared.shell import TICK, Choice, column, styled, labelled, message, text
+from workbench.dashboard.shared.shell import TICK, Choice, column, styled, labelled, text
 from workbench.runs.execution.run import ENDED, Run, default_store, find_run
 from workbench.runs.progress import bars
 from workbench.runs.spec import SpecError
@@ -78,11 +78,9 @@ def _paths(runs, store) -> list[Path]:
     if runs is None:
         home = default_store() if store is None else Path(store)
         known = run_paths(home)
-        alive = [path for path in known if Run(path).state not in ENDED]
-        found = alive or known[-1:]
-        if not found:
+        if not known:
             raise SpecError(f"{home} holds no run to watch; start one with wb.start(corpus), or name another store")
-        return found
+        return [path for path in known if Run(path).state not in ENDED] or known[-1:]
     several = runs if isinstance(runs, Iterable) and not isinstance(runs, (str, Path)) else [runs]
     found = list(dict.fromkeys(find_run(run, store) for run in several))
     if not found:
@@ -116,8 +114,7 @@ class LiveView:
         """Follows this run too, and draws it; the buttons act on it alone."""
         if path not in self._followers:
             self._followers[path] = Follower(path)
-        drawn = [name for name in self.curve.colours() if name != path.name]
-        self._picked = [*drawn, path.name][-N_SLOTS:]
+        self._picked = [*(name for name in self.curve.colours() if name != path.name), path.name][-N_SLOTS:]
         self.tick()
         self.table.chosen = [path.name]
         self.follow()
@@ -142,8 +139,7 @@ class LiveView:
         self._show_curves()
         self.table.show(readings)
         self.steering.show(readings)
-        if (said := message(awaited(readings))) != self.awaited.object:
-            self.awaited.param.update(object=said, visible=bool(said))
+        self.awaited.say(awaited(readings))
         gone = self._ticks.is_running() and not is_shown(self.card)
         if gone or not any(reading.state in ALIVE for reading in readings):
             self._ticks.stop()
@@ -159,9 +155,7 @@ class LiveView:
         self.curve.assign([name for name in self._picked if name in readable])
         self.curve.show(readable)
         self._send()
-        colours = self.curve.colours()
-        if colours != self.table.colours:
-            self.table.colours = colours
+        self.table.colours = self.curve.colours()
 
     def _look(self, event=None) -> None:
         """Shows the chosen axis and measure."""

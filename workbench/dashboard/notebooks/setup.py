@@ -3,8 +3,6 @@
 Why it is so, and what of Panel is mended: docs/decisions/notebook_views.md.
 """
 
-from __future__ import annotations
-
 import sys
 from itertools import groupby
 

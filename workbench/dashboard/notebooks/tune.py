@@ -12,11 +12,10 @@ from panel.widgets.select import SingleSelectBase
 
 from workbench.corpus import Corpus
 from workbench.dashboard.shared.background import in_background, sentence_of
-from workbench.dashboard.compare.choices import choice_of
-from workbench.dashboard.compare.fields import MEANINGS, defaults
+from workbench.dashboard.compare.fields import MEANINGS, choice_of, defaults
 from workbench.dashboard.notebooks.setup import Cell, in_notebook
 from workbench.dashboard.shared.private_api import is_shown
-from workbench.dashboard.shared.shell import button, column, in_form, message, text
+from workbench.dashboard.shared.shell import button, column, in_form, text
 from workbench.dashboard.compare.starting import start_runs, summary_of_start
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.compare.wording import LABELS
@@ -60,12 +59,13 @@ class Tune:
         self._corpus, self._store, usual = corpus, store, defaults()
         self.engine = in_form(pn.widgets.Select(label="Engine", options=list(ENGINES), value=engine))
         self.sliders = {
-            "r": _slider("r", SPLITS, 1),
+            "r": in_form(Steps(label="r", options=SPLITS, value=1)),
             "n_topics": in_form(pn.widgets.IntSlider(label=LABELS["n_topics"], start=2, end=100, value=usual["n_topics"])),
-            "alpha": _slider(LABELS["alpha"], PRIORS, usual["alpha"]),
-            "beta": _slider(LABELS["beta"], PRIORS, usual["beta"]),
+        } | {name: in_form(Steps(label=LABELS[name], options=PRIORS, value=usual[name])) for name in ("alpha", "beta")}
+        self.numbers = {
+            name: in_form(pn.widgets.IntInput(label=LABELS[name], value=usual[name], step=1, description=MEANINGS[name]))
+            for name in ("n_iterations", "seed")
         }
-        self.numbers = {name: _number(name, usual[name]) for name in ("n_iterations", "seed")}
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.watch = LiveView([])
@@ -101,18 +101,15 @@ class Tune:
         def then(result, error) -> None:
             self.start.disabled, self.start.label = False, "Start"
             if error is not None:
-                self._say(sentence_of(error), "bad")
+                self.said.say(sentence_of(error), "bad")
                 return
             started, finished, *_ = result
-            self._say(summary_of_start(*result), "muted")
+            self.said.say(summary_of_start(*result))
             for run in (*started, *finished):
                 self.watch.add(run.path)
             self.watch.card.visible = True
 
         in_background(None, lambda: start_runs(self._store, self.values()), then)
-
-    def _say(self, sentence: str, kind: str) -> None:
-        self.said.object, self.said.visible = message(sentence, kind), True
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if is_shown(self.view):
@@ -131,11 +128,3 @@ class Steps(SingleSelectBase):
     _allows_values: ClassVar = False
     _rename: ClassVar = {"options": "categories"}
     _widget_type: ClassVar = CategoricalSlider
-
-
-def _slider(label: str, options, value):
-    return in_form(Steps(label=label, options=options, value=value))
-
-
-def _number(name: str, value: int):
-    return in_form(pn.widgets.IntInput(label=LABELS[name], value=value, step=1, description=MEANINGS[name]))

@@ -1,7 +1,5 @@
 """Buttons that download files, which are made at the click, in a thread, and sent on the page's own connection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import panel as pn
@@ -9,7 +7,7 @@ import param
 
 from workbench.dashboard.compare.files import File
 from workbench.dashboard.shared.background import FILES, in_background, sentence_of
-from workbench.dashboard.shared.shell import SCRIPTS, Choice, button, in_row, message, styled, text
+from workbench.dashboard.shared.shell import SCRIPTS, Choice, button, in_row, styled, text
 
 WIDTHS = {"one column": 1, "two columns": 2}
 
@@ -63,25 +61,20 @@ class Downloads:
         return [in_row(said, name, *self.parts), self.said]
 
     def _make(self, work: Callable[[], File]) -> None:
-        self._disable(True)
-        self._say("Making the file …", "muted")
+        def show(disabled: bool, sentence: str, kind: str = "muted") -> None:
+            for made in self.buttons.values():
+                made.disabled = disabled
+            self.said.say(sentence, kind)
 
         def then(file: File | None, error: Exception | None) -> None:
-            self._disable(False)
             if error is not None:
-                self._say(sentence_of(error), "bad")
+                show(False, sentence_of(error), "bad")
                 return
-            self._say(f"{file.name}, {size(len(file.content))}, is among the downloads of the browser.", "muted")
+            show(False, f"{file.name}, {size(len(file.content))}, is among the downloads of the browser.")
             self._handover.file = file._asdict()
 
+        show(True, "Making the file …")
         in_background(self._document, work, then, FILES)
-
-    def _disable(self, disabled: bool) -> None:
-        for made in self.buttons.values():
-            made.disabled = disabled
-
-    def _say(self, sentence: str, kind: str) -> None:
-        self.said.object, self.said.visible = message(sentence, kind), True
 
 
 def size(n_bytes: int) -> str:

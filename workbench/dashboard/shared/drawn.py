@@ -1,7 +1,5 @@
 """Components that the browser draws: their JavaScript and their style sheets."""
 
-from __future__ import annotations
-
 import panel as pn
 
 from workbench.dashboard.shared.shell import SCRIPTS, STYLE
@@ -22,5 +20,5 @@ def code(*names: str) -> str:
 
 
 def style(*names: str) -> list[str]:
-    """The style sheets of a component."""
-    return [(STYLE / f"{name}.css").read_text(encoding="utf-8") for name in names]
+    """The style sheets of a component, with what all share."""
+    return [(STYLE / f"{name}.css").read_text(encoding="utf-8") for name in ("drawn", *names)]

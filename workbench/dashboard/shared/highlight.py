@@ -3,8 +3,6 @@
 All of it happens in the browser (`highlight.js`); the server is not involved, and files of the figure have no highlight.
 """
 
-from __future__ import annotations
-
 from html import escape
 
 import panel as pn

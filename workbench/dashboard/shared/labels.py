@@ -1,7 +1,5 @@
 """Short labels of the runs in a figure, each different from the others."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes

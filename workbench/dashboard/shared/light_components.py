@@ -4,8 +4,6 @@ A page has some fifty of them. Each of Panel's own watches all parameters of its
 what was measured: docs/decisions/page_shell.md.
 """
 
-from __future__ import annotations
-
 from html import escape
 from typing import ClassVar
 

@@ -4,8 +4,6 @@ Anybody can write an address, so every value is checked when it is read, and one
 values are left out of the address.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -36,7 +34,7 @@ def take(widget, text: str) -> bool:
     """Sets a widget to a value that is given as text, if it can have it."""
     try:
         value = _value(widget, text[:LONGEST])
-    except ValueError:
+    except (ValueError, KeyError):
         return False
     widget.value = value
     return True
@@ -46,27 +44,14 @@ def _value(widget, text: str):
     if isinstance(widget, Field):
         return widget.of(text)
     if isinstance(widget, (pn.widgets.Select, pn.widgets.RadioButtonGroup)):
-        return _one_of(widget.values, text)
-    if isinstance(widget, pn.widgets.IntInput):
-        return int(_within(widget, int(text)))
-    if isinstance(widget, (pn.widgets.FloatInput, pn.widgets.FloatSlider)):
-        return _within(widget, float(text))
+        return {written(value): value for value in reversed(widget.values)}[text]
+    if isinstance(widget, (pn.widgets.IntInput, pn.widgets.FloatInput, pn.widgets.FloatSlider)):
+        number = int(text) if isinstance(widget, pn.widgets.IntInput) else float(text)
+        low, high = (-math.inf if widget.start is None else widget.start), (math.inf if widget.end is None else widget.end)
+        if not low <= number <= high or not math.isfinite(number):
+            raise ValueError(number)
+        return number
     return text
-
-
-def _one_of(values: list, text: str):
-    for value in values:
-        if written(value) == text:
-            return value
-    raise ValueError(text)
-
-
-def _within(widget, number: float) -> float:
-    """The number, unless it is beyond what the widget can show."""
-    low, high = (-math.inf if widget.start is None else widget.start), (math.inf if widget.end is None else widget.end)
-    if not math.isfinite(number) or not low <= number <= high:
-        raise ValueError(number)
-    return number
 
 
 def to_query(parts: dict[str, Part]) -> str:

@@ -1,7 +1,5 @@
 """The numbers of a run that the page draws: as recorded, or computed from that."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 

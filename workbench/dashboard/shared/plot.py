@@ -1,7 +1,5 @@
 """An empty figure in the style of the page; colours of its axes come from the style sheet."""
 
-from __future__ import annotations
-
 from bokeh.events import MouseLeave, MouseMove, Tap
 from bokeh.models import (
     ColumnDataSource,

@@ -4,8 +4,6 @@ The minor versions of both are pinned in pyproject.toml, and tests/dashboard/tes
 these goes. It also checks the methods that our components override (`light_components`, `shell.Choice`, `setup.Cell`).
 """
 
-from __future__ import annotations
-
 import contextvars
 from collections.abc import Iterable, Iterator
 

@@ -23,12 +23,11 @@ from workbench.measures import Move, learnt_by, moves
 from workbench.runs.dataset import label_rows
 from workbench.runs.spec import RunSpec
 from workbench.runs.store import notes
-from workbench.runs.store.ending import read_spec, read_status
 from workbench.runs.store.layout import about_run
 from workbench.runs.store.notes import Notes
 from workbench.runs.store.places import run_paths
 from workbench.runs.store.reader import RunReader
-from workbench.runs.store.status import PAUSED, RUNNING, WAITING
+from workbench.runs.store.status import PAUSED, RUNNING, WAITING, read_spec, read_status
 
 MOST_POINTS = 2000
 """Points that a curve has at most: more than a screen has pixels for, little enough for a thousand runs."""
@@ -52,7 +51,7 @@ class Reading(NamedTuple):
     path: Path
     spec: RunSpec | None
     label: str                # engine and telling options
-    status: dict              # see `workbench.runs.store.ending.read_status`
+    status: dict              # see `workbench.runs.store.status.read_status`
     stride: int               # every stride-th row is a point of the curve
     numbers: np.ndarray = np.empty((0, len(COLUMNS)))      # (point, COLUMNS) float64
     latest: np.ndarray = np.full(len(COLUMNS), np.nan)     # (COLUMNS,) the last committed row; NaN before the first
@@ -93,7 +92,7 @@ class Follower:
 
     def __init__(self, path: Path):
         self.path, self._about = path, about_run(path)
-        self._stamp, self._n_rows = None, 0
+        self._stamps, self._n_rows = None, 0
         self.reading: Reading | None = None
 
     @cached_property
@@ -103,8 +102,8 @@ class Follower:
     def look(self) -> Reading:
         """The run as it is; the very same object when nothing has changed."""
         path, known = self.path, self.reading
-        stamp = tuple(_stamp(path / name) for name in ("status.json", "end.json", notes.FILE))
-        if known is not None and known.state not in ALIVE and stamp == self._stamp:
+        stamps = tuple(stamp(path / name) for name in ("status.json", "end.json", notes.FILE))
+        if known is not None and known.state not in ALIVE and stamps == self._stamps:
             return known
         spec, status = read_spec(path, self._about), read_status(path, self._about)
         stride = 1 + (spec.n_iterations // spec.record_every - 1) // MOST_POINTS
@@ -113,10 +112,10 @@ class Follower:
         if len(rows := self._reader.rows(self._n_rows)):
             known = known.with_rows(label_rows(self._reader.recorded, rows, {"spec": spec.to_json()}), self._n_rows)
             self._n_rows += len(rows)
-        written = self.reading.notes if self._stamp is not None and stamp[-1] == self._stamp[-1] else _notes_of(path)
+        written = self.reading.notes if self._stamps is not None and stamps[-1] == self._stamps[-1] else _notes_of(path)
         if (status, written) != (known.status, known.notes):
             known = known._replace(spec=spec, status=status, notes=written)
-        self.reading, self._stamp = known, stamp
+        self.reading, self._stamps = known, stamps
         return known
 
 
@@ -233,7 +232,7 @@ def _notes_of(path: Path) -> Notes:
         return Notes(str(error))
 
 
-def _stamp(path: Path) -> int:
+def stamp(path: Path) -> int:
     """When the file was replaced last, in nanoseconds; 0 where there is none."""
     try:
         return path.stat().st_mtime_ns

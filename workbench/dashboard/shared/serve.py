@@ -1,7 +1,5 @@
 """`workbench serve`: the pages on a server of this machine."""
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path
@@ -59,25 +57,16 @@ def serve(
 
 def make_server(port: int, address: str, lifetime: float, origins: list[str] | None = None):
     """The server of the pages, not started yet; see `serve`."""
-    port = port or _free_port(address)
+    if not port:
+        with socket.socket() as probe:
+            probe.bind((address, 0))
+            port = probe.getsockname()[1]
+    names = {*LOCAL, address} | ({socket.gethostname()} if address not in LOCAL else set())
     return pn.serve(
         {"compare": compare.page, "topics": topics.page}, port=port, address=address,
-        websocket_origin=origins or _origins(address, port), extra_patterns=[("/?", RedirectHandler, {"url": "compare"})],
-        show=False, start=False, verbose=False, title=compare.TITLE,
+        websocket_origin=origins or sorted(f"{name}:{port}" for name in names),
+        extra_patterns=[("/?", RedirectHandler, {"url": "compare"})], title=compare.TITLE, show=False, start=False,
+        verbose=False,
         check_unused_sessions_milliseconds=max(200, int(1000 * lifetime / 5)),
         unused_session_lifetime_milliseconds=int(1000 * lifetime),
     )
-
-
-def _origins(address: str, port: int) -> list[str]:
-    """The names a browser on this machine, or on its network, may come under."""
-    names = {"localhost", "127.0.0.1", address}
-    if address not in LOCAL:
-        names |= {socket.gethostname()}
-    return sorted(f"{name}:{port}" for name in names)
-
-
-def _free_port(address: str) -> int:
-    with socket.socket() as probe:
-        probe.bind((address, 0))
-        return probe.getsockname()[1]

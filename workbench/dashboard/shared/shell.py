@@ -3,8 +3,6 @@
 A plain Panel layout with style sheets of our own. Why, and what was measured: docs/decisions/page_shell.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache, partial
 from html import escape
@@ -67,9 +65,17 @@ def column(*parts, kind: str, **settings) -> pn.Column:
     )
 
 
-def text(html: str = "", **settings) -> Sentence:
+class Text(Sentence):
+    """A sentence in the page's style."""
+
+    def say(self, sentence: str, kind: str = "muted") -> None:
+        """Shows a `message`; hidden where there is none."""
+        self.param.update(object=message(sentence, kind), visible=bool(sentence))
+
+
+def text(html: str = "", **settings) -> Text:
     """A sentence; escape what others wrote."""
-    return Sentence(html, stylesheets=[TEXT_CSS], margin=0, **settings)
+    return Text(html, stylesheets=[TEXT_CSS], margin=0, **settings)
 
 
 def message(sentence: str, kind: str = "muted") -> str:
@@ -77,16 +83,11 @@ def message(sentence: str, kind: str = "muted") -> str:
     return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
 
 
-def _group(name: str) -> dict[str, str]:
-    """The HTML attributes of a group with a name."""
-    return {"role": "group", "aria-label": name}
-
-
 class Choice(pn.widgets.RadioButtonGroup):
     """Buttons of which one is chosen, a group with the name of its label."""
 
     def _get_properties(self, doc) -> dict:
-        return super()._get_properties(doc) | {"html_attributes": _group(self.label)}
+        return super()._get_properties(doc) | {"html_attributes": {"role": "group", "aria-label": self.label}}
 
 
 def styled(widget, **settings):
@@ -102,7 +103,7 @@ def labelled(widget, *more) -> pn.Column:
 
 def in_row(said: str, name: str, *parts) -> pn.Column:
     """Components after a label, as a group with a name: of buttons labelled SVG only the name tells what they download."""
-    return column(_label(said), *parts, kind="wb-bar", html_attributes=_group(name))
+    return column(_label(said), *parts, kind="wb-bar", html_attributes={"role": "group", "aria-label": name})
 
 
 def _label(words: str) -> Sentence:

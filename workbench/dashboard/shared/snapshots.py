@@ -1,9 +1,6 @@
 """The counts of a run at its last snapshot, read from disk once for every session of the process."""
 
-from __future__ import annotations
-
 import colorsys
-import contextlib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +13,7 @@ from workbench.dashboard.shared.run_monitor import ALIVE, Reading
 from workbench.runs.execution.run import Run
 from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.layout import StoreError
-from workbench.runs.store.notes import FILE, NoteError, labels_of_topics, read_notes
+from workbench.runs.store.notes import NoteError, labels_of_topics, read_notes
 from workbench.views.style import COLOURS
 
 N_NAMED = 6
@@ -54,22 +51,17 @@ def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Data
     """
     run = Run(moment.path)
     while True:
-        with contextlib.suppress(SnapshotGone), _there(moment.path):
+        try:
             found = run.dataset()
             if not (wanted := names(found)):
                 return None
             return found[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
-
-
-@contextlib.contextmanager
-def _there(path: Path):
-    """Within it, arrays that are missing because the run was removed raise an error that explains it."""
-    try:
-        yield
-    except (KeyError, OSError) as error:
-        if path.exists():
-            raise
-        raise StoreError(f"{path.name} was removed while it was read; choose another run") from error
+        except SnapshotGone:
+            continue
+        except (KeyError, OSError) as error:
+            if moment.path.exists():
+                raise
+            raise StoreError(f"{moment.path.name} was removed while it was read; choose another run") from error
 
 
 @lru_cache(maxsize=3)
@@ -80,14 +72,6 @@ def documents_of(moment: Moment) -> xr.Dataset | None:
         return None
     found = last_of(moment, lambda run: ["theta", "n_dk"])
     return counts.assign_coords(document=found["document"]).assign(theta=found["theta"], n_dk=found["n_dk"])
-
-
-def written(moment: Moment | None) -> int:
-    """When the notes of a run were replaced last; 0 where there are none."""
-    try:
-        return (moment.path / FILE).stat().st_mtime_ns if moment is not None else 0
-    except OSError:
-        return 0
 
 
 def labels_now(moment: Moment) -> tuple[dict[int, str], str]:

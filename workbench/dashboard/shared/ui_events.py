@@ -1,7 +1,5 @@
 """Work that a session does at an event: with its lock, and with all changes sent to the browser in one message."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from weakref import WeakSet

@@ -1,87 +1,125 @@
-"""The documents that show a topic best, and the topics of one document."""
+"""Documents under topics: a list of them, and of one its words in the colours of their topics and its topics as bars."""
 
-from __future__ import annotations
-
+import numpy as np
+import param
 import xarray as xr
 
-from workbench.dashboard.shared.snapshots import Moment, documents_of
-from workbench.dashboard.topics.filler import Filler
-from workbench.dashboard.topics.shelf import MOST_TYPES, NONE, Shelf, topics_of, words_coloured
+from workbench.dashboard.shared.drawn import code, style
+from workbench.dashboard.shared.snapshots import Moment, documents_of, topic_colour
+from workbench.dashboard.topics.filled import NONE, Filled
 from workbench.measures import representative_documents, token_topics
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 
+LEAST = 0.01
+"""Share from which a topic of a document has a bar."""
+MOST_TYPES = 400
+"""Different words of a document that are shown."""
 N_DOCUMENTS = 12
-HEADINGS = [
-    ("Document", ""), ("Share", "the topic's share of the document"), ("Tokens", "training tokens of the document"),
-]
 CHOOSE = "Choose a topic on the map or in the list: the documents that show it best appear here."
+RANKED = "Ranked by how surely the topic's share is large: short documents do not win by chance."
 
 
-class Documents(Filler):
-    """Fills a `Shelf` with the documents of a topic; ``on_gone(document)`` is called where the chosen one is not there."""
+class Shelf(Filled):
+    """The list and the document. ``on_topic`` is called with a topic whose bar is clicked."""
+
+    headings = param.List(doc="(title, hint) of the three columns.")
+    content = param.Dict(default={}, doc="documents and caption; empty for none.")
+    shown = param.Dict(default={}, doc="document, title, note, words, topics, the chosen topic; raw where words are a text.")
+
+    _esm = code("boxed", "shelf")
+    _stylesheets = style("boxed", "shelf")
+    _filled = ("content", "shown")
+
+    def __init__(self, on_topic, *headings: tuple[str, str]):
+        super().__init__(headings=[["Document", ""], *map(list, headings)])
+        self._on_topic = on_topic
+
+    def _handle_msg(self, said) -> None:
+        if isinstance(said, dict) and isinstance(said.get("topic"), int):
+            self._on_topic(said["topic"])
+
+
+class Documents(Shelf):
+    """The documents that show a topic best; ``on_gone(document)`` is called where the chosen one is not there."""
 
     def __init__(self, on_topic, on_gone):
-        self.shelf, self._on_gone = Shelf(HEADINGS, on_topic), on_gone
-        super().__init__(self.shelf, "content", "shown")
+        super().__init__(
+            on_topic, ("Share", "the topic's share of the document"), ("Tokens", "training tokens of the document")
+        )
+        self._on_gone = on_gone
 
     def show(self, moment: Moment, topic: int, labels: dict[int, str]) -> None:
         """Brings the card to a topic of a run, and to the document that is chosen."""
-        asked = self.shelf.chosen
+        self.fill(_documents_now, moment, topic, self.chosen, labels, waiting="Ranking the documents …")
 
-        def then() -> None:
-            if asked != NONE and not _there(moment, asked):
-                self._on_gone(asked)
-
-        self.fill(_told, moment, topic, asked, labels, waiting="Ranking the documents …", then=then)
-
-
-def _there(moment: Moment, document: int) -> bool:
-    run = documents_of(moment)
-    return run is None or document < run.sizes["document"]
+    def take(self, gone: int = NONE, **shown) -> None:
+        """Shows the documents."""
+        super().take(**shown)
+        if gone != NONE:
+            self._on_gone(gone)
 
 
-def _told(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> dict:
-    """The parameters of the shelf."""
+def _documents_now(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> dict:
     run = documents_of(moment)
     if run is None:
         return {"content": {}, "shown": {}, "said": ""}
-    documents = document_entries(run, topic) if topic in run["topic"].values else []
-    if document == NONE or not _there(moment, document):
+    documents = []
+    if topic in run["topic"].values:
+        found = representative_documents(run, topic, N_DOCUMENTS).rename(theta="share", n_tokens="tokens").to_pandas()
+        documents = found[["document", "title", "share", "tokens"]].to_dict("records")
+    gone = document if document >= run.sizes["document"] else NONE
+    if document == NONE or gone != NONE:
         document = documents[0]["document"] if documents else NONE
-    if topic == NONE and document == NONE:
-        said = CHOOSE
-    elif not documents and topic != NONE:
-        said = f"No document has a token of topic {topic}."
-    else:
-        said = "" if topic == NONE else "Ranked by how surely the topic's share is large: short documents do not win by chance."
+    said = RANKED if documents else f"No document has a token of topic {topic}."
+    if topic == NONE:
+        said = CHOOSE if document == NONE else ""
     return {
         "content": {"documents": documents, "caption": f"documents of topic {topic}"} if documents else {}, "said": said,
-        "shown": {} if document == NONE else document_content(moment, run, document, topic, labels),
+        "shown": {} if document == NONE else document_content(moment, run, document, topic, labels), "gone": gone,
     }
-
-
-def document_entries(run: xr.Dataset, topic: int) -> list[dict]:
-    """The documents that show a topic best, the best first."""
-    found = representative_documents(run, topic, N_DOCUMENTS)
-    columns = (found[name].values.tolist() for name in ("document", "title", "theta", "n_tokens"))
-    return [
-        {"document": document, "title": str(title), "share": share, "tokens": tokens}
-        for document, title, share, tokens in zip(*columns, strict=True)
-    ]
 
 
 def document_content(moment: Moment, run: xr.Dataset, document: int, topic: int, labels: dict[int, str]) -> dict:
     """A document's words by count, each in the colour of its likeliest topic, and its topics, the largest first."""
-    corpus = get_corpus(moment.path.parent, Run(moment.path).spec.train)
-    tokens = token_topics(run, corpus, document)
+    tokens = token_topics(run, get_corpus(moment.path.parent, Run(moment.path).spec.train), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
-    note = f"{n_tokens:,} training tokens of {n_types:,} words" if n_tokens else "This document has no training token"
-    if n_types > MOST_TYPES:
-        note += f", the {MOST_TYPES} most frequent ones are shown"
+    note = "This document has no training token."
     if n_tokens:
-        note += ". A bag of words has no order: words stand by count, coloured by their likeliest topic"
+        most = f", the {MOST_TYPES} most frequent ones are shown" if n_types > MOST_TYPES else ""
+        note = (
+            f"{n_tokens:,} training tokens of {n_types:,} words{most}. A bag of words has no order: words stand by count, "
+            "coloured by their likeliest topic."
+        )
     return {
-        "document": document, "title": str(run["document"].values[document]), "topic": topic, "note": f"{note}.",
+        "document": document, "title": str(run["document"].values[document]), "topic": topic, "note": note,
         "words": words_coloured(tokens), "topics": topics_of(run["topic"].values, run["theta"].values[document], labels),
     }
+
+
+def words_coloured(tokens: xr.Dataset) -> list[dict]:
+    """What `token_topics` finds, the most frequent words first."""
+    counts, likely = tokens["n_tokens"].values, tokens["likely"].values
+    best, words = tokens["probability"].max("topic").values, tokens["word"].values
+    return [
+        piece(str(words[at]), int(counts[at]), int(likely[at]), f"{words[at]}: ", f", {100 * best[at]:.0f} %")
+        for at in np.argsort(-counts, kind="stable")[:MOST_TYPES]
+    ]
+
+
+def piece(word: str, n: int, topic: int, before: str = "", behind: str = "") -> dict:
+    """A word in the colour of its topic, -1 for a word that the run does not know; with what is told of it."""
+    known = topic >= 0
+    told = f"{before}topic {topic}{behind}" if known else f"{before}unknown to the run"
+    return {"word": word, "n": n, "topic": topic, "colour": topic_colour(topic) if known else "", "told": told}
+
+
+def topics_of(topics: np.ndarray, theta: np.ndarray, labels: dict[int, str]) -> list[dict]:
+    """The topics of a document that are large enough to be seen, the largest first; one at least."""
+    order = np.argsort(-theta, kind="stable")
+    kept = [at for at in order if theta[at] >= LEAST] or order[:1]
+    shares = {int(topics[at]): float(theta[at]) for at in kept}
+    return [
+        {"topic": topic, "share": share, "label": labels.get(topic, ""), "colour": topic_colour(topic)}
+        for topic, share in shares.items()
+    ]

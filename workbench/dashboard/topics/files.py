@@ -1,17 +1,17 @@
 """What a visitor of the Topics page downloads: its figures for paper, and the numbers behind them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
+from typing import NamedTuple
 
 import pandas as pd
 import xarray as xr
 
 from workbench.dashboard.compare.files import HEIGHTS, File, FileError, picture_file
 from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of, topic_colour
+from workbench.dashboard.topics.filled import NONE
 from workbench.dashboard.topics.hierarchy import levels_of
 from workbench.dashboard.topics.matching import matched_of
-from workbench.dashboard.topics.overview import NONE, map_of
+from workbench.dashboard.topics.overview import map_of
 from workbench.dashboard.topics.recorded import recorded_of
 from workbench.dashboard.topics.scores import scores_of
 from workbench.measures import representative_documents, salient_words, topics_by_size
@@ -25,107 +25,130 @@ from workbench.views.picture import WHOSE
 FORMS = ("svg", "pdf", "png")
 
 
-def map_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:
+class Shown(NamedTuple):
+    """What the page shows: a run at a snapshot, labels of its topics, and what the visitor chose."""
+
+    moment: Moment | None
+    labels: dict[int, str]
+    topic: int = NONE
+    n_words: int = 30
+    relevance: float = 0.6
+    other: Moment | None = None       # of the run that it is matched with
+    title: str = ""                   # of the figure of the card of what else was recorded
+
+    @property
+    def name(self) -> str:
+        return self.moment.path.name
+
+    def counts(self) -> xr.Dataset:
+        """The last counts of a run that has some, with the labels of its topics."""
+        run = counts_of(self.require())
+        if not self.labels:
+            return run
+        return run.assign(topic_label=("topic", [self.labels.get(topic, "") for topic in run["topic"].values.tolist()]))
+
+    def require(self, snapshot: bool = True) -> Moment:
+        """The run, which is there and has a snapshot, if that is wanted."""
+        if self.moment is None:
+            raise FileError("there is no run; start one on the Compare page")
+        if snapshot and counts_of(self.moment) is None:
+            raise FileError(f"{self.name} has no snapshot of its topics yet; wait for its first")
+        return self.moment
+
+
+def map_file(shown: Shown, form: str, columns: int = 1) -> File:
     """The map of the topics: a figure, or as CSV topic, label, x, y, n_k, share and name."""
-    run = _counts(moment, labels)
-    return _view_file(moment, "topic-map", run, "map", form, columns, labels, points=map_of(moment))
+    run = shown.counts()
+    return _view_file(shown, "topic-map", run, "map", form, columns, points=map_of(shown.moment))
 
 
-def model_file(moment: Moment | None, form: str, columns: int = 1) -> File:
+def model_file(shown: Shown, form: str, columns: int = 1) -> File:
     """The picture of a run's network, or as CSV the tokens of each row and value of its levels."""
-    _there(moment, snapshot=form == "csv")
-    run = levels_of(moment) if form == "csv" else Run(moment.path).progress()
-    return _view_file(moment, "network", run, "levels" if form == "csv" else "model", form, columns)
+    moment = shown.require(snapshot=form == "csv")
+    run, what = (levels_of(moment), "levels") if form == "csv" else (Run(moment.path).progress(), "model")
+    return _view_file(shown._replace(labels={}), "network", run, what, form, columns)
 
 
-def words_file(
-    moment: Moment | None, labels: dict[int, str], topic: int, n: int, relevance: float, form: str, columns: int = 1
-) -> File:
+def words_file(shown: Shown, form: str, columns: int = 1) -> File:
     """The words of the topic that is chosen, or of all: a figure, or as CSV a row for each word of a topic."""
-    topics, name = (None, "words") if topic == NONE else ([topic], f"words-{topic}")
-    return _view_file(moment, "topic-words", _counts(moment, labels), name, form, columns, labels,
-                      topics=topics, n_words=n, relevance=relevance)
+    topics, name = (None, "words") if shown.topic == NONE else ([shown.topic], f"words-{shown.topic}")
+    return _view_file(shown, "topic-words", shown.counts(), name, form, columns,
+                      topics=topics, n_words=shown.n_words, relevance=shown.relevance)
 
 
-def salient_file(moment: Moment | None, n: int) -> File:
+def salient_file(shown: Shown) -> File:
     """The salient words of the corpus as CSV."""
-    return _csv(moment, "salient-words", salient_words(_counts(moment), n).to_dataframe())
+    table = salient_words(shown.counts(), shown.n_words).to_dataframe()
+    return _csv(f"{shown.name}-salient-words", table)
 
 
-def documents_file(moment: Moment | None, topic: int) -> File:
-    """Documents that show the topic best as CSV; of all topics where none is chosen."""
-    _there(moment)
-    run = documents_of(moment)
-    topics = topics_by_size(run) if topic == NONE else [topic]
+def documents_file(shown: Shown, form: str = "csv") -> File:
+    """Documents that show the chosen topic best as CSV; of all topics where none is chosen."""
+    run = documents_of(shown.require())
+    topics = topics_by_size(run) if shown.topic == NONE else [shown.topic]
     tables = {one: representative_documents(run, one, 50).drop_vars("topic", errors="ignore").to_dataframe() for one in topics}
-    return _csv(moment, "documents", pd.concat(tables, names=["topic"]))
+    return _csv(f"{shown.name}-documents", pd.concat(tables, names=["topic"]))
 
 
-def sizes_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:
+def sizes_file(shown: Shown, form: str, columns: int = 1) -> File:
     """Sizes over the iterations: a figure, or as CSV n_k of every iteration and topic, nothing thinned."""
-    _there(moment, snapshot=False)
-    run = Run(moment.path).progress()
+    run = Run(shown.require(snapshot=False).path).progress()
     if not run.sizes["iteration"]:
-        raise FileError(f"{moment.path.name} has no iteration yet; wait for its first")
-    return _view_file(moment, "topic-sizes", run, "sizes", form, columns, labels, HEIGHTS[columns])
+        raise FileError(f"{shown.name} has no iteration yet; wait for its first")
+    return _view_file(shown, "topic-sizes", run, "sizes", form, columns, HEIGHTS[columns])
 
 
-def recorded_file(moment: Moment | None, title: str, form: str, columns: int = 1) -> File:
+def recorded_file(shown: Shown, form: str, columns: int = 1) -> File:
     """The picture of this title of what else a run recorded, or as CSV the table behind it."""
-    _there(moment, snapshot=False)
-    picture = recorded_of(moment.path).get(title)
+    path = shown.require(snapshot=False).path
+    picture = recorded_of(path).get(shown.title)
     if picture is None:
-        raise FileError(f"{moment.path.name} has no picture '{title}' yet; wait for its first iteration")
-    picture = replace(picture, name=f"{moment.path.name}-{picture.name}")
-    return picture_file(picture, gather_begun(moment.path), form, columns)
+        raise FileError(f"{path.name} has no picture '{shown.title}' yet; wait for its first iteration")
+    return picture_file(replace(picture, name=f"{path.name}-{picture.name}"), gather_begun(path), form, columns)
 
 
-def scores_file(moment: Moment | None, labels: dict[int, str], form: str, columns: int = 1) -> File:
+def scores_file(shown: Shown, form: str, columns: int = 1) -> File:
     """Coherence and diversity of the topics: figures of coherence, or a table as CSV."""
-    run, found, name = _counts(moment), scores_of(moment), moment.path.name
+    run, found, name = shown._replace(labels={}).counts(), scores_of(shown.moment), f"{shown.name}-coherence"
     if form == "csv":
-        return _csv(moment, "coherence", _with_labels(found.to_dataframe().reset_index(), labels).set_index("topic"))
-    picture = scores_picture(run, found, f"{name}-coherence", f"Coherence of the topics, {name}")
-    return picture_file(picture, gather_begun(moment.path), form, columns)
+        return _csv(name, _with_labels(found.to_dataframe().reset_index(), shown.labels).set_index("topic"))
+    picture = scores_picture(run, found, name, f"Coherence of the topics, {shown.name}")
+    return picture_file(picture, gather_begun(shown.moment.path), form, columns)
 
 
-def matching_file(
-    moment: Moment | None, other: Moment | None, labels: dict[int, str], form: str, columns: int = 1
-) -> File:
+def matching_file(shown: Shown, form: str, columns: int = 1) -> File:
     """The matching of two runs: the flow as a figure, or as CSV each topic with the one it matches and the tokens shared."""
-    run = _counts(moment, labels)
+    run, other = shown.counts(), shown.other
     if other is None:
         raise FileError("no other run is chosen; choose one to match with")
-    found = matched_of(moment, other)
-    if found is None:
+    pairs, flow = matched_of(shown.moment, other)
+    if pairs is None:
         raise FileError(f"{other.path.name} has no snapshot of its topics yet; wait for its first")
-    name = f"{moment.path.name}-with-{other.path.name}"
+    called = shown.name, other.path.name
+    name = "-with-".join(called)
     if form == "csv":
-        table = found.pairs.to_dataframe()
-        if found.flow is not None:
-            table = table.join(found.flow.to_pandas().add_prefix("tokens shared with "))
-        table = _with_labels(table.reset_index(), labels)
-        return File(f"{name}.csv", table.to_csv(index=False, lineterminator="\n").encode())
-    if found.flow is None:
+        table = pairs.to_dataframe()
+        if flow is not None:
+            table = table.join(flow.to_pandas().add_prefix("tokens shared with "))
+        return _csv(name, _with_labels(table.reset_index(), shown.labels), index=False)
+    if flow is None:
         raise FileError("these runs were trained on different tokens, so no flow is drawn; take the CSV of their distances")
-    called = moment.path.name, other.path.name
-    picture = flow_picture(name, called, (run, counts_of(other)), found.flow, found.pairs, topic_colour, columns)
-    return picture_file(picture, gather_begun([moment.path, other.path]), form, columns)
+    picture = flow_picture(name, called, (run, counts_of(other)), flow, pairs, topic_colour, columns)
+    return picture_file(picture, gather_begun([shown.moment.path, other.path]), form, columns)
 
 
 def _view_file(
-    moment: Moment, view: str, run: xr.Dataset, what: str, form: str, columns: int, labels: dict[int, str] | None = None,
-    height: float | None = None, **options,
+    shown: Shown, view: str, run: xr.Dataset, what: str, form: str, columns: int, height: float | None = None, **options
 ) -> File:
     """A view of one run: its figure, or as CSV the table behind it with the labels of topics."""
     (picture, *_) = draw_view(view, [run], columns, **options)
+    name = f"{shown.name}-{what}"
     if form == "csv":
         table = pd.DataFrame(picture.rows, columns=picture.header).drop(columns=list(WHOSE), errors="ignore")
-        return _csv(moment, what, _with_labels(table, labels or {}).set_index(table.columns[0]))
-    name = moment.path.name
-    title = f"{picture.title.partition(',')[0]}, {name}"
-    picture = replace(picture, name=f"{name}-{what}", title=title, height=picture.height or height)
-    return picture_file(picture, gather_begun(moment.path), form, columns)
+        return _csv(name, _with_labels(table, shown.labels).set_index(table.columns[0]))
+    title = f"{picture.title.partition(',')[0]}, {shown.name}"
+    picture = replace(picture, name=name, title=title, height=picture.height or height)
+    return picture_file(picture, gather_begun(shown.moment.path), form, columns)
 
 
 def _with_labels(table: pd.DataFrame, labels: dict[int, str]) -> pd.DataFrame:
@@ -135,21 +158,5 @@ def _with_labels(table: pd.DataFrame, labels: dict[int, str]) -> pd.DataFrame:
     return table
 
 
-def _csv(moment: Moment, what: str, table: pd.DataFrame) -> File:
-    return File(f"{moment.path.name}-{what}.csv", table.to_csv(lineterminator="\n").encode())
-
-
-def _counts(moment: Moment | None, labels: dict[int, str] | None = None) -> xr.Dataset:
-    """The last counts of a run that has some, with the labels of its topics."""
-    _there(moment)
-    run = counts_of(moment)
-    if not labels:
-        return run
-    return run.assign(topic_label=("topic", [labels.get(topic, "") for topic in run["topic"].values.tolist()]))
-
-
-def _there(moment: Moment | None, snapshot: bool = True) -> None:
-    if moment is None:
-        raise FileError("there is no run; start one on the Compare page")
-    if snapshot and counts_of(moment) is None:
-        raise FileError(f"{moment.path.name} has no snapshot of its topics yet; wait for its first")
+def _csv(name: str, table: pd.DataFrame, index: bool = True) -> File:
+    return File(f"{name}.csv", table.to_csv(index=index, lineterminator="\n").encode())

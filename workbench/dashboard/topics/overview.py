@@ -1,63 +1,94 @@
 """The map of the topics, their list, and the words of the one that is chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import ClassVar
+from pathlib import Path
 
 import numpy as np
 import param
 import xarray as xr
 
-from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.latest_task import LatestTask
+from workbench.dashboard.shared.background import LatestTask, sentence_of
+from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.snapshots import Moment, counts_of, labels_now, topic_colour
+from workbench.dashboard.topics.filled import NONE, Filled
 from workbench.measures import salient_words, top_words, topic_map, topic_sizes, topics_by_size, used_topics
 from workbench.runs.execution.run import Run
 from workbench.runs.store.notes import label_topic
 
-NONE = -1
-"""Stands for no topic."""
 FEW = 6
 """Words of a topic in the list."""
-MAPS: dict[str, tuple[Moment, xr.Dataset]] = {}
-"""Path of a run → its last map, on which the next one is laid, for all visitors."""
+MAPS: dict[tuple[Path, str], xr.Dataset] = {}
+"""Path and hash of a run → its last map, on which the next one is laid, for all visitors."""
 MOST_MAPS = 64
 
 
-class Overview(Drawn):
-    """What the visitor points at and chooses from. `on_label(topic, text)` is called with a label that was typed in."""
+class Overview(Filled):
+    """What the visitor points at and chooses from: the topics of a run, and the words of the chosen one.
+
+    ``on_news(trouble)`` is called when the topics have changed, with what is wrong with the run or its labels, if anything;
+    ``on_gone(topic)`` where the topic that is chosen is not there.
+    """
 
     run = param.String(doc="Name of the run.")
     topics = param.List(doc="What `topic_entries` makes of each topic, largest first.")
-    chosen = param.Integer(default=NONE, doc="Number of the topic that is chosen; -1: none.")
     words = param.Dict(default={}, doc="What `word_entries` makes of the words that are shown.")
-    said = param.String(doc="What the map shows, in a sentence.")
     wrong = param.String(doc="What is wrong with a label.")
 
     _esm = code("boxed", "overview")
-    _stylesheets: ClassVar[list[str]] = style("boxed", "overview")
+    _stylesheets = style("boxed", "overview")
+    _filled = ("topics",)
 
-    def __init__(self, on_label: Callable[[int, str], None] = lambda topic, text: None):
+    def __init__(self, on_news: Callable[[str], None], on_gone: Callable[[int], None]):
         super().__init__()
-        self._on_label = on_label
+        self._on_news, self._on_gone, self._moment = on_news, on_gone, None
+        self._ranking, self._labelling = LatestTask(), LatestTask()
+
+    def show(self, moment: Moment, written: int, n_words: int, relevance: float) -> None:
+        """Brings map, list and words to a run whose notes were ``written`` then; asked again with the same it does nothing."""
+        self._moment, asked = moment, (moment, self.chosen, n_words, relevance)
+
+        def ranked(result, error) -> None:
+            self.words = {} if error is not None else result
+            if result and result["of"] != self.chosen:
+                self._on_gone(self.chosen)
+
+        self.fill(_topics_now, moment, written)
+        self._ranking.submit(asked, partial(word_entries, *asked), ranked)
+
+    def take(self, trouble: str = "", **shown) -> None:
+        """Shows the topics, or none."""
+        super().take(**shown)
+        self._on_news(trouble if self.topics else self.said)
+
+    def clear(self, said: str = "") -> None:
+        """Nothing is shown."""
+        self._moment, self.words = None, {}
+        self._ranking.reset()
+        super().clear(said)
 
     def _handle_msg(self, said) -> None:
-        if isinstance(said, dict) and isinstance(said.get("label"), str) and isinstance(said.get("topic"), int):
-            self._on_label(said["topic"], said["label"])
+        """Takes a label that was typed in."""
+        given, moment = said if isinstance(said, dict) else {}, self._moment
+        topic, label = given.get("topic"), given.get("label")
+        if moment is None or not isinstance(topic, int) or not isinstance(label, str):
+            return
+
+        def then(result, error) -> None:
+            self.wrong = "" if error is None else sentence_of(error)
+            self._latest.reset()
+
+        self._labelling.reset()
+        self._labelling.submit(said, lambda: label_topic(moment.path, counts_of(moment), topic, label), then)
 
 
 @lru_cache(maxsize=4)
 def map_of(moment: Moment) -> xr.Dataset:
     """The map, laid on the last one that was made of this run."""
-    key = str(moment.path)
-    before = MAPS.get(key)
-    like = before[1] if before is not None and before[0].hash == moment.hash else None
-    made = topic_map(counts_of(moment), like)
-    MAPS.pop(key, None)
-    MAPS[key] = moment, made
+    run = moment.path, moment.hash
+    made = topic_map(counts_of(moment), MAPS.get(run))
+    MAPS.pop(run, None)
+    MAPS[run] = made
     while len(MAPS) > MOST_MAPS:
         MAPS.pop(next(iter(MAPS)))
     return made
@@ -78,18 +109,16 @@ def _given(moment: Moment) -> tuple[xr.Dataset, np.ndarray, np.ndarray]:
 
 def topic_entries(moment: Moment, labels: dict[int, str]) -> list[dict]:
     """What list and map show of each topic, largest first."""
-    places, words = map_of(moment), _ranked(moment, FEW, 1.0)["word"]
-    run, told = counts_of(moment), []
-    nodes = dict(zip(run["topic"].values.tolist(), run["node"].values.tolist(), strict=True)) if "node" in run.coords else {}
-    for topic in topics_by_size(run):
-        one = places.sel(topic=topic)
-        told.append({
-            "topic": topic, "node": nodes.get(topic, ""), "label": labels.get(topic, ""), "colour": topic_colour(topic),
-            "share": float(one["share"]),
-            "n_k": float(one["n_k"]), "x": round(float(one["x"]), 5), "y": round(float(one["y"]), 5),
-            "words": [str(word) for word in words.sel(topic=topic).values],
-        })
-    return told
+    run = counts_of(moment)
+    order = topics_by_size(run)
+    nodes = run["node"].sel(topic=order).values.tolist() if "node" in run.coords else [""] * len(order)
+    words = _ranked(moment, FEW, 1.0)["word"].sel(topic=order).values.astype(str).tolist()
+    places = map_of(moment)[["share", "n_k", "x", "y"]].sel(topic=order).to_dataframe()[["share", "n_k", "x", "y"]]
+    return [
+        {"topic": topic, "node": node, "label": labels.get(topic, ""), "colour": topic_colour(topic), "share": share,
+         "n_k": n_k, "x": round(x, 5), "y": round(y, 5), "words": few}
+        for (topic, share, n_k, x, y), node, few in zip(places.itertuples(), nodes, words, strict=True)
+    ]
 
 
 def named(told: dict) -> str:
@@ -105,102 +134,35 @@ def word_entries(moment: Moment, topic: int, n: int, relevance: float) -> dict:
     run, of_topics, of_words = _given(moment)
     if topic == NONE or topic not in run["topic"].values:
         found, topic = salient_words(run, n), NONE
-        words, bars = found["word"].values, found["saliency"].values
     else:
         found = _ranked(moment, n, relevance).sel(topic=topic)
-        words, bars = found["word"].values, found["phi"].values
     place = {word: at for at, word in enumerate(run["word"].values)}
-    at = [place[word] for word in words]
+    at = [place[word] for word in found["word"].values]
     spread = run["phi"].values[:, at] * of_topics[:, None]
     spread /= spread.sum(axis=0)
-    order = [run["topic"].values.tolist().index(other) for other in topics_by_size(counts_of(moment))]
-    rows, shares, spreads = [], of_words[at].tolist(), spread[order].T.round(4).tolist()
-    for word, bar, share, own in zip(words, bars.tolist(), shares, spreads, strict=True):
-        lift = f"×{bar / share:.2g}" if share else "–"
-        first, second = (f"{bar:.4f}", _percent(share)) if topic == NONE else (_percent(bar), lift)
-        rows.append({"word": str(word), "bar": bar, "share": share, "first": first, "second": second, "spread": own})
+    order = run.get_index("topic").get_indexer(topics_by_size(counts_of(moment)))
+    columns = found["word"].values, found["saliency" if topic == NONE else "phi"].values, of_words[at], spread[order].T.round(4)
+    rows = []
+    for word, bar, share, own in zip(*(column.tolist() for column in columns), strict=True):
+        first, second = f"{100 * bar:.2f} %", f"×{bar / share:.2g}" if share else "–"
+        if topic == NONE:
+            first, second = f"{bar:.4f}", f"{100 * share:.2f} %"
+        rows.append({"word": word, "bar": bar, "share": share, "first": first, "second": second, "spread": own})
     return {"of": topic, "rows": rows}
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f} %"
-
-
-class Explorer:
-    """Fills an `Overview` with what is chosen: the run, the topic, how words are ranked.
-
-    ``on_news(topics, trouble)`` is called with what `topic_entries` returns and what is wrong with the run, if anything;
-    ``on_gone(topic)`` where the topic that is chosen is not there.
-    """
-
-    def __init__(self, on_news: Callable[[list[dict], str], None], on_gone: Callable[[int], None]):
-        self.view = Overview(self._label)
-        self._tops, self._words, self._labels = LatestTask(), LatestTask(), LatestTask()
-        self._on_news, self._on_gone = on_news, on_gone
-        self._moment: Moment | None = None
-
-    def show(self, moment: Moment, written: int, n_words: int, relevance: float) -> None:
-        """Brings map, list and words to a run; asked again with the same it does nothing.
-
-        written : when the notes of the run were replaced last.
-        """
-        self._moment, asked = moment, (moment, self.view.chosen, n_words, relevance)
-
-        def shown(result, error) -> None:
-            if error is not None:
-                self.view.param.update(topics=[], words={}, said="")
-                self._on_news([], sentence_of(error))
-                return
-            topics, said, trouble = result
-            self.view.param.update(run=moment.path.name, topics=topics, said=said)
-            self._on_news(topics, trouble)
-
-        def worded(result, error) -> None:
-            self.view.words = {} if error is not None else result
-            if result and result["of"] != self.view.chosen:
-                self._on_gone(self.view.chosen)
-
-        self._tops.submit((moment, written), partial(_told, moment, written), shown)
-        self._words.submit(asked, partial(word_entries, *asked), worded)
-
-    def clear(self) -> None:
-        """Nothing is shown."""
-        self._tops.reset()
-        self._words.reset()
-        self._moment = None
-        if self.view.topics or self.view.words:
-            self.view.param.update(topics=[], words={}, said="")
-
-    def _label(self, topic: int, text: str) -> None:
-        moment = self._moment
-        if moment is None:
-            return
-
-        def then(result, error) -> None:
-            self.view.wrong = "" if error is None else sentence_of(error)
-            self._tops.reset()
-
-        self._labels.reset()
-        self._labels.submit((topic, text), partial(_write_label, moment, topic, text), then)
-
-
-def _write_label(moment: Moment, topic: int, text: str) -> None:
-    label_topic(moment.path, counts_of(moment), topic, text)
-
-
 @lru_cache(maxsize=4)
-def _told(moment: Moment, written: int) -> tuple[list[dict], str, str]:
-    """The topics, a sentence about the map, and what is wrong with their labels or why there are none.
+def _topics_now(moment: Moment, written: int) -> dict:
+    """The topics, a sentence about the map or why there are none, and what is wrong with their labels.
 
     written : when the notes were replaced last, which only tells one state of the labels from another.
     """
-    counts = counts_of(moment)
-    if counts is None:
+    shown = {"run": moment.path.name, "topics": []}
+    if counts_of(moment) is None:
         missing = "snapshot of its topics yet; they appear with the first" if "n_k" in Run(moment.path).progress() else "topics"
-        return [], "", f"{moment.path.name} has no {missing}."
+        return shown | {"said": f"{moment.path.name} has no {missing}."}
     labels, trouble = labels_now(moment)
-    trouble = trouble[:1].upper() + trouble[1:]
-    return topic_entries(moment, labels), (
+    return shown | {"topics": topic_entries(moment, labels), "trouble": trouble[:1].upper() + trouble[1:], "said": (
         "Topics whose words are alike lie near each other; areas are shares of the tokens. "
         f"The plane shows {100 * map_of(moment).attrs['shown']:.0f} % of the variation of their distances."
-    ), trouble
+    )}

@@ -1,29 +1,31 @@
 """The Topics page: what the topics of one run are about, and what else has to do with them."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from functools import partial
 from html import escape
 from pathlib import Path
 
 import numpy as np
 import panel as pn
+import param
 
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
-from workbench.dashboard.shared.run_monitor import Reading, monitor_of
-from workbench.dashboard.shared.shell import Choice, begin_session, column, lay_out, message, styled, text
-from workbench.dashboard.shared.snapshots import Moment, moment_of, written
+from workbench.dashboard.shared.run_monitor import Reading, monitor_of, stamp
+from workbench.dashboard.shared.shell import Choice, begin_session, column, lay_out, styled, text
+from workbench.dashboard.shared.snapshots import Moment, moment_of
 from workbench.dashboard.topics import files
 from workbench.dashboard.topics.documents import Documents
-from workbench.dashboard.topics.hierarchy import Hierarchy, is_network
-from workbench.dashboard.topics.matching import Matching
-from workbench.dashboard.topics.overview import NONE, Explorer, named
+from workbench.dashboard.topics.filled import NONE
+from workbench.dashboard.topics.hierarchy import Hierarchy
+from workbench.dashboard.topics.matching import Flow
+from workbench.dashboard.topics.overview import Overview, named
 from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.scores import Scores
 from workbench.dashboard.topics.sizes import KINDS, Sizes
 from workbench.dashboard.topics.unseen import Unseen
 from workbench.runs.execution.run import default_store
+from workbench.runs.store.notes import FILE as NOTES
 
 TITLE = "workbench · Topics"
 FIRST_LOOK = 0.5
@@ -36,73 +38,67 @@ class TopicsPage:
     """One visitor's view of one run: the newest until one is picked, in the menu or by the link."""
 
     def __init__(self, store: Path):
-        self.store, self._readings = Path(store), monitor_of(store)
+        self.store, self._monitor = Path(store), monitor_of(store)
         self.run = styled(pn.widgets.Select(label="Topics of", options={NEWEST: ""}, value="", width=330))
+        self.other = styled(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
         self.n_words = styled(pn.widgets.IntInput(label="Words", value=30, start=1, end=MOST_WORDS, width=64))
         self.relevance = styled(pn.widgets.FloatSlider(label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180))
-        self.said = text(sizing_mode="stretch_width")
-        self.handover = Handover()
-        self.explorer = Explorer(self._heard, self._topic_gone)
-        self.documents = Documents(self._choose, self._document_gone)
-        self.scores, self.sizes, self.matching = Scores(), Sizes(), Matching()
-        self.hierarchy, self.unseen = Hierarchy(), Unseen(self.handover, self._choose)
         self.kind = styled(Choice(label="Sizes as", options=KINDS, value="stacked"))
-        self.other = styled(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
-        self.files = {name: Downloads(self.handover, *makers) for name, makers in self._makers().items()}
-        self.recorded = Recorded(self.files["recorded"])
-        self._model = self._card("model", "Model", self.hierarchy, files="The model:")
-        self._model.visible = False
-        self._matching_files = column(*self._take_away("matching", "The matching:"), kind="wb-stack", visible=False)
-        self._of_runs: list[pn.Column] = []           # what is seen while there is a run
-        self._of_topics: list[pn.Column] = []         # while there are topics
-        self._picked, self._against = "", ""          # as asked for; a run may not be there yet
+        self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
+        self._asked = {self.run: "", self.other: ""}  # the runs of the menus; one that is asked for may not be there yet
         self._runs: dict[str, Reading] = {}           # every readable run, newest first
         self._labels: dict[int, str] = {}             # of the run that is shown
-        self._moving, self._choosing, self._heard_of = False, False, None
+        self._moving, self._heard_of = False, None
         self._news, self._gone = ("", "muted"), ""    # about the run; what of the link, or of a choice, is not there
-        self._choosers = (
-            self.explorer.view, self.sizes, self.scores.sheet, self.matching.flow, self.matching.sheet, self.hierarchy
-        )
-        shelf = self.documents.shelf
+        self.overview = Overview(self._heard, lambda topic: self._leave_out(self._choosers, f"topic {topic} with tokens"))
+        self.documents = Documents(self._choose, lambda one: self._leave_out([self.documents], f"document {one}"))
+        self.scores, self.sizes, self.matching, self.hierarchy = Scores(), Sizes(), Flow(), Hierarchy()
+        self.recorded = Recorded(self._files(files.recorded_file))
+        self.unseen = Unseen(self.handover, self._choose)
+        self._choosers = self.overview, self.sizes, self.scores, self.matching, self.matching.sheet, self.hierarchy
+        self._lay_out()
         self._parts = {
-            "run": self._run_part(self.run, "_picked"),
-            "topic": _number_part(lambda: self.explorer.view.chosen, self._spread),
+            "run": self._run_part(self.run), "topic": self._number_part(self.overview, self._choosers),
             "words": widget_part(self.n_words), "relevance": widget_part(self.relevance), "sizes": widget_part(self.kind),
-            "with": self._run_part(self.other, "_against"),
-            "document": _number_part(lambda: shelf.chosen, lambda document: shelf.param.update(chosen=document)),
-            "scores": self.scores.sheet.part(), "matches": self.matching.sheet.part(),
+            "with": self._run_part(self.other), "document": self._number_part(self.documents, [self.documents]),
+            "scores": self.scores.part(), "matches": self.matching.sheet.part(),
         }
-        self._take(self._readings.latest(FIRST_LOOK))
+        self._take(self._monitor.latest(FIRST_LOOK))
         self._gone = follow_address(self._parts)
         self._show()
-        for menu, asked in ((self.run, "_picked"), (self.other, "_against")):
-            menu.param.watch(partial(self._run_chosen, asked), "value")
-        shelf.param.watch(self._changed, "chosen")
+        for menu in self._asked:
+            menu.param.watch(self._run_chosen, "value")
         for view in self._choosers:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
+        self.documents.param.watch(self._changed, "chosen")
         for widget in (self.n_words, self.relevance, self.kind):
             widget.param.watch(self._changed, "value")
-        for sheet in (self.scores.sheet, self.matching.sheet):
+        for sheet in (self.scores, self.matching.sheet):
             sheet.param.watch(lambda event: write_address(self._parts), "sort")
 
     # ------------------------------------------------------------------ every second
 
     def tick(self) -> None:
         """Brings the page to the latest listing of the store."""
-        self._take(self._readings.latest())
+        self._take(self._monitor.latest())
         self._show()
         write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
 
     def _take(self, listing) -> None:
         """Updates the menus to the runs that there are."""
         self._runs = {reading.name: reading for reading in listing.readings if reading.spec is not None}
-        for menu, nothing, asked in ((self.run, NEWEST, self._picked), (self.other, NO_RUN, self._against)):
+        for (menu, asked), nothing in zip(self._asked.items(), (NEWEST, NO_RUN), strict=True):
             options = {nothing: ""} | {name: name for name in self._runs}
             wanted = asked if asked in self._runs else ""
             if options != menu.options or wanted != menu.value:
-                self._moving = True
-                menu.param.update(options=options, value=wanted)
-                self._moving = False
+                self._set([menu], options=options, value=wanted)
+
+    def _set(self, views: Iterable[param.Parameterized], **values) -> None:
+        """Sets what the visitor has not changed."""
+        self._moving = True
+        for view in views:
+            view.param.update(**values)
+        self._moving = False
 
     def moment(self) -> Moment | None:
         """What is shown; None where there is no run."""
@@ -115,46 +111,37 @@ class TopicsPage:
         """Shows the run that is chosen, as of its last snapshot."""
         moment = self.moment()
         if moment is None:
-            for card in (
-                self.explorer, self.documents, self.scores, self.sizes, self.matching, self.hierarchy, self.recorded
-            ):
+            for card in (*self._choosers, self.documents, self.recorded):
                 card.clear()
-            self._model.visible = False
             self.unseen.show(None, NONE, {})
-            self._see()
-            self.said.object = _empty(self.store)
-            return
-        self.explorer.show(moment, written(moment), self.n_words.value, self.relevance.value)
-        if self.sizes.kind != self.kind.value:
-            self.sizes.kind = self.kind.value
-        self._see()
-        if self._heard_of != moment.path:      # its labels are not known yet
-            return
-        topic, labels, other = self.explorer.view.chosen, self._labels, self._moment_of(self.other.value)
-        self.documents.show(moment, topic, labels)
-        self.scores.show(moment, labels)
-        rows = moment.path, moment.hash, _n_rows(self._runs[moment.path.name])
-        self.sizes.show(*rows, labels)
-        self.recorded.show(*rows)
-        self.matching.show(moment, other, labels)
-        self._model.visible = is_network(self._runs[moment.path.name].spec)
-        if self._model.visible:
-            self.hierarchy.show(moment, labels)
+            self.said.param.update(object=_empty(self.store), visible=True)
         else:
-            self.hierarchy.clear()
-        self._matching_files.visible = other is not None
-        self.unseen.show(moment, topic, labels)
+            self.overview.show(moment, stamp(moment.path / NOTES), self.n_words.value, self.relevance.value)
+            self.sizes.kind = self.kind.value
+            if self._heard_of == moment.path:  # else its labels are not known yet
+                topic, labels, reading = self.overview.chosen, self._labels, self._runs[moment.path.name]
+                rows = moment.path, moment.hash, int(np.nan_to_num(reading.latest[0]))
+                self.documents.show(moment, topic, labels)
+                self.scores.show(moment, labels)
+                self.sizes.show(*rows, labels)
+                self.recorded.show(*rows)
+                self.matching.show(moment, self._moment_of(self.other.value), labels)
+                self.hierarchy.show(moment, reading.spec, labels)
+                self.unseen.show(moment, topic, labels)
+        self._see()
 
     def _see(self) -> None:
         """Shows the cards that have something to show."""
-        for box in self._of_runs:
-            box.visible = self.moment() is not None
-        for box in self._of_topics:
-            box.visible = bool(self.explorer.view.topics)
+        for boxes, seen in (
+            (self._of_runs, self.moment() is not None), (self._of_topics, bool(self.overview.topics)),
+            ([self._model], bool(self.hierarchy.said)), ([self._matching_files], bool(self.other.value)),
+        ):
+            for box in boxes:
+                box.visible = seen
 
-    def _heard(self, topics: list[dict], trouble: str) -> None:
-        """Takes the topics of the run, or the reason why there are none."""
-        moment = self.moment()
+    def _heard(self, trouble: str) -> None:
+        """Takes the topics of the run, and what is wrong with it."""
+        moment, topics = self.moment(), self.overview.topics
         if moment is None:
             return
         self._heard_of = moment.path
@@ -162,8 +149,8 @@ class TopicsPage:
         if trouble:
             self._news = trouble, "bad" if topics else "muted"
         else:
-            gone = self._picked not in {"", *self._runs}
-            lost = f"There is no run {self._picked} here; the newest is shown. " if gone else ""
+            asked = self._asked[self.run]
+            lost = f"There is no run {asked} here; the newest is shown. " if asked not in {"", *self._runs} else ""
             self._news = f"{lost}{len(topics)} topics of {moment.path.name}, {moment.state}.", "muted"
         self._say()
         self._show()
@@ -171,45 +158,28 @@ class TopicsPage:
     def _say(self) -> None:
         """Writes what is missing of what was asked for, and what there is."""
         sentence, kind = self._news
-        said = message(f"{self._gone} {sentence}".strip(), kind)
-        if said != self.said.object:
-            self.said.object = said
+        self.said.say(f"{self._gone} {sentence}".strip(), kind)
 
-    def _topic_gone(self, topic: int) -> None:
-        self._spread(NONE)
-        self._leave_out(f"There is no topic {topic} with tokens in {self.moment().path.name}.")
-
-    def _document_gone(self, document: int) -> None:
-        self._moving = True
-        self.documents.shelf.chosen = NONE
-        self._moving = False
-        self._leave_out(f"There is no document {document} in {self.moment().path.name}.")
-
-    def _leave_out(self, sentence: str) -> None:
+    def _leave_out(self, views: Iterable[param.Parameterized], what: str) -> None:
         """Goes on without what is not there, with a sentence about it until the visitor does something."""
-        self._gone = f"{self._gone} {sentence}".strip()
+        self._set(views, chosen=NONE)
+        self._gone = f"{self._gone} There is no {what} in {self.moment().path.name}.".strip()
         self._say()
         self._show()
 
     # ------------------------------------------------------------------ what the visitor does
 
-    def _run_chosen(self, asked: str, event) -> None:
+    def _run_chosen(self, event) -> None:
         if not self._moving:
-            setattr(self, asked, event.new)
+            self._asked[event.obj] = event.new
             self._changed()
 
     def _choose(self, topic: int) -> None:
         """Chooses a topic in all cards."""
-        if not self._choosing and any(view.chosen != topic for view in self._choosers):
-            self._spread(topic)
-            self.documents.shelf.chosen = NONE
+        if not self._moving and any(view.chosen != topic for view in self._choosers):
+            self._set(self._choosers, chosen=topic)
+            self._set([self.documents], chosen=NONE)
             self._changed()
-
-    def _spread(self, topic: int) -> None:
-        self._choosing = True
-        for view in self._choosers:
-            view.chosen = topic
-        self._choosing = False
 
     def _changed(self, event=None) -> None:
         if not self._moving:
@@ -218,110 +188,88 @@ class TopicsPage:
             write_address(self._parts)
             self._show()
 
-    def _makers(self) -> dict[str, tuple[dict, ...]]:
-        """Card → label of a button → what makes its file at the click; those of figures in a second dict."""
-
-        def now() -> tuple[Moment | None, dict[int, str]]:
-            return self.moment(), self._labels
-
-        def words(*asked):
-            ranked = self.n_words.value, self.relevance.value
-            return partial(files.words_file, *now(), self.explorer.view.chosen, *ranked, *asked)
-
-        def matching(*asked):
-            moment, labels = now()
-            return partial(files.matching_file, moment, self._moment_of(self.other.value), labels, *asked)
-
-        salient = {"Salient words": lambda: partial(files.salient_file, self.moment(), self.n_words.value)}
-        return {
-            "map": _forms(lambda *asked: partial(files.map_file, *now(), *asked)),
-            "words": _forms(words, salient),
-            "model": _forms(lambda *asked: partial(files.model_file, self.moment(), *asked)),
-            "documents": ({"CSV": lambda: partial(files.documents_file, self.moment(), self.explorer.view.chosen)},),
-            "sizes": _forms(lambda *asked: partial(files.sizes_file, *now(), *asked)),
-            "scores": _forms(lambda *asked: partial(files.scores_file, *now(), *asked)),
-            "matching": _forms(matching),
-            "recorded": _forms(lambda *asked: partial(files.recorded_file, self.moment(), self.recorded.title.value, *asked)),
-        }
-
-    def _take_away(self, card: str, said: str) -> list:
-        return self.files[card].row(said, f"download the {card}")
-
-    def _card(self, name: str, title: str, *parts, files: str = "") -> pn.Column:
-        """A card with a heading, and below its parts the buttons of its files."""
-        kept = self._take_away(name, files) if files else []
-        return column(text(f"<h2>{title}</h2>"), *parts, *kept, kind=f"wb-card {name}")
-
     # ------------------------------------------------------------------ the link
 
-    def _run_part(self, menu: pn.widgets.Select, asked: str) -> Part:
+    def _run_part(self, menu: pn.widgets.Select) -> Part:
         """The run of a menu; a run that is asked for may not be there yet."""
 
         def take(name: str) -> bool:
-            setattr(self, asked, name)
+            self._asked[menu] = name
             if name in self._runs:
                 menu.value = name
             return True
 
-        return Part(lambda: getattr(self, asked), "", take)
+        return Part(lambda: self._asked[menu], "", take)
+
+    def _number_part(self, view: param.Parameterized, views: Iterable[param.Parameterized]) -> Part:
+        """The number of a topic or a document, which is chosen in all these views."""
+
+        def take(number: str) -> bool:
+            known = number.isdecimal() and len(number) < 10
+            if known:
+                self._set(views, chosen=int(number))
+            return known
+
+        return Part(lambda: "" if view.chosen == NONE else str(view.chosen), "", take)
 
     # ------------------------------------------------------------------ the page
 
-    def view(self) -> pn.Column:
-        """The whole page; ties it to the session."""
+    def _files(self, make, forms=files.FORMS, more=()) -> Downloads:
+        """Buttons for the numbers behind a figure, for more tables, and for the figure in each of its formats."""
+
+        def work(make, *form):
+            other, title = self._moment_of(self.other.value), self.recorded.title.value
+            chosen = self.overview.chosen, self.n_words.value, self.relevance.value
+            return partial(make, files.Shown(self.moment(), self._labels, *chosen, other, title), *form)
+
+        tables = {"CSV": partial(work, make, "csv")} | {name: partial(work, table) for name, table in dict(more).items()}
+        return Downloads(self.handover, tables, {form.upper(): partial(work, make, form) for form in forms})
+
+    def _lay_out(self) -> None:
+        """Makes the cards."""
+
+        def row(make, what: str, said: str, **settings) -> list:
+            return self._files(make, **settings).row(said, f"download the {what}")
+
+        def card(kind: str, title: str, *parts) -> pn.Column:
+            return column(text(f"<h2>{title}</h2>"), *parts, kind=f"wb-card {kind}")
+
         overview_files = column(
-            *self._take_away("map", "The map:"), *self._take_away("words", "The words:"), kind="wb-stack"
+            *row(files.map_file, "map", "The map:"),
+            *row(files.words_file, "words", "The words:", more={"Salient words": files.salient_file}), kind="wb-stack",
         )
         overview = column(
-            column(self.run, self.n_words, self.relevance, kind="wb-bar"), self.said, self.explorer.view, overview_files,
+            column(self.run, self.n_words, self.relevance, kind="wb-bar"), self.said, self.overview, overview_files,
             kind="wb-card overview",
         )
-        documents = self._card("documents", "Documents", self.documents.shelf, files="These documents:")
+        self._model = card("model", "Model", self.hierarchy, *row(files.model_file, "model", "The model:"))
+        documents = card(
+            "documents", "Documents", self.documents, *row(files.documents_file, "documents", "These documents:", forms=())
+        )
         sizes = column(
             column(text("<h2>Sizes over the iterations</h2>", css_classes=["wb-mid"]), self.kind, kind="wb-bar"), self.sizes,
-            *self._take_away("sizes", "The sizes:"), kind="wb-card sizes",
+            *row(files.sizes_file, "sizes", "The sizes:"), kind="wb-card sizes",
         )
-        scores = self._card("scores", "Coherence and diversity", self.scores.sheet, files="The scores:")
-        matching = self._card(
-            "matching", "The same topics in another run", column(self.other, kind="wb-bar"), self.matching.flow,
+        scores = card("scores", "Coherence and diversity", self.scores, *row(files.scores_file, "scores", "The scores:"))
+        self._matching_files = column(*row(files.matching_file, "matching", "The matching:"), kind="wb-stack")
+        matching = card(
+            "matching", "The same topics in another run", column(self.other, kind="wb-bar"), self.matching,
             self.matching.sheet, self._matching_files,
         )
-        pair = column(sizes, scores, kind="wb-halves")
-        unseen = self.unseen.view()
-        main = column(
-            overview, self._model, documents, pair, self.recorded.card, matching, unseen, self.handover, kind="wb-main"
-        )
+        unseen, pair = self.unseen.card, column(sizes, scores, kind="wb-halves")
+        self._cards = overview, self._model, documents, pair, self.recorded.card, matching, unseen
         self._of_runs, self._of_topics = [sizes], [overview_files, documents, scores, matching, unseen]
-        self._see()
+
+    def view(self) -> pn.Column:
+        """The whole page; ties it to the session."""
         begin_session(self, TITLE, [], self.tick)
+        main = column(*self._cards, self.handover, kind="wb-main")
         return lay_out("workbench", "what the topics are about", [main], [], "topics")
 
 
 def page() -> pn.Column:
     """The page for one visitor, of the store that WORKBENCH_STORE names."""
     return TopicsPage(default_store()).view()
-
-
-def _forms(make, more=()) -> tuple[dict, dict]:
-    """A button for the numbers behind a figure, and more; and one for each of its formats."""
-    return {"CSV": lambda: make("csv"), **dict(more)}, {form.upper(): partial(make, form) for form in files.FORMS}
-
-
-def _number_part(now, take) -> Part:
-    """The number of a topic or a document as a part of the link."""
-
-    def taken(text: str) -> bool:
-        known = text.isdecimal() and len(text) < 10
-        if known:
-            take(int(text))
-        return known
-
-    return Part(lambda: "" if now() == NONE else str(now()), "", taken)
-
-
-def _n_rows(reading: Reading) -> int:
-    """Iterations that are committed."""
-    return int(np.nan_to_num(reading.latest[0]))
 
 
 def _empty(store: Path) -> str:

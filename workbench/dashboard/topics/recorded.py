@@ -1,16 +1,13 @@
 """What a run recorded that no other card shows: of a run without topics all of it, one figure at a time."""
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 
 import panel as pn
 
-from workbench.dashboard.shared.background import sentence_of
+from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
-from workbench.dashboard.shared.latest_task import LatestTask
 from workbench.dashboard.shared.shell import column, message, styled, text
 from workbench.report.drawing import draw, inline
 from workbench.runs.execution.run import Run
@@ -39,9 +36,7 @@ class Recorded:
 
         def then(result, error) -> None:
             titles, svg = ([], message(sentence_of(error), "bad")) if error is not None else result
-            self.card.visible = bool(titles) or error is not None
-            self.title.options = titles
-            self.picture.object = svg
+            self.card.visible, self.title.options, self.picture.object = bool(svg), titles, svg
 
         wanted = path, hash, n_rows // max(1, n_rows // MOST_TIMES), self.title.value
         self._latest.submit(wanted, partial(_drawn, *wanted), then)

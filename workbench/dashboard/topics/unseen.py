@@ -1,26 +1,36 @@
-"""Unseen text: typed in or uploaded, shown under the topics of the run, and taken away as a table."""
+"""Unseen text: typed in or uploaded, folded into the run, shown under its topics, and taken away as a table."""
 
 from __future__ import annotations
 
+import re
+import tempfile
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
+import pandas as pd
 import panel as pn
+import xarray as xr
 
+from workbench.corpus import Corpus, read_corpus
+from workbench.corpus.text import WORD_PATTERN
 from workbench.dashboard.compare.files import File, FileError
-from workbench.dashboard.shared.background import sentence_of
+from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
-from workbench.dashboard.shared.latest_task import LatestTask
-from workbench.dashboard.shared.shell import button, column, message, styled, text
-from workbench.dashboard.shared.snapshots import Moment
-from workbench.dashboard.topics.filler import Filler
-from workbench.dashboard.topics.folding import KINDS, LARGEST, Folded, folded, listed, sentence_about, unseen_document
-from workbench.dashboard.topics.shelf import NONE, Shelf
+from workbench.dashboard.shared.shell import button, column, styled, text
+from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of
+from workbench.dashboard.topics.documents import Shelf, piece, topics_of, words_coloured
+from workbench.dashboard.topics.filled import NONE
+from workbench.measures import token_topics, used_topics
+from workbench.runs.afterwards.infer import infer
+from workbench.runs.execution.run import Run
 
-HEADINGS = [
-    ("Document", ""), ("Unknown", "share of the tokens whose word the run does not know"),
-    ("Tokens", "words that were counted: without stop words"),
-]
+LARGEST = 5 * 10**6
+"""Bytes of an upload, and letters of a text."""
+MOST_LISTED = 200
+MOST_UNKNOWN = 40
+KINDS = (".txt", ".csv", ".jsonl")
 
 
 class Unseen:
@@ -35,13 +45,19 @@ class Unseen:
             label="File of documents that the run has not seen", accept=",".join(KINDS), multiple=False,
             css_classes=["wb-unlabelled"],
         ))
-        self.go = button("Fold in", color="primary")
-        self.said = text(sizing_mode="stretch_width")
-        self.shelf, self._latest = Shelf(HEADINGS, on_topic), LatestTask()
-        self._filler = Filler(self.shelf, "content", "shown")
+        self.go, self.said = button("Fold in", color="primary"), text(sizing_mode="stretch_width")
+        self.shelf, self._latest = Shelf(
+            on_topic, ("Unknown", "share of the tokens whose word the run does not know"),
+            ("Tokens", "words that were counted: without stop words"),
+        ), LatestTask()
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
-        self._moment, self._folded, self._topic, self._labels = None, None, NONE, {}
-        self._times = 0
+        hint = f"or a file, up to {size(LARGEST)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
+        beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
+        bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
+        self.card = column(
+            text("<h2>Unseen text</h2>"), self.text, bar, self.said, self.files.said, self.shelf, kind="wb-card unseen"
+        )
+        self._moment, self._folded, self._topic, self._labels, self._times = None, None, NONE, {}, 0
         self.go.on_click(lambda event: self._ask("a text", (self.text.value_input or self.text.value or "").encode(), ".txt"))
         self.file.param.watch(self._uploaded, "value")
         self.shelf.param.watch(lambda event: self._show(), "chosen")
@@ -49,13 +65,9 @@ class Unseen:
     def show(self, moment: Moment | None, topic: int, labels: dict[int, str]) -> None:
         """Sets the run and the topic that are shown; documents that were folded into another run are removed."""
         if self._folded is not None and (moment is None or moment.path != self._folded.moment.path):
-            self._folded = None
-            self._clear()
-            self._say("Documents that were folded into another run are put away; fold them in again.")
-        changed = (topic, labels) != (self._topic, self._labels)
+            self._take(None, "Documents that were folded into another run are put away; fold them in again.")
         self._moment, self._topic, self._labels = moment, topic, labels
-        if changed:
-            self._show()
+        self._show()
 
     def _uploaded(self, event) -> None:
         if event.new:
@@ -63,49 +75,138 @@ class Unseen:
             self._ask(name, event.new, Path(name).suffix.lower())
 
     def _ask(self, name: str, content: bytes, kind: str) -> None:
-        self._times += 1
-        self._say("Folding in …")
+        self.said.say("Folding in …")
 
         def then(result, error) -> None:
-            self._folded = result
             if error is not None:
-                self._clear()
-                self._say(sentence_of(error), "bad")
-                return
-            self.shelf.chosen = NONE
-            self._say(sentence_about(result))
-            self._show()
+                self._take(None, sentence_of(error), "bad")
+            else:
+                self._take(result, sentence_about(result))
 
-        self._latest.submit(self._times, partial(folded, self._moment, name, content, kind), then)
+        self._latest.reset()
+        self._latest.submit(name, partial(folded, self._moment, name, content, kind), then)
+
+    def _take(self, found: Folded | None, said: str, kind: str = "muted") -> None:
+        """Shows the documents, or none."""
+        self._folded, self._times = found, self._times + 1
+        self.said.say(said, kind)
+        if found is None:
+            self.shelf.clear()
+        self.shelf.chosen = NONE
+        self._show()
 
     def _show(self) -> None:
         """The list, and the document that is chosen or the first."""
         if (found := self._folded) is not None:
-            self._filler.fill(
-                lambda times, *asked: _content(found, *asked), self._times, max(self.shelf.chosen, 0), self._topic, self._labels
+            self.shelf.fill(
+                lambda times, *asked: {"content": listed(found), "shown": unseen_document(found, *asked)},
+                self._times, max(self.shelf.chosen, 0), self._topic, self._labels,
             )
-
-    def _clear(self) -> None:
-        self._filler.clear()
-        self.shelf.chosen = NONE
 
     def _csv(self) -> File:
         if self._folded is None:
             raise FileError("no document has been folded in; type a text or choose a file first")
         return self._folded.csv()
 
-    def _say(self, sentence: str, kind: str = "muted") -> None:
-        self.said.object = message(sentence, kind)
 
-    def view(self) -> pn.Column:
-        """The card."""
-        hint = f"or a file, up to {size(LARGEST)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
-        beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
-        bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
-        return column(
-            text("<h2>Unseen text</h2>"), self.text, bar, self.said, self.files.said, self.shelf, kind="wb-card unseen"
-        )
+class Folded(NamedTuple):
+    """Documents under the topics of a run."""
+
+    moment: Moment
+    corpus: Corpus
+    inferred: xr.Dataset
+    raw: str | None             # the text, where there is one text
+
+    def csv(self) -> File:
+        """Every document with its theta."""
+        theta = self.inferred["theta"]
+        about = {name: self.inferred[name].values for name in ("n_tokens", "out_of_vocabulary")}
+        table = pd.DataFrame({"document": self.corpus.titles} | about | {
+            f"topic {topic}": column for topic, column in zip(theta["topic"].values, theta.values.T, strict=True)
+        })
+        return File(f"{self.moment.path.name}-unseen.csv", table.to_csv(index=False, lineterminator="\n").encode())
 
 
-def _content(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
-    return {"content": listed(found), "shown": unseen_document(found, document, topic, labels)}
+def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folded:
+    """The documents of a text or a file under the topics of the run's last snapshot.
+
+    Raises
+    ------
+    ValueError
+        One sentence: no run, nothing in it, no word that the run knows, too much, or another kind of file.
+    """
+    if moment is None:
+        raise FileError("there is no run to fold text into; start one on the Compare page")
+    if len(content) > LARGEST:
+        much = f"{name} has {size(len(content))} where a page takes {size(LARGEST)}"
+        raise FileError(f"{much}; use `workbench infer` in a terminal")
+    if kind not in KINDS:
+        raise FileError(f"{name} is no file of text; files end in {', '.join(KINDS)}")
+    if not content.strip():
+        raise FileError(f"{name} is empty; type or paste some words")
+    raw = content.decode("utf-8", errors="replace") if kind == ".txt" else None
+    corpus = _uploaded(name, content, kind) if raw is None else Corpus.from_texts([raw], titles=[name])
+    run = counts_of(moment)
+    if run is not None and corpus.n_tokens and not set(corpus.vocabulary).intersection(run["word"].values):
+        raise FileError(f"the run {moment.path.name} knows no word of {name}, so it has no topics; fold in text like its own")
+    return Folded(moment, corpus, infer(Run(moment.path), corpus), raw)
+
+
+def _uploaded(name: str, content: bytes, kind: str) -> Corpus:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"upload{kind}"
+        path.write_bytes(content)
+        try:
+            return read_corpus(path)
+        except ValueError as error:
+            raise FileError(str(error).replace(str(path), name)) from None
+
+
+def listed(found: Folded) -> dict:
+    """The documents as `Shelf` lists them."""
+    unknown, tokens = (found.inferred[name].values[:MOST_LISTED].tolist() for name in ("out_of_vocabulary", "n_tokens"))
+    documents = [
+        {"document": at, "title": str(title), "share": share if n else None, "tokens": n}
+        for at, (title, share, n) in enumerate(zip(found.corpus.titles[:MOST_LISTED], unknown, tokens, strict=True))
+    ]
+    return {"documents": documents, "caption": "documents that were folded in"}
+
+
+def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
+    """A document as `Shelf` shows it: the text itself where it is at hand, else its words by count."""
+    run, theta = documents_of(found.moment), found.inferred["theta"].values[document]
+    tokens = token_topics(run, found.corpus, document, theta)
+    unknown = tokens["word"].values[tokens["likely"].values < 0].astype(str)
+    note = "Words in the colours of their likeliest topics" + (
+        "; a bag of words has no order, so they stand by count." if found.raw is None else ", plain where they are stop words."
+    )
+    if len(unknown):
+        more = f" and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
+        note += f" Unknown to the run: {', '.join(unknown[:MOST_UNKNOWN])}{more}."
+    used = used_topics(run)["topic"].values
+    return {
+        "document": document, "title": found.corpus.titles[document], "topic": topic, "note": note,
+        "words": words_coloured(tokens) if found.raw is None else text_coloured(found.raw, tokens),
+        "raw": found.raw is not None, "topics": topics_of(used, theta[np.isin(run["topic"].values, used)], labels),
+    }
+
+
+def text_coloured(raw: str, tokens: xr.Dataset) -> list[dict]:
+    """The text in pieces: words that were counted with their topic, and what lies between them with none."""
+    topics = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
+    pieces, end = [], 0
+    for found in re.finditer(WORD_PATTERN, raw):
+        if (word := found.group()).lower() in topics:
+            pieces += [{"word": raw[end : found.start()], "topic": None}, piece(word, 1, topics[word.lower()])]
+            end = found.end()
+    return [one for one in (*pieces, {"word": raw[end:], "topic": None}) if one["word"]]
+
+
+def sentence_about(found: Folded) -> str:
+    """How many documents, and how much of them the run does not know."""
+    n, rate = found.corpus.n_documents, found.inferred.attrs["out_of_vocabulary"]
+    more = f" The first {MOST_LISTED} are listed; the CSV has all." if n > MOST_LISTED else ""
+    return (
+        f"{n:,} document{'s' if n != 1 else ''} under the topics of {found.moment.path.name}: {100 * rate:.1f} % of "
+        f"{found.corpus.n_tokens:,} tokens are unknown to it.{more}"
+    )

@@ -15,40 +15,28 @@ iteration leaves it: a pass over the pairs, then one round over the hyperparamet
 q(gamma) in it, expectations by improved second order: not a guaranteed bound, nor sure to rise.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import psi
 
 from workbench.engines.engine import Engine
 from workbench.engines.hdp import split_merge
+from workbench.engines.hdp.hyper_round import hyper_round, mean_priors, prior_of_tau, priors_of_counts
 from workbench.engines.hdp.posteriors import (
-    LOG,
     MEAN,
     dirichlet_divergence,
     fixed,
     gamma_divergence,
     gamma_posterior,
-    log_sticks,
-    log_weights,
-    mean_weights,
     stick_divergence,
 )
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.errors import Named
-from workbench.kernels.count_moments import (
-    add_tables_of_documents,
-    count_documents,
-    expected_log_beta,
-    expected_log_joint,
-    tables_of_words,
-)
+from workbench.kernels.count_moments import count_documents, expected_log_joint
 from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.lda import collapsed_vb
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
@@ -63,8 +51,6 @@ ROUNDS_OF_A_START = 5
 """Rounds over the hyperparameters before the first sweep from the counts of another run (spec 11)."""
 MOVES_AFTER = 20
 """Iterations before the first split or merge, unless another number is asked for."""
-SMALLEST_PRIOR = 1e-100
-"""Geometric means may underflow; the square of this does not."""
 NO_VARIANCES = (None, None, None)
 
 
@@ -113,41 +99,6 @@ class Options:
             )
 
 
-# ---------------------------------------------------------------------- what the updates take
-
-
-def prior_of_topics(state) -> np.ndarray:
-    """a_k = G[alpha] G[pi_k] (topic,)."""
-    return np.maximum(np.exp(state.alpha[LOG] + state.log_pi), SMALLEST_PRIOR)
-
-
-def prior_of_words(state) -> np.ndarray:
-    """b_w = G[beta] G[tau_w] (word,)."""
-    n_words = len(state.mean_wk)
-    log_tau = state.log_tau if len(state.log_tau) else np.full(n_words, -np.log(n_words))
-    return np.maximum(np.exp(state.beta[LOG] + log_tau), SMALLEST_PRIOR)
-
-
-def priors_of_counts(state) -> tuple:
-    """a (topic,), b (word,) and B: what the updates add to the counts."""
-    return prior_of_topics(state), prior_of_words(state), float(state.beta[MEAN])
-
-
-def prior_of_tau(corpus, model) -> float:
-    """a_tau, the Dirichlet parameter of tau; 40 / W where none is given."""
-    return model.a_tau or 40.0 / corpus.n_words
-
-
-def mean_priors(state) -> Priors:
-    """Posterior means of the priors, for predictions."""
-    alphas = state.alpha[MEAN] * mean_weights(state.sticks, state.order)
-    tau = state.tau / state.tau.sum() if len(state.tau) else 1.0 / len(state.mean_wk)
-    return Priors(alphas, state.beta[MEAN] * tau, float(max(state.alpha[MEAN] - alphas.sum(), 0.0)))
-
-
-# ---------------------------------------------------------------------- one iteration
-
-
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state by document, word or pair, and of their sums."""
     mean, variance = (topic_counts(name, corpus, n_topics) for name in ("mean", "var"))
@@ -169,12 +120,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     )
     even = Priors(np.full(n_topics, alpha[MEAN] / n_topics), state.beta[MEAN] / n_words)
     initialise(corpus, even, options, 0, context, warm_start, state.gamma, *state[:3])
-    state, zero_dk = recounted(corpus, state)
     if options.moves_every:  # compiles what only a split needs, while no clock runs
         split_merge.share_out(corpus, state, split_merge.Move(split_merge.SPLIT, 0, 0), priors_of_counts(state), 0, 0)
-    for _ in range(ROUNDS_OF_A_START if warm_start is not None else 0):
-        state = hyper_round(corpus, model, options, state, zero_dk)
-    return state
+    return settled(corpus, model, options, state, 0 if warm_start is None else ROUNDS_OF_A_START)
 
 
 def step(corpus, model, options, state, context):
@@ -216,8 +164,7 @@ def sweep(corpus, options, state, context) -> tuple[float, np.ndarray]:
 
     Returns the largest change of a responsibility, and P0 (document, topic) of the counts.
     """
-    priors = (*priors_of_counts(state), state.n_topics)
-    zero_dk = np.empty_like(state.mean_dk)
+    priors, zero_dk = (*priors_of_counts(state), state.n_topics), np.empty_like(state.mean_dk)
     if options.update == "conditional":
         log_zeros = np.zeros_like(state.mean_dk), np.zeros_like(state.mean_wk)
         conditional_vb.add_log_zeros(corpus.indptr, corpus.words, corpus.counts, state.gamma, state.n_topics, *log_zeros)
@@ -226,12 +173,11 @@ def sweep(corpus, options, state, context) -> tuple[float, np.ndarray]:
         variances = NO_VARIANCES if options.update == "zeroth" else state[3:6]
         update, given = collapsed_vb.update_in_order, (np.arange(corpus.n_pairs), state.gamma, *state[:3], *variances)
         given = (*given, *NOTHING_SAMPLED)
+        priors = (*priors, collapsed_vb.make_workspace(priors[0], state.n_topics, len(state.mean_k)))
 
     def work(first, last):
         change = update(first, last, corpus.indptr, corpus.words, corpus.counts, *given, *priors)
-        count_documents(
-            first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, state.mean_dk, state.var_dk, zero_dk
-        )
+        count_some(corpus, state, zero_dk, first, last)
         return change
 
     changes = each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
@@ -243,69 +189,16 @@ def recounted(corpus, state) -> tuple[State, np.ndarray]:
     """The same responsibilities with means and variances summed from them, and P0 (document, topic)."""
     for array in state[:6]:
         array[...] = 0.0
-    given = (corpus.counts, 0, state.gamma, *state[:6], state.n_topics)
-    collapsed_vb.add_moments(corpus.indptr, corpus.words, *given)
+    collapsed_vb.add_moments(corpus.indptr, corpus.words, corpus.counts, 0, state.gamma, *state[:6], state.n_topics)
     zero_dk = np.empty_like(state.mean_dk)
-    count_documents(
-        0, corpus.n_documents, corpus.indptr, corpus.counts, state.gamma, state.n_topics, state.mean_dk, state.var_dk, zero_dk
-    )
+    count_some(corpus, state, zero_dk, 0, corpus.n_documents)
     return state, zero_dk
 
 
-def hyper_round(corpus, model, options, state, zero_dk) -> State:
-    """Updates q of every learnt hyperparameter once: sticks, gamma, alpha, tau, beta (eq. 8; spec 6, steps 3 and 4)."""
-    order = state.order
-    if options.reorder:
-        order = order[np.argsort(-state.mean_k[order], kind="stable")]
-    sizes = tables_of_topics(corpus, state, zero_dk)[order]
-    sticks = np.empty_like(state.sticks)
-    sticks[0, order] = 1.0 + sizes
-    sticks[1, order] = state.top[MEAN] + np.concatenate([np.cumsum(sizes[::-1])[-2::-1], [0.0]])
-    top, alpha = state.top, state.alpha
-    if model.learn_gamma:
-        top = gamma_posterior(model.a_gamma + state.n_topics, model.b_gamma - log_sticks(sticks)[1].sum())
-    state = state._replace(order=order, sticks=sticks, log_pi=log_weights(sticks, order), top=top)
-    if model.learn_alpha:
-        n_d = corpus.document_tokens[corpus.document_tokens > 0]
-        log_eta = len(n_d) * psi(alpha[MEAN]) - psi(alpha[MEAN] + n_d).sum()
-        alpha = gamma_posterior(model.a_alpha + tables_of_topics(corpus, state, zero_dk).sum(), model.b_alpha - log_eta)
-    return learn_words(corpus, model, options, state._replace(alpha=alpha), zero_dk)
-
-
-def tables_of_topics(corpus, state, zero_dk) -> np.ndarray:
-    """S_k = sum_d E[s_dk] (topic,), eq. 12."""
-    tables_k = np.zeros(state.n_topics)
-    add_tables_of_documents(
-        0, corpus.n_documents, state.mean_dk, state.var_dk, zero_dk, prior_of_topics(state), state.n_topics, tables_k
-    )
-    return tables_k
-
-
-def learn_words(corpus, model, options, state, zero_dk) -> State:
-    """Updates q(tau), then q(beta), where they are learnt (eq. 8, 11, 12)."""
-    by_word = corpus.by_word
-
-    def tables_w():
-        found = np.empty(corpus.n_words)
-        tables_of_words(
-            0, corpus.n_words, by_word.indptr, by_word.pairs, corpus.counts, state.gamma, prior_of_words(state),
-            state.n_topics, found,
-        )
-        return found
-
-    if model.learn_tau:
-        tau = prior_of_tau(corpus, model) + tables_w()
-        state = state._replace(tau=tau, log_tau=psi(tau) - psi(tau.sum()))
-    if model.learn_beta:
-        zero_k = zero_dk.prod(axis=0)
-        log_xi = sum(
-            expected_log_beta(state.mean_k[k], state.var_k[k], zero_k[k], state.beta[MEAN]) for k in range(state.n_topics)
-        )
-        state = state._replace(beta=gamma_posterior(model.a_beta + tables_w().sum(), model.b_beta - log_xi))
-    return state
-
-
-# ---------------------------------------------------------------------- what is looked at
+def count_some(corpus, state, zero_dk, first, last) -> None:
+    """Sums means, variances and P0 of documents first..last from their responsibilities, in place."""
+    moments = state.mean_dk, state.var_dk, zero_dk
+    count_documents(first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, *moments)
 
 
 def bound(corpus, model, options, state) -> float:
@@ -316,9 +209,8 @@ def bound(corpus, model, options, state) -> float:
         gamma_divergence(state.alpha, model.a_alpha, model.b_alpha)
         + gamma_divergence(state.top, model.a_gamma, model.b_gamma)
         + stick_divergence(state.sticks, state.top)
+        + gamma_divergence(state.beta, model.a_beta, model.b_beta)
     )
-    if model.learn_beta:
-        divergence += gamma_divergence(state.beta, model.a_beta, model.b_beta)
     if model.learn_tau:
         divergence += dirichlet_divergence(state.tau, prior_of_tau(corpus, model))
     return joint + weighted_entropy(corpus.counts, state.gamma) - divergence

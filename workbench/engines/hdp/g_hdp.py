@@ -16,8 +16,6 @@ C has pi integrated out and therefore stands before D: drawn after it, it would 
 A topic keeps its number as long as it has a token; the number of one that is gone goes to the next new topic.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +60,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     gamma = model.a_gamma / model.b_gamma if model.learn_gamma else model.top_concentration
     share = 1 / (n_topics + 1)
     priors = Priors(np.full(n_topics, alpha * share), model.beta_total / corpus.n_words, alpha * share)
-    capacity = _padded_slots(n_topics)
+    capacity = padded(n_topics + 1)  # and the rest
     state = State(
         *zeros(cgs.arrays(corpus, capacity)).values(), aligned_zeros((capacity,), np.float64), share, alpha, gamma, n_topics, 0,
     )
@@ -82,7 +80,8 @@ def step(corpus, model, options, state, context):
 
 def sweep(corpus, model, state, context) -> tuple[State, int]:
     """A: draws the topics of all tokens, adding slots when topics run out of them; also returns how many tokens moved."""
-    n_used, n_moved, keys = _n_used(state), 0, (context.key(GIBBS), context.key(HDP_NEW_TOPICS))
+    n_moved, keys = 0, (context.key(GIBBS), context.key(HDP_NEW_TOPICS))
+    n_used = int(np.max(np.flatnonzero(state.weights) + 1, initial=0))
     for first, last in slice_bounds(corpus.indptr, padded(state.n_slots)):
         context.interrupt()
         token = np.int64(0)
@@ -110,7 +109,7 @@ def with_more_slots(state: State) -> State:
         raise ModelError(
             f"g-hdp has room for {MOST_TOPICS} topics and needs more; take a smaller alpha_total or top_concentration"
         )
-    capacity = _padded_slots(min(int(GROWTH * len(state.n_k)), MOST_TOPICS))
+    capacity = padded(min(int(GROWTH * len(state.n_k)), MOST_TOPICS) + 1)
 
     def wider(array):
         grown = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
@@ -146,16 +145,6 @@ def _draw_concentration(random, concentration, n_tables, guests, shape, rate) ->
     return float(max(random.standard_gamma(shape + n_tables - new.sum()) / (rate - np.log(shares).sum()), TINY))
 
 
-def _n_used(state: State) -> int:
-    """1 + the highest slot in use."""
-    return int(np.max(np.flatnonzero(state.weights) + 1, initial=0))
-
-
-def _padded_slots(n_topics: int) -> int:
-    """Slots for these topics and the rest, in whole lanes."""
-    return padded(n_topics + 1)
-
-
 def _alphas(state: State) -> np.ndarray:
     """(slot,) alpha pi_k, with that of the rest in the slot after the last topic."""
     row = state.alpha_total * state.weights
@@ -189,7 +178,7 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 def memory(corpus, model, options) -> Memory:
     """Bytes of a chain with half as many topics again as it begins with; it may come to need more."""
-    begun, likely = (size(cgs.arrays(corpus, n)) for n in (model.n_topics + 1, int(GROWTH * _padded_slots(model.n_topics))))
+    begun, likely = (size(cgs.arrays(corpus, n)) for n in (model.n_topics + 1, int(GROWTH * padded(model.n_topics + 1))))
     return Memory(likely, step=begun)
 
 

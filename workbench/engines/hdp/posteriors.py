@@ -8,8 +8,6 @@ their weights are numbered by topic::
     E[pi_k]     = E[v_k] prod over the sticks before k of (1 - E[v])
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import betaln, gammaln, psi
 
@@ -58,15 +56,11 @@ def stick_divergence(sticks: np.ndarray, top: np.ndarray) -> float:
 def log_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
     """log G[pi_k] (topic,)."""
     log_v, log_rest = log_sticks(sticks[:, order])
-    weights = np.empty(len(order))
-    weights[order] = log_v + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]])
-    return weights
+    return (log_v + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]]))[np.argsort(order)]
 
 
 def mean_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
     """E[pi_k] (topic,); what they lack of 1 is the mean weight of the topics beyond the truncation."""
     a, b = sticks[:, order]
     before = np.concatenate([[1.0], np.cumprod(b / (a + b))[:-1]])
-    weights = np.empty(len(order))
-    weights[order] = a / (a + b) * before
-    return weights
+    return (a / (a + b) * before)[np.argsort(order)]

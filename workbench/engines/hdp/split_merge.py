@@ -14,8 +14,6 @@ climbs, the first alone would keep anything. Otherwise the state is the one befo
 of moves and steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple

@@ -5,8 +5,6 @@ in a cache, so blocks are as large as that allows, and a few for several threads
 however the blocks are cut, but not what is added up over places: the cuts depend on the corpus and the number of topics alone.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import NamedTuple

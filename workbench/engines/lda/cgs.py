@@ -9,16 +9,13 @@ Where there are many topics, sweeps go word after word once that is cheaper (see
 the corpus are drawn side by side, and n_k is a little late (see `partition`).
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, polya, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya, watched
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
@@ -44,8 +41,8 @@ class State(NamedTuple):
     beta: float         # prior of each word in a topic, as learnt
 
 
-@dataclass(frozen=True)
-class OwnOptions:
+@learning
+class Options:
     partition: int = partition_option()
     scan: str = scan_option()
 
@@ -55,11 +52,6 @@ class OwnOptions:
                 Named("scan", "words"), " goes through the whole corpus and needs ", Named("partition", 1),
                 "; set it, or leave out ", Named("scan"),
             )
-
-
-@dataclass(frozen=True)
-class Options(Learning, OwnOptions):
-    """Options of the engine, and of learning its priors."""
 
 
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
@@ -114,7 +106,7 @@ def sweep_all(corpus, state, context, chain=0, n_parts=1, scan="auto") -> tuple[
 def sweep(corpus, threshold, state, mean, context, chain=0, n_parts=1) -> int:
     """One Gibbs sweep over the tokens under the threshold; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
-    partition = partition_of(corpus, n_parts, most=threshold)
+    partition = partition_of(corpus, n_parts, 1, threshold)
     mean_dk, mean_wk, *mean = mean
     n_wk = state.n_wk if mean_wk is None else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
 
@@ -162,7 +154,6 @@ def likelihood(corpus, options, state, prior):
 
 
 def samples(corpus, options) -> bool:
-    """True: every token is sampled."""
     return True
 
 
@@ -174,11 +165,6 @@ def memory(corpus, model, options) -> Memory:
     return Memory(state, *word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto")))
 
 
-def idle(options) -> str | None:
-    """The reason why a sweep uses one thread alone; None if it can use more."""
-    return idle_alone("tokens are drawn") if options.partition == 1 else None
-
-
 def engine(name: str = "cgs") -> Engine:
     return Engine(
         name=name, title="Collapsed Gibbs sampling",
@@ -186,5 +172,5 @@ def engine(name: str = "cgs") -> Engine:
         model=LDA, options=Options, state=State, samples=samples,
         watches=("log_joint", "moved", "scan"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
-        memory=memory, idle=idle,
+        memory=memory, idle=lambda options: idle_alone("tokens are drawn") if options.partition == 1 else None,
     )

@@ -15,22 +15,19 @@ the collapsed model, its expectations over counts by improved second order (Teh,
 nearer to what the updates look for, and comparable with the bound of `cv-hdp`, but no guaranteed bound.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, learnt, polya, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, learnt, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
-from workbench.engines.lda.partition import each_block, idle_alone, partition_of, partition_option
+from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.svb import counts, predict, samples
 from workbench.engines.memory import DOUBLE, Array, Memory, partition_bytes, size, topic_counts, word_major_bytes, zeros
 from workbench.kernels.count_moments import expected_log_joint
-from workbench.kernels.lda.collapsed_vb import add_moments, update_in_order
+from workbench.kernels.lda.collapsed_vb import add_moments, make_workspace, update_in_order
 from workbench.kernels.lda.log_joint import log_joint
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
@@ -68,16 +65,11 @@ class State(NamedTuple):
         return (*self[:3], *(self[3:6] if len(self.var_k) else (None, None, None)))
 
 
-@dataclass(frozen=True)
-class OwnOptions:
+@learning
+class Options:
     init: str = init_option()
     partition: int = partition_option()
     precision: str = precision_option()
-
-
-@dataclass(frozen=True)
-class Options(Learning, OwnOptions):
-    """Options of the engine, and of learning its priors."""
 
 
 def init(corpus, model, options, context, warm_start=None, second_order=True) -> State:
@@ -127,7 +119,7 @@ def update(corpus, options, threshold, state, sampled, context) -> tuple[State, 
     if not len(state.gamma):
         return state, {"updates": 0, "change": 0.0}
     recount_in_time(corpus, threshold, state, context)
-    partition = partition_of(corpus, options.partition, least=threshold + 1)
+    partition = partition_of(corpus, options.partition, threshold + 1, EVERY_COUNT)
     rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
     betas = np.full(corpus.n_words, state.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
@@ -137,6 +129,7 @@ def update(corpus, options, threshold, state, sampled, context) -> tuple[State, 
         return update_in_order(
             first, last, *partition.columns[part][:3], rows[part], state.gamma, mean_dk, mean_wk, mean_k,
             var_dk, var_wk, var_k, *sampled, state.alpha, betas, corpus.n_words * state.beta, len(state.alpha),
+            make_workspace(state.alpha, len(state.alpha), len(mean_k)),
         )
 
     sizes = (mean_k,) if var_k is None else (mean_k, var_k)
@@ -186,16 +179,11 @@ def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
     return Memory(size(declared), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
 
 
-def idle(options) -> str | None:
-    """The reason why an update uses one thread alone; None if it can use more."""
-    return idle_alone("pairs are updated") if options.partition == 1 else None
-
-
 def engine(name: str = "cvb") -> Engine:
     return Engine(
         name=name, title="Collapsed variational Bayes, second order",
         source="Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
         model=LDA, options=Options, state=State, samples=samples, watches=("bound", "collapsed_bound", "change"),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
-        memory=memory, idle=idle,
+        memory=memory, idle=lambda options: idle_alone("pairs are updated") if options.partition == 1 else None,
     )

@@ -8,8 +8,6 @@ the log of expected counts, less one copy of the pair::
 Half the memory and a third of the work of `cvb`, and safe with tiny priors, where the variance terms are not.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from workbench.engines.engine import Engine

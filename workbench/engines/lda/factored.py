@@ -5,8 +5,6 @@ stands for them is kept from update to update, since new arrays cost more than m
 where it is asked for.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -86,11 +84,6 @@ def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
     """The workspace of the last update, if its order is of the same type (`Blocks` or tuple); else a new one, by ``make``."""
     workspace = before.hand_over() if isinstance(before, Entropy) else None
     return workspace if workspace and type(workspace.order) is order else make()
-
-
-class Fitted(NamedTuple):
-    entropy: Entropy   # of the responsibilities behind the new counts
-    n_visited: int     # pairs, each as often as it was visited
 
 
 def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, context) -> None:

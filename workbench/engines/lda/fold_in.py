@@ -4,8 +4,6 @@ theta (document, topic) float64 has the same bits for any number of threads. The
 phi_wk = (beta + n_wk) / (W beta + n_k).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -56,26 +54,21 @@ def by_variational_bayes(learnt: LearntTopics, options, documents, context) -> n
 
 def by_cvb0(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     """(alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
-    phi, alpha = word_probabilities(*learnt), learnt.priors.alphas
-    theta = np.empty((documents.n_documents, len(alpha)))
-
-    def work(first, last):
-        collapsed_theta(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, len(alpha), theta)
-
-    _each_document(work, documents, len(alpha), context)
-    return theta
+    return _folded_in(collapsed_theta, learnt, documents, context)
 
 
 def by_gibbs(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
-    phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
+    given = documents.tokens_before, BURN_IN, KEPT, context.key(FOLD_IN)
+    return _folded_in(sampled_theta, learnt, documents, context, *given)
+
+
+def _folded_in(kernel, learnt: LearntTopics, documents, context, *given) -> np.ndarray:
+    phi, alpha = word_probabilities(*learnt), learnt.priors.alphas
     theta = np.empty((documents.n_documents, len(alpha)))
 
     def work(first, last):
-        sampled_theta(
-            first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, alpha,
-            len(alpha), BURN_IN, KEPT, key, theta,
-        )
+        kernel(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, theta, *given)
 
     _each_document(work, documents, len(alpha), context)
     return theta

@@ -13,9 +13,8 @@ bit. In between the chain is not exactly the posterior's: its variational part i
 tokens, and the pairs of `cvb` and `cvb0`, are visited by blocks (see `partition`).
 """
 
-from __future__ import annotations
-
 import math
+from collections import namedtuple
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -25,10 +24,8 @@ import numpy as np
 from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs, cvb, cvb0, svb
-from workbench.engines.lda.factored import Entropy
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import Learning, SufficientStatistics, learn, polya, watched
-from workbench.engines.lda.initial_responsibilities import init_option
+from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, polya, watched
 from workbench.engines.lda.interleaved import interleaved_pass
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
@@ -41,39 +38,25 @@ from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
 
-class SvbState(NamedTuple):
-    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts of the variational pairs
-    mean_wk: np.ndarray  # (word, topic) float64, padded
-    mean_k: np.ndarray   # (topic,) float64, padded
-    gamma: np.ndarray    # (variational pair, topic) float64, padded; no rows in the parallel schedule
-    entropy: float | Entropy   # of the responsibilities, nats
-    topics: np.ndarray   # (chain, token) uint16; tokens of variational pairs are not used
-    n_dk: np.ndarray     # (chain, document, topic) int32, padded: sampled counts
-    n_wk: np.ndarray     # (chain, word, topic) int32, padded
-    n_k: np.ndarray      # (chain, topic) int64, padded
-    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float          # prior of each word in a topic, as learnt
+def _state(name: str, part: type) -> type:
+    """State of a hybrid: of a variational engine, then of `cgs` with a first dim of chains, then the priors of both.
+
+    Topics of the tokens of variational pairs are not used.
+    """
+    return namedtuple(name, (*part._fields[:-2], *cgs.State._fields[:-2], *part._fields[-2:]), module=__name__)
 
 
-class CvbState(NamedTuple):
-    mean_dk: np.ndarray  # as in SvbState
-    mean_wk: np.ndarray
-    mean_k: np.ndarray
-    var_dk: np.ndarray   # variances of the same; in CVB0 all var_* are empty
-    var_wk: np.ndarray
-    var_k: np.ndarray
-    gamma: np.ndarray    # (variational pair, topic) float64, or float32 in single precision, padded
-    topics: np.ndarray   # as in SvbState
-    n_dk: np.ndarray
-    n_wk: np.ndarray
-    n_k: np.ndarray
-    alpha: np.ndarray
-    beta: float
+SvbState, CvbState = _state("SvbState", svb.State), _state("CvbState", cvb.State)
+
+
+def part_of(state):
+    """The module of the variational engine of a hybrid's state; `cvb` for `cvb0` too."""
+    return svb if isinstance(state, SvbState) else cvb
 
 
 def mean_part(state):
     """The state of the variational engine within that of a hybrid."""
-    return (svb if isinstance(state, SvbState) else cvb).State(*state[:-6], *state[-2:])
+    return part_of(state).State(*state[:-6], *state[-2:])
 
 
 def chain_of(state, s: int) -> cgs.State:
@@ -94,93 +77,55 @@ def n_chains_option():
     return option(1, "chains that share the responsibilities", low=1, whole=True, former="n_samples")
 
 
-def phases_option():
-    return option(
+@dataclass(frozen=True)
+class Sampling:
+    """Options that all hybrids have before those of their variational engine."""
+
+    r: float = r_option()
+    n_chains: int = n_chains_option()
+    phases: str = option(
         "two_phase", "two_phase: sample, then update; interleaved: one pass, each pair by its own rule",
         choices=("two_phase", "interleaved"),
     )
 
-
-INTERLEAVED = Named("phases", "interleaved")
-
-
-def check_interleaved(options) -> None:
-    """Refuses an interleaved pass with several chains, a partition, or a parallel schedule.
-
-    Raises
-    ------
-    OptionError
-    """
-    if options.phases != "interleaved":
-        return
-    if options.partition != 1:
-        raise OptionError(INTERLEAVED, " goes pair by pair and needs ", Named("partition", 1), "; set it, or use two_phase")
-    schedule = getattr(options, "schedule", None)
-    if schedule == "parallel" or (schedule and options.n_chains != 1):
-        raise OptionError(
-            INTERLEAVED, " needs ", Named("n_chains", 1), " and ", Named("schedule", "sequential"),
-            "; set both, or use two_phase",
-        )
-    if options.n_chains != 1:
-        raise OptionError(INTERLEAVED, " needs ", Named("n_chains", 1), "; set it, or use two_phase")
+    def __post_init__(self):
+        if self.phases != "interleaved":
+            return
+        interleaved, one_chain = Named("phases", "interleaved"), Named("n_chains", 1)
+        if self.partition != 1:
+            raise OptionError(interleaved, " goes pair by pair and needs ", Named("partition", 1), "; set it, or use two_phase")
+        schedule = getattr(self, "schedule", None)
+        if schedule == "parallel" or (schedule and self.n_chains != 1):
+            raise OptionError(
+                interleaved, " needs ", one_chain, " and ", Named("schedule", "sequential"), "; set both, or use two_phase"
+            )
+        if self.n_chains != 1:
+            raise OptionError(interleaved, " needs ", one_chain, "; set it, or use two_phase")
 
 
-@dataclass(frozen=True)
-class SvbOwnOptions:
-    r: float = r_option()
-    n_chains: int = n_chains_option()
-    phases: str = phases_option()
-    schedule: str = option(
-        "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
-        choices=("parallel", "sequential"),
-    )
-    init: str = init_option()
+@learning
+class SvbOptions(svb.OwnOptions, Sampling):
     partition: int = partition_option()
 
-    __post_init__ = check_interleaved
+
+@dataclass(frozen=True)
+class Cvb0Options(cvb.Options, Sampling):
+    pass
 
 
 @dataclass(frozen=True)
-class SvbOptions(Learning, SvbOwnOptions):
-    """Options of the engine, and of learning its priors."""
-
-
-@dataclass(frozen=True)
-class Cvb0OwnOptions:
-    r: float = r_option()
-    n_chains: int = n_chains_option()
-    phases: str = phases_option()
-    init: str = init_option()
-    partition: int = partition_option()
-    precision: str = cvb.precision_option()
-
-    __post_init__ = check_interleaved
-
-
-@dataclass(frozen=True)
-class Cvb0Options(Learning, Cvb0OwnOptions):
-    """Options of the engine, and of learning its priors."""
-
-
-@dataclass(frozen=True)
-class CvbOwnOptions:
-    r: float = r_option()
-    n_chains: int = n_chains_option()
-    phases: str = phases_option()
+class SecondOrderSampling(Sampling):
     cg_second_order: bool = option(False, "draw tokens with the variance terms of the variational counts too")
-    init: str = init_option()
-    partition: int = partition_option()
-    precision: str = cvb.precision_option()
 
     def __post_init__(self):
-        check_interleaved(self)
+        super().__post_init__()
         if self.cg_second_order and self.phases == "interleaved":
             raise OptionError(Named("cg_second_order"), " needs ", Named("phases", "two_phase"), "; leave one of them out")
 
 
 @dataclass(frozen=True)
-class CvbOptions(Learning, CvbOwnOptions):
-    """Options of the engine, and of learning its priors."""
+class CvbOptions(cvb.Options, SecondOrderSampling):
+    pass
 
 
 def threshold_of(options) -> np.int64:
@@ -246,7 +191,8 @@ def sweep_chains(corpus, options, state, context, mixed: bool) -> list[tuple[int
 
     Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
     """
-    threshold, fixed = threshold_of(options), moments_for_sampling(options, state)
+    threshold = threshold_of(options)
+    fixed = state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
     each = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
     def sweep(s, interrupt):
@@ -258,17 +204,9 @@ def sweep_chains(corpus, options, state, context, mixed: bool) -> list[tuple[int
     return each_task([partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt)
 
 
-def moments_for_sampling(options, state) -> tuple:
-    """Expected counts, and their variances or None, as arguments of `cgs.sweep`."""
-    if getattr(options, "cg_second_order", False):
-        return state[:6]
-    return (*state[:3], None, None, None)
-
-
 def entropy_of(corpus, options, state) -> float:
     """Entropy of the responsibilities, nats."""
-    part = svb if isinstance(state, SvbState) else cvb
-    return part.entropy_of(corpus, threshold_of(options), mean_part(state))
+    return part_of(state).entropy_of(corpus, threshold_of(options), mean_part(state))
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -296,10 +234,10 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 def sufficient_statistics(corpus, options, state, of) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: counts of the variational part, and those sampled in each chain."""
-    sampled, part = cgs.sufficient_statistics(state, of), svb if isinstance(state, SvbState) else cvb
-    if sampled_of(corpus, threshold_of(options)).n_pairs == corpus.n_pairs:
+    sampled, threshold = cgs.sufficient_statistics(state, of), threshold_of(options)
+    if sampled_of(corpus, threshold).n_pairs == corpus.n_pairs:
         return sampled
-    expected = part.sufficient_statistics(corpus, threshold_of(options), mean_part(state), of)
+    expected = part_of(state).sufficient_statistics(corpus, threshold, mean_part(state), of)
     if not samples(corpus, options):
         return expected
     return SufficientStatistics(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
@@ -334,31 +272,20 @@ def idle(options) -> str | None:
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
 
 
-class Kind(NamedTuple):
-    """Description of one of the three hybrids."""
-
-    part: object         # the module of the variational engine
-    options: type
-    state: type
-    watches: tuple
-    title: str
-    source: str
-
-
 KINDS = {
-    "svb-cgs": Kind(svb, SvbOptions, SvbState, (), "standard variational Bayes", "eq. 14-25"),
-    "cvb-cgs": Kind(cvb, CvbOptions, CvbState, ("change",), "collapsed variational Bayes", "sec. 5.1"),
-    "cvb0-cgs": Kind(cvb0, Cvb0Options, CvbState, ("change",), "CVB0", "sec. 5.1, with CVB0"),
+    "svb-cgs": (svb, SvbOptions, "standard variational Bayes", "eq. 14-25"),
+    "cvb-cgs": (cvb, CvbOptions, "collapsed variational Bayes", "sec. 5.1"),
+    "cvb0-cgs": (cvb0, Cvb0Options, "CVB0", "sec. 5.1, with CVB0"),
 }
+"""Module and options of the variational engine of each hybrid, what titles call it, and the source."""
 
 
 def engine(name: str = "svb-cgs") -> Engine:
-    kind = KINDS[name]
+    part, options, title, source = KINDS[name]
+    state, watches = (SvbState, ()) if part is svb else (CvbState, ("change",))
     return Engine(
-        name=name, title=f"Hybrid of {kind.title} and Gibbs sampling", source=f"Welling, Teh & Kappen (2008), {kind.source}",
-        model=LDA, options=kind.options, state=kind.state, samples=samples,
-        watches=("objective", "moved", "scan", *kind.watches),
-        init=partial(init, part=kind.part), step=partial(step, part=kind.part), watch=watch, counts=counts, predict=predict,
-        fold_in=by_gibbs,
-        memory=partial(memory, part=kind.part), idle=idle,
+        name=name, title=f"Hybrid of {title} and Gibbs sampling", source=f"Welling, Teh & Kappen (2008), {source}",
+        model=LDA, options=options, state=state, samples=samples, watches=("objective", "moved", "scan", *watches),
+        init=partial(init, part=part), step=partial(step, part=part), watch=watch, counts=counts, predict=predict,
+        fold_in=by_gibbs, memory=partial(memory, part=part), idle=idle,
     )

@@ -11,8 +11,6 @@ threshold (the largest count that is sampled), the state of a hybrid and that en
 the state. With `cvb-cgs` and `cvb0-cgs` B is a valid bound too, but not what their updates raise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import pairwise
@@ -24,16 +22,7 @@ from workbench.engines.engine import StepContext, never_interrupted
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import chain_of
 from workbench.engines.memory import zeros
-from workbench.kernels.lda.annealing import (
-    draw_and_weigh,
-    draw_annealed,
-    draw_from_urn,
-    entropy_of_rows,
-    log_size_factor,
-    log_sum_of_assignments,
-    log_word_factor,
-    power_words,
-)
+from workbench.kernels.lda import annealing
 from workbench.kernels.lda.log_joint import log_joint
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
@@ -85,7 +74,7 @@ def exact(corpus, threshold, state, entropy: float) -> float:
             f"{len(state.alpha)} topics have more; use ais or bracket"
         )
     copies = np.where(corpus.counts <= threshold, corpus.counts, 0)
-    log_sum = log_sum_of_assignments(
+    log_sum = annealing.log_sum_of_assignments(
         np.repeat(corpus.documents, copies), np.repeat(corpus.words, copies), *state[:3], pad_topics(state.alpha),
         state.beta, len(state.alpha),
     )
@@ -126,7 +115,7 @@ def _anneal(corpus, threshold, state, context, powers, run):
     mean_dk, mean_wk, mean_k = mean = state[:3]
     alpha, beta, n_topics, lanes = pad_topics(state.alpha), state.beta, len(state.alpha), mean_dk.shape[1]
     tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold
-    _, _, n_wk, n_k = sampled = _nothing_sampled(corpus, n_topics)
+    _, _, n_wk, n_k = sampled = tuple(zeros(cgs.arrays(corpus, n_topics)).values())
     word_powers = np.zeros(mean_wk.shape)
     interrupt = context.interrupt if context.n_threads == 1 else never_interrupted  # it is called in the main thread alone
 
@@ -137,16 +126,16 @@ def _anneal(corpus, threshold, state, context, powers, run):
         if step == 0:
             for first, last in by_document:
                 interrupt()
-                draw_from_urn(first, last, *tokens, *sampled, mean_dk, alpha, n_topics, key)
+                annealing.draw_from_urn(first, last, *tokens, *sampled, mean_dk, alpha, n_topics, key)
         else:
             for first, last in by_word:
                 interrupt()
-                power_words(first, last, n_wk, mean_wk, beta, power, n_topics, word_powers)
+                annealing.power_words(first, last, n_wk, mean_wk, beta, power, n_topics, word_powers)
             for first, last in by_document:
                 interrupt()
-                draw_annealed(first, last, *tokens, *sampled, *mean, alpha, beta, n_topics, power, word_powers, key)
-        log_words = sum(log_word_factor(first, last, n_wk, mean_wk, beta, n_topics) for first, last in by_word)
-        yield (next_power - power) * (log_words + log_size_factor(n_k, mean_k, beta * corpus.n_words, n_topics))
+                annealing.draw_annealed(first, last, *tokens, *sampled, *mean, alpha, beta, n_topics, power, word_powers, key)
+        log_words = sum(annealing.log_word_factor(first, last, n_wk, mean_wk, beta, n_topics) for first, last in by_word)
+        yield (next_power - power) * (log_words + annealing.log_size_factor(n_k, mean_k, beta * corpus.n_words, n_topics))
 
 
 def bracket(
@@ -179,7 +168,7 @@ def bracket(
             marginals[:] = 0.0
 
         def work(first, last, key=key):
-            return draw_and_weigh(
+            return annealing.draw_and_weigh(
                 first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *sampled,
                 *state[:3], alpha, state.beta, n_topics, key, sampled_before, marginals,
             )
@@ -190,18 +179,13 @@ def bracket(
             joint += log_joint(*totals, alpha, state.beta, n_topics) / n_sweeps
             entropies += entropy_of_draws / n_sweeps
         on_sweep()
-    low, high = entropy + joint + entropies, entropy + joint + entropy_of_rows(marginals)
+    low, high = entropy + joint + entropies, entropy + joint + annealing.entropy_of_rows(marginals)
     return Bracket(float(low), float(max(low, high)))  # below low only by the rounding of float32
 
 
 def bracket_bytes(corpus, threshold, state) -> int:
     """Memory of the marginals that `bracket` keeps."""
     return 4 * n_sampled_tokens(corpus, threshold) * len(state.alpha)
-
-
-def _nothing_sampled(corpus, n_topics) -> tuple:
-    """topics, n_dk, n_wk and n_k of a chain in which no token has a topic yet."""
-    return tuple(zeros(cgs.arrays(corpus, n_topics)).values())
 
 
 def _log_joint_of_means(state) -> float:

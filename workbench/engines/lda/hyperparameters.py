@@ -12,8 +12,6 @@ the priors are learnt from is the engine's (`Counts`)::
 What is maximised is then the bound of the engine, or the joint of its sample (Monte-Carlo EM).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import NamedTuple
@@ -43,7 +41,7 @@ def _prior(meaning: str):
 
 @dataclass(frozen=True)
 class Learning:
-    """Options of learning the priors; a mixin of the options of every engine of LDA."""
+    """Options of learning the priors."""
 
     learn_alpha: str = _way("alpha", "topics in a document")
     alpha_form: str = option(
@@ -60,9 +58,7 @@ class Learning:
     b_beta: float = _prior("rate of the same")
 
     def __post_init__(self):
-        own = getattr(super(), "__post_init__", None)  # of the engine's own options
-        if own:
-            own()
+        getattr(super(), "__post_init__", lambda: None)()  # of the engine's own options
         changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
         if not learnt(self):
             _refuse(
@@ -75,6 +71,12 @@ class Learning:
             if getattr(self, f"learn_{name}") != "sampled":
                 needed = Named(f"learn_{name}", "sampled")
                 _refuse(changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set ", needed)
+
+
+def learning(own: type) -> type:
+    """Decorator of the options of an engine: a frozen dataclass of them and, behind them, of those of learning its priors."""
+    about = {"__module__": own.__module__, "__doc__": own.__doc__}
+    return dataclass(frozen=True)(type(own.__name__, (Learning, dataclass(frozen=True)(own)), about))
 
 
 def _refuse(changed: set, names: tuple, *because) -> None:

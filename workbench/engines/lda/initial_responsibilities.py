@@ -1,7 +1,5 @@
 """Where variational engines begin: random responsibilities, or those behind the counts of another run (spec A.12)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbench.kernels.lda.initial_topics import WAYS, start_responsibilities

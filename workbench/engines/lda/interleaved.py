@@ -4,8 +4,6 @@ Welling, Teh & Kappen (2008), sec. 4: the tokens of pairs that count at most r a
 updated as in `svb` or `cvb`, and every pair sees the counts that the pairs before it left.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbench.engines.lda import cvb, svb

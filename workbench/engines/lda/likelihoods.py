@@ -6,8 +6,6 @@ either likelihood has the gradient x g and the Hessian diag(x^2 q + x g) + z (x 
 division per group (Minka 2000, "Estimating a Dirichlet distribution"; specification of LDA, A.10).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -138,7 +136,9 @@ def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
         return x
     before, slopes = likelihood.value(x), likelihood.slopes(x)
     gradient = x * slopes.gradient
-    for step in (newton_step(x, slopes), scale_step(x, slopes), _log(slopes.fixed_point / x)):
+    with np.errstate(divide="ignore"):
+        to_fixed_point = np.log(slopes.fixed_point / x)
+    for step in (newton_step(x, slopes), scale_step(x, slopes), to_fixed_point):
         step = np.clip(step, -LONGEST_STEP, LONGEST_STEP)
         if not np.sum(gradient * step) > 0.0:  # not a number either
             continue
@@ -167,12 +167,6 @@ def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
     curvature = np.sum(x * x * slopes.diagonal) + slope + slopes.rank_one * x.sum() ** 2
     with np.errstate(all="ignore"):
         return np.full(len(x), slope / abs(curvature))
-
-
-def _log(x: np.ndarray) -> np.ndarray:
-    """log x, -inf at 0."""
-    with np.errstate(divide="ignore"):
-        return np.log(x)
 
 
 def drawn(likelihood, x: np.ndarray, shape: float, rate: float, random) -> np.ndarray:

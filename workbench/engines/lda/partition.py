@@ -10,8 +10,6 @@ approximate, there for n_wk too. With P = 1 there is one block and no copy: the 
 to its token, so for each P the answer is one, however many threads there are.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from itertools import pairwise
@@ -59,26 +57,16 @@ def idle_alone(what: str) -> str:
     return f"{what} one after another; with the option partition=4 blocks go side by side, approximately"
 
 
-def partition_of(corpus, n_parts: int, least: int = 1, most: int = EVERY_COUNT) -> Partition:
-    """The partition into P x P blocks of the pairs of a corpus that count at least and at most so much."""
-    return _partition(corpus, n_parts, least, most)
-
-
 @cached_by_corpus
-def _partition(corpus, n_parts, least, most) -> Partition:
+def partition_of(corpus, n_parts: int, least: int = 1, most: int = EVERY_COUNT) -> Partition:
+    """The partition into P x P blocks of the pairs of a corpus that count at least and at most so much.
+
+    Ranges and sets have about equal numbers of tokens of the whole corpus. One block of all pairs has the corpus's own arrays.
+    """
     pairs = np.flatnonzero((corpus.counts >= least) & (corpus.counts <= most))
-    return _whole(corpus) if n_parts == 1 and len(pairs) == corpus.n_pairs else _cut(corpus, n_parts, pairs)
-
-
-def _whole(corpus) -> Partition:
-    """One block, with the arrays of the corpus itself."""
-    return Partition(
-        [(0, corpus.n_documents)], [Columns(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None))]
-    )
-
-
-def _cut(corpus, n_parts: int, pairs) -> Partition:
-    """Ranges and sets with about equal numbers of tokens of the whole corpus; in their columns the given pairs alone."""
+    if n_parts == 1 and len(pairs) == corpus.n_pairs:
+        whole = Columns(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None))
+        return Partition([(0, corpus.n_documents)], [whole])
     before = corpus.tokens_before[corpus.indptr]
     middles = (before[:-1] + before[1:]) / 2
     ends = np.searchsorted(middles, np.arange(1, n_parts) * (corpus.n_tokens / n_parts)).tolist()

@@ -5,8 +5,6 @@ order looks at every topic, one in word order at those that the document holds: 
 of them, the latter is cheaper. The choice is a function of the state, never of the machine, so that a resumed run repeats it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbench.engines.memory import word_major_bytes

@@ -11,8 +11,6 @@ no gamma, `sequential` moves the counts along after each pair. One parallel swee
 iteration of variational EM (`vb`) with one inner pass.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,9 +20,9 @@ from workbench.corpus import Corpus
 from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda.blocks import Blocks, block_bytes
-from workbench.engines.lda.factored import Entropy, Fitted, weigh_topics, workspace_for, workspace_in_blocks
+from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_blocks
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, learn, polya, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
 from workbench.kernels.lda.log_joint import log_joint, predictive
@@ -55,8 +53,8 @@ class OwnOptions:
     init: str = init_option()
 
 
-@dataclass(frozen=True)
-class Options(Learning, OwnOptions):
+@learning
+class Options(OwnOptions):
     """Options of the engine, and of learning its priors."""
 
 
@@ -89,7 +87,7 @@ def update(corpus, options, threshold, state, sampled, context) -> tuple[State, 
     """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
     part = pairs_above(corpus, threshold)
     if part.n_pairs and options.schedule == "parallel":
-        state = state._replace(entropy=update_in_parallel(part, state, sampled, context).entropy)
+        state = state._replace(entropy=update_in_parallel(part, state, sampled, context))
     elif part.n_pairs:
         update_sequentially(corpus, threshold, state, sampled, context)
     return state, {"updates": part.n_pairs}
@@ -97,6 +95,8 @@ def update(corpus, options, threshold, state, sampled, context) -> tuple[State, 
 
 BY_LOGS = 1000
 """Pairs that are counted by their logs between two calls of `interrupt`."""
+IDLE = {"parallel": None, "sequential": "pairs are updated one after another; schedule=parallel is not so"}
+"""Why an update uses one thread alone, by schedule."""
 
 
 def pairs_above(corpus, threshold) -> Corpus:
@@ -111,8 +111,8 @@ def _pairs_above(corpus, threshold) -> Corpus:
     return corpus.with_pairs(indptr, corpus.words[above], corpus.counts[above])
 
 
-def update_in_parallel(corpus, state, sampled, context, point=False) -> Fitted:
-    """Documents and topics counted anew from the same weights; the expected counts of the state change in place.
+def update_in_parallel(corpus, state, sampled, context, point=False) -> Entropy:
+    """Counts documents and topics anew from the same weights, in place; returns the entropy of the responsibilities.
 
     The same bits for any number of threads. With `point` the topics are their mode, see `vb`.
     """
@@ -139,7 +139,7 @@ def update_in_parallel(corpus, state, sampled, context, point=False) -> Fitted:
         context.interrupt()
         some = (column[first : first + BY_LOGS] for column in pairs)
         count_by_logs(*some, *documents, *topics, n_topics, *mean)
-    return Fitted(Entropy(corpus, mean, workspace, n_topics), corpus.n_pairs)
+    return Entropy(corpus, mean, workspace, n_topics)
 
 
 def update_sequentially(corpus, threshold, state, sampled, context) -> None:
@@ -195,7 +195,6 @@ def likelihood(corpus, options, state, prior):
 
 
 def samples(corpus, options) -> bool:
-    """False: no token is sampled."""
     return False
 
 
@@ -215,15 +214,10 @@ def in_parallel(corpus, state: int, n_pairs: int) -> Memory:
     return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 
 
-def idle(options) -> str | None:
-    """The reason why an update uses one thread alone; None if it can use more."""
-    return "pairs are updated one after another; schedule=parallel is not so" if options.schedule == "sequential" else None
-
-
 def engine(name: str = "svb") -> Engine:
     return Engine(
         name=name, title="Standard variational Bayes, collapsed view", source="Welling, Teh & Kappen (2008), eq. 9-11",
         model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
-        memory=memory, idle=idle,
+        memory=memory, idle=lambda options: IDLE[options.schedule],
     )

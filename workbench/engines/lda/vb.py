@@ -14,22 +14,19 @@ With `topics=point` the topics are the point phi_kw = (beta + n_wk) / (W beta + 
 Dirichlet(beta + 1) prior, and the bound is one on log p(words, phi).
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.lda.factored import Entropy, Fitted, weigh_topics, workspace_for, workspace_in_slices
+from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_slices
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import Learning, dirichlet, learn, watched
+from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.svb import counts, in_parallel, predict, samples, sufficient_statistics, update_in_parallel
-from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
+from workbench.engines.memory import DOUBLE, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
@@ -49,8 +46,8 @@ class State(NamedTuple):
     beta: float          # prior of each word in a topic, as learnt
 
 
-@dataclass(frozen=True)
-class OwnOptions:
+@learning
+class Options:
     n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
     inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over topics", low=0)
     restart_documents: bool = option(False, "begin each document at N_d / K in every iteration, not where it was")
@@ -58,19 +55,9 @@ class OwnOptions:
     init: str = init_option()
 
 
-@dataclass(frozen=True)
-class Options(Learning, OwnOptions):
-    """Options of the engine, and of learning its priors."""
-
-
-def arrays(corpus, model) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state, the priors excepted."""
-    return topic_counts("mean", corpus, model.n_topics)
-
-
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics from responsibilities at random or from another run; documents even, or as in that run."""
-    state = State(**zeros(arrays(corpus, model)), entropy=math.nan, alpha=model.alphas, beta=model.beta)
+    state = State(**zeros(topic_counts("mean", corpus, model.n_topics)), entropy=math.nan, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, 0, context, warm_start, np.zeros((0, len(state.mean_k))), *state[:3])
     if warm_start is None:
         spread_evenly(corpus, state)
@@ -91,15 +78,15 @@ def step(corpus, model, options, state, context):
     if options.restart_documents:
         spread_evenly(corpus, state)
     if options.n_inner == 1:  # documents and topics in one visit
-        fitted = update_in_parallel(corpus, state, NOTHING_SAMPLED, context, options.topics == "point")
+        entropy = update_in_parallel(corpus, state, NOTHING_SAMPLED, context, options.topics == "point")
+        n_visited = corpus.n_pairs
     else:
-        fitted = fit(corpus, options, state, context)
-    state = learn(corpus, options, state._replace(entropy=fitted.entropy), context, False, likelihood)
-    return state, {"updates": fitted.n_visited}
+        entropy, n_visited = fit(corpus, options, state, context)
+    return learn(corpus, options, state._replace(entropy=entropy), context, False, likelihood), {"updates": n_visited}
 
 
-def fit(corpus, options, state, context) -> Fitted:
-    """E-step document by document until each converges, then M-step; the counts change in place."""
+def fit(corpus, options, state, context) -> tuple[Entropy, int]:
+    """E-step document by document until each converges, then M-step, in place; also returns how many pairs were visited."""
     mean_dk, mean_wk, mean_k = mean = state[:3]
     workspace = workspace_for(state.entropy, tuple, lambda: workspace_in_slices(corpus, len(mean_k)))
     documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios
@@ -117,7 +104,7 @@ def fit(corpus, options, state, context) -> Fitted:
     weigh_topics(corpus, state, NOTHING_SAMPLED, options.topics == "point", workspace, context)
     n_visited = each_slice(fit_some, workspace.order[0], context.n_threads, context.interrupt)
     mean_k[:] = sum(each_slice(count_some, workspace.order[1], context.n_threads, context.interrupt))
-    return Fitted(Entropy(corpus, mean, workspace, n_topics), sum(n_visited))
+    return Entropy(corpus, mean, workspace, n_topics), sum(n_visited)
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -151,7 +138,8 @@ def likelihood(corpus, options, state, prior) -> Dirichlet:
 
 def memory(corpus, model, options) -> Memory:
     """Bytes of counts, weights and ratios of pairs; the bound at a point takes three further arrays by word."""
-    state, of_words = size(arrays(corpus, model)), size({"mean_wk": arrays(corpus, model)["mean_wk"]})
+    arrays = topic_counts("mean", corpus, model.n_topics)
+    state, of_words = size(arrays), size({"mean_wk": arrays["mean_wk"]})
     found = in_parallel(corpus, state, corpus.n_pairs)
     if options.n_inner > 1:
         found = Memory(state, word_major_bytes(corpus) + state + corpus.n_pairs * DOUBLE, step=state)

@@ -11,8 +11,6 @@ counts follow each pair; `change`, the largest change of a responsibility, says 
 S super-topics and T sub-topics takes S x T numbers a pair, which `network-vb` does not.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,15 +22,15 @@ from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import compile_network
-from workbench.engines.networks.fold_in import by_variational_bayes
-from workbench.engines.networks.hybrid import check
-from workbench.engines.networks.path_slots import laid_out, real_lanes
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import predict
+from workbench.engines.networks.field import compile_network, owners_of
+from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
+from workbench.engines.networks.gibbs import check
+from workbench.engines.networks.path_slots import laid_out
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, watched_alphas
+from workbench.engines.networks.state import count_arrays, counts_of, initial_alphas, watched
 from workbench.engines.networks.vb import initialise_rows, log_joint
+from workbench.engines.networks.weights import predict
 from workbench.kernels.networks.cvb0 import Added, Counts, add_paths, spread_over_paths, update_paths
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import slice_bounds
@@ -71,7 +69,7 @@ def arrays(corpus, model, options) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
     paths, n_owners = paths_of(model), np.diff(owners_of(model, corpus).indptr)
     n_lanes = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes
-    return paths.count_arrays(corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
+    return count_arrays(paths, corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -85,7 +83,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
         np.zeros((corpus.n_documents, lanes)), state.n_wk, state.n_k,
     )
     spread_over_paths(
-        corpus.indptr, owners, begins, laid_out(model).lanes, real_lanes(paths), context.key(PATHS), of_rows, state.gamma
+        corpus.indptr, owners, begins, laid_out(model).lanes, paths.real, context.key(PATHS), of_rows, state.gamma
     )
     recount(corpus, model, state)
     return state
@@ -110,7 +108,7 @@ def recount(corpus, model, state) -> tuple[np.ndarray, float]:
         counts[...] = 0.0
     entropy = add_paths(
         corpus.indptr, corpus.words, corpus.counts, owners_of(model, corpus), begins_of(corpus, model), laid_out(model).lanes,
-        real_lanes(paths), paths.fixed, added_by(compile_network(model, state.alphas, corpus.n_words)), state.gamma,
+        paths.real, paths.fixed, added_by(compile_network(model, state.alphas, corpus.n_words)), state.gamma,
         Counts(*state[:4]), n_dr,
     )
     return n_dr, entropy
@@ -126,7 +124,7 @@ def step(corpus, model, options, state, context):
     if context.step % RECOUNT_EVERY == 0:
         recount(corpus, model, state)
     paths, owners, begins = paths_of(model), owners_of(model, corpus), begins_of(corpus, model)
-    lanes, real, change = laid_out(model).lanes, real_lanes(paths), 0.0
+    lanes, real, change = laid_out(model).lanes, paths.real, 0.0
     added = added_by(compile_network(model, state.alphas, corpus.n_words))
     most_owners = max(int(np.max(np.diff(owners.indptr))), 1)
     new = np.empty((most_owners, len(real)))
@@ -143,22 +141,19 @@ def step(corpus, model, options, state, context):
 
 
 def watch(corpus, model, options, state) -> dict:
-    compiled = compile_network(model, state.alphas, corpus.n_words)
-    joint = log_joint(compiled, owners_of(model, corpus), corpus, state)
-    watched = {"bound": joint + summed(corpus, model, state)[1], "n_k": state.n_k[leaf_places(compiled.paths)]}
-    return watched | watched_alphas(model, state.alphas)
+    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
+    return {"bound": joint + summed(corpus, model, state)[1]} | watched(paths_of(model), state.n_k, state.alphas)
 
 
 def counts(corpus, model, options, state) -> dict:
     """The expected counts of every level."""
-    paths, (n_dr, _) = paths_of(model), summed(corpus, model, state)
-    return leaf_counts(paths, state.n_wk, n_dr) | level_counts(paths, state.n_own, state.n_rest)
+    return counts_of(paths_of(model), state, summed(corpus, model, state)[0])
 
 
 def memory(corpus, model, options) -> Memory:
     """Bytes of responsibilities (pair, author, path) and counts; watching sums these once more."""
     paths = paths_of(model)
-    whole, of_rows = size(paths.count_arrays(corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
+    whole, of_rows = size(count_arrays(paths, corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
     return Memory(size(arrays(corpus, model, options)), (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows))
 
 
@@ -167,6 +162,6 @@ def engine(name: str = "network-cvb0") -> Engine:
         name=name, title="Collapsed variational Bayes for networks, zeroth order",
         source="Asuncion, Welling, Smyth & Teh (2009), eq. 6; Heinrich & Goesele (2009)",
         model=Network, options=Options, state=State, samples=samples, watches=("bound", "change"),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
         memory=memory, idle=lambda options: "pairs are updated one after another", suits=check,
     )

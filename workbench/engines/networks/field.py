@@ -4,21 +4,21 @@ Row sums are part of the number of a cell here, x_kt = e(xi_kt) / e(sum_t xi_kt)
 small the priors; the number of the word is weighed by pair. See `kernels.networks.field`, `kernels.networks.vb`.
 """
 
-from __future__ import annotations
-
+import itertools
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.path_layout import Paths, chained
-from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.state import FlatPriors, hidden_levels, places_of, priors_of
-from workbench.kernels.networks.field import Field
+from workbench.corpus import Corpus
+from workbench.engines.cached import cached_by_corpus
+from workbench.engines.networks.paths import Paths, paths_of
+from workbench.engines.networks.state import FlatPriors, hidden_levels, priors_of
+from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
 from workbench.kernels.simd.lanes import LANES
 from workbench.models.lda import ModelError
-from workbench.models.networks.network import Network
+from workbench.models.networks.network import Network, Variable
 
 
 class CompiledNetwork(NamedTuple):
@@ -50,36 +50,42 @@ def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> Compi
 def _compiled(network, alphas: bytes, n_words) -> CompiledNetwork:
     paths = paths_of(network)
     priors = priors_of(paths, np.frombuffer(alphas), n_words)
-    own, own_sign = _cells(paths, "document", 0, priors.own)
-    rest, rest_sign = _cells(paths, None, paths.rest_at, priors.rest)
-    last, live = network.levels[-1], np.zeros(paths.n_leaves)
-    live[places_of(network, last.name).cells] = 1.0
+    (own, own_sign), (rest, rest_sign) = _cells(paths, True, priors.own), _cells(paths, False, priors.rest)
+    live = np.zeros(paths.n_leaves)
+    live[paths.leaf_places] = 1.0
     points = tuple(
-        places_of(network, level.name).cells - paths.rest_at for level in hidden_levels(network) if level.kind == "point"
+        paths.places[level.name].cells - paths.rest_at for level in hidden_levels(network) if level.kind == "point"
     )
     return CompiledNetwork(
-        paths, _field(paths), priors, own, rest, own_sign, rest_sign, points, last.kind == "point", live,
+        paths, _field(paths), priors, own, rest, own_sign, rest_sign, points, network.levels[-1].kind == "point", live,
     )
 
 
 def _field(paths: Paths) -> Field:
-    """The runs of paths without row sums and words, for `kernels.networks.field`."""
-    runs, is_word = paths.runs, paths.is_word
-    of_word = [next(at for at, _ in factors if is_word(at)) for factors in map(list.__add__, runs.scalars, runs.vectors)]
-    moves = [any(is_word(at) for at, _ in factors) for factors in runs.vectors]
+    """The runs of paths without row sums, for `kernels.networks.field`."""
+    runs = paths.runs
     scalars, vectors = (
-        chained([[(at, stride) for at, stride in factors if not is_word(at) and not paths.is_row[at]] for factors in each])
-        for each in (runs.scalars, runs.vectors)
+        chained([factor for factor in factors if not paths.is_row[factor[0]]] for factors in each)
+        for each in ((run.scalars for run in runs), (run.vectors for run in runs))
     )
-    return Field(runs.n_blocks, *scalars, *vectors, np.array(of_word, np.int64) - paths.word_at, np.array(moves))
+    n_blocks, leaf = np.array([(run.n_lanes // LANES, run.leaf) for run in runs]).T.copy()
+    return Field(n_blocks, *scalars, *vectors, leaf, np.array([run.moves for run in runs]))
 
 
-def _cells(paths: Paths, scope, first: int, prior) -> tuple[Cells, np.ndarray]:
-    """The Dirichlet cells of documents, or (scope None) of everything else but words."""
+def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Index of the first factor of each run, and the addresses and strides of all factors."""
+    factors = list(factors)
+    at, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
+    return np.cumsum([0, *map(len, factors)]), at, stride
+
+
+def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
+    """The Dirichlet cells of documents, or of everything else but words."""
     real, row_of, rows = np.zeros(len(prior)), np.zeros(len(prior), np.int32), [np.zeros(0, np.int64)]
+    first = 0 if of_documents else paths.rest_at
     for level in hidden_levels(paths.network):
-        if level.kind == "dirichlet" and (paths.places[level.name].scope == "document") == (scope == "document"):
-            places = places_of(paths.network, level.name)
+        if level.kind == "dirichlet" and level.of_documents == of_documents:
+            places = paths.places[level.name]
             real[places.cells - first] = 1.0
             row_of[places.cells - first] = places.rows[:, None] - first
             rows.append(places.rows - first)
@@ -87,8 +93,33 @@ def _cells(paths: Paths, scope, first: int, prior) -> tuple[Cells, np.ndarray]:
     blocks = np.unique(np.flatnonzero(real) // LANES) * LANES
     sign = real.copy()
     sign[rows] = -1.0
-    weighed = np.setdiff1d(rows, paths.fixed) if scope == "document" else rows
+    weighed = np.setdiff1d(rows, paths.fixed) if of_documents else rows
     return Cells(prior, blocks, real, row_of, rows, weighed), sign
+
+
+def owners_of(network: Network, corpus: Corpus) -> Owners:
+    """The authors of each document; one for all where the network has no authors.
+
+    Raises
+    ------
+    ModelError
+        For a document with tokens and without an author.
+    """
+    return _owners(corpus, network.author)
+
+
+@cached_by_corpus
+def _owners(corpus, author: Variable | None) -> Owners:
+    if author is None:
+        return Owners(np.arange(corpus.n_documents + 1), np.zeros(corpus.n_documents, np.int64))
+    ids = author.numbers(corpus.authors)
+    alone = [d for d, n_tokens in enumerate(corpus.document_tokens) if n_tokens and not ids[d]]
+    if alone:
+        raise ModelError(
+            f"{len(alone)} documents have tokens and no author, the first of them '{corpus.titles[alone[0]]}'; "
+            "leave them out, or give each an author of its own"
+        )
+    return Owners(np.cumsum([0, *map(len, ids)]), np.array(list(itertools.chain(*ids)), np.int64))
 
 
 def check(network: Network) -> Network:
@@ -98,7 +129,7 @@ def check(network: Network) -> Network:
     ------
     ModelError
     """
-    if paths_of(network).visits.leaf_stride:
+    if any(network.is_author(name) for rows in network.levels[-1].rows for name in rows.by):
         raise ModelError(
             f"rows over words by author, as level '{network.levels[-1].name}' has them, cannot be predicted from; "
             "put a variable between authors and words, as 'author-topic' has"

@@ -6,33 +6,48 @@ its own, of whom nothing is known but the document: its rows by author are fitte
 So documents handed over without their authors are all refitted.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from workbench.engines.lda.fold_in import PASSES
-from workbench.engines.networks.field import CompiledNetwork, compile_network
-from workbench.engines.networks.path_layout import Paths
-from workbench.engines.networks.paths import owners_of
-from workbench.engines.networks.posterior import row_shares, word_means
-from workbench.engines.networks.state import hidden_levels, leaf_places, places_of
-from workbench.engines.networks.weights import NO_CHAIN, corpus_numbers, word_numbers
+from workbench.engines.networks.field import CompiledNetwork, compile_network, owners_of
+from workbench.engines.networks.state import alphas_of, hidden_levels, initial_alphas
+from workbench.engines.networks.weights import NO_CHAIN, corpus_numbers, row_shares, word_means, word_numbers
 from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE
 from workbench.kernels.networks.vb import fit_documents, sum_rows
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN
+from workbench.models.networks.levels import WORD
 from workbench.models.networks.network import AUTHORS, DOCUMENT, Network
-from workbench.models.networks.variables import narrowed
+from workbench.models.networks.variables import level_priors, narrowed
 
 
-def by_variational_bayes(learnt, options, documents, context) -> np.ndarray:
+class Learnt(NamedTuple):
+    """What a run of a network has learnt of the corpus: all that unseen documents need of it."""
+
+    network: Network                  # with the authors that it knows
+    counts: dict[str, np.ndarray]     # by name of the level, of those without rows by document, as `Engine.counts` gives them
+    alphas: np.ndarray                # all priors, as `networks.state.alphas_of` reads them
+
+
+def learnt_of(network: Network, last, topics) -> Learnt:
+    """What the last snapshot of a run, arrays by name, has learnt."""
+    counts = {
+        level.name: np.asarray(last["n_kw" if level.draws == WORD else f"n_{level.name}"])
+        for level in network.levels if level.kind != "observed" and not level.of_documents
+    }
+    priors, alphas = level_priors(last, network), initial_alphas(network)
+    for name, own in alphas_of(network, alphas).items():
+        own[...] = priors[name]
+    return Learnt(network, counts, alphas)
+
+
+def by_variational_bayes(learnt: Learnt, options, documents, context) -> np.ndarray:
     """theta (document, row of the last level) of unseen documents over the words of the run.
 
-    learnt : what a run has learnt of the corpus: ``network`` with its authors, ``counts`` by name of the levels without rows
-        by document, as `Engine.counts` gives them, and all priors, ``alphas``, as `networks.state.alphas_of` reads them
     documents : Corpus
         Of whom no author is known to the run: by somebody new.
     context : its seed separates rows of a document with one prior, such as those of super-topics; else it plays no part
@@ -67,8 +82,9 @@ def _fold(network: Network, learnt, documents, context) -> np.ndarray:
     n_kw = learnt.counts[network.levels[-1].name]
     compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
     paths, owners = compiled.paths, owners_of(network, documents)
-    n_rest, (n_wk, n_k) = rest_counts(compiled, learnt.counts), word_counts(paths, n_kw)
-    words = [aligned_zeros(n_wk.shape, np.float64) for _ in range(2)]
+    n_rest, n_wk = rest_counts(compiled, learnt.counts), aligned_zeros((n_kw.shape[1], paths.n_leaves), np.float64)
+    n_wk[:, paths.leaf_places] = n_kw.T
+    n_k, words = n_wk.sum(axis=0), [aligned_zeros(n_wk.shape, np.float64) for _ in range(2)]
     if compiled.words_are_points:
         words[1][:] = word_means(compiled, n_wk, n_k)
         words[0][:] = np.log(np.maximum(words[1], np.finfo(float).tiny))
@@ -87,7 +103,7 @@ def _fold(network: Network, learnt, documents, context) -> np.ndarray:
         )
 
     each_slice(work, slice_bounds(documents.indptr, paths.n_leaves * PASSES), context.n_threads, context.interrupt)
-    return row_shares(compiled, owners, n_own, n_rest)[:, leaf_places(paths)]
+    return row_shares(compiled, owners, n_own, n_rest)[:, paths.leaf_places]
 
 
 def first_counts(compiled: CompiledNetwork, documents, context) -> np.ndarray:
@@ -98,8 +114,8 @@ def first_counts(compiled: CompiledNetwork, documents, context) -> np.ndarray:
     paths, n_own = compiled.paths, aligned_zeros((documents.n_documents, compiled.paths.n_own), np.float64)
     random = np.random.Generator(np.random.Philox(int(context.key(FOLD_IN))))
     for level in hidden_levels(paths.network):
-        if paths.places[level.name].scope == "document":
-            cells = places_of(paths.network, level.name).cells
+        if level.of_documents:
+            cells = paths.places[level.name].cells
             uneven = 2.0 * random.random(cells.shape) if len(cells) > 1 else 1.0
             n_own[:, cells] = documents.document_tokens[:, None, None] * uneven / cells.size
     sum_rows(compiled.own, n_own)
@@ -111,15 +127,8 @@ def rest_counts(compiled: CompiledNetwork, counts: dict) -> np.ndarray:
     paths = compiled.paths
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)
     for level in hidden_levels(paths.network):
-        if paths.places[level.name].scope != "document":
-            cells = places_of(paths.network, level.name).cells
+        if not level.of_documents:
+            cells = paths.places[level.name].cells
             n_rest[cells - paths.rest_at] = narrowed(paths.network, level, counts[level.name])
     sum_rows(compiled.rest, n_rest[None])
     return n_rest
-
-
-def word_counts(paths: Paths, n_kw) -> tuple[np.ndarray, np.ndarray]:
-    """n_wk (word, R) and n_k (R,) of counts (row of the last level, word)."""
-    n_wk = aligned_zeros((n_kw.shape[1], paths.n_leaves), np.float64)
-    n_wk[:, leaf_places(paths)] = n_kw.T
-    return n_wk, n_wk.sum(axis=0)

@@ -8,8 +8,6 @@ a value for every hidden variable, is drawn in turn with the token removed from 
 LDA as a network walks through the states of `cgs`. Priors that learn are maximised given the sampled counts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,17 +18,17 @@ from workbench.engines.lda.cgs import samples
 from workbench.engines.lda.partition import EVERY_COUNT
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.field import check as check_words
-from workbench.engines.networks.field import compile_network
-from workbench.engines.networks.fold_in import by_variational_bayes
-from workbench.engines.networks.path_slots import laid_out, numbers_of, real_lanes, scratch_of, shares
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import predict
+from workbench.engines.networks.field import compile_network, owners_of
+from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
+from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, watched_alphas
+from workbench.engines.networks.state import count_arrays, counts_of, initial_alphas, watched
 from workbench.engines.networks.vb import log_joint
+from workbench.engines.networks.weights import predict
 from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.networks.gibbs import draw_paths
-from workbench.kernels.networks.path_topics import count_paths, places_of_counts, rows_of_places, uniform_places
+from workbench.kernels.networks.path_topics import count_paths, places_of_counts, uniform_places
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import GIBBS, PATHS_WITHIN, TOPICS
 from workbench.models.lda import ModelError
@@ -52,13 +50,13 @@ class Options(Learning):
 
 
 def check(network: Network) -> Network:
-    """The network, after a check that it can be sampled.
+    """The network, after a check that it can be sampled and predicted from.
 
     Raises
     ------
     ModelError
     """
-    for level in network.levels:
+    for level in check_words(network).levels:
         if level.kind == "point":
             raise ModelError(
                 f"level '{level.name}' is a point estimate, and sampling integrates rows out; make it 'dirichlet', "
@@ -69,7 +67,7 @@ def check(network: Network) -> Network:
 
 def arrays(corpus, paths) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
-    return {"places": Array((corpus.n_tokens,), np.int32)} | paths.count_arrays(corpus, np.int32, np.int64)
+    return {"places": Array((corpus.n_tokens,), np.int32)} | count_arrays(paths, corpus, np.int32, np.int64)
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -83,8 +81,8 @@ def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
     state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
     count_paths(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *owners, paths.visits.leaf_stride,
-        paths.rest_at, paths.fixed, laid_out(model).lanes, *state[:-1],
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, owners, paths.rest_at, paths.fixed,
+        laid_out(model).lanes, state.places, Counts(*state[1:5]),
     )
     return state
 
@@ -93,11 +91,9 @@ def initial_places(corpus, model, key, warm_start) -> np.ndarray:
     """(token,) int32 places: uniform, or drawn given the counts of another run, or its topics."""
     paths, owners, places = paths_of(model), owners_of(model, corpus), np.empty(corpus.n_tokens, np.int32)
     if warm_start is None:
-        tokens = corpus.tokens_before[corpus.indptr]
-        uniform_places(key, tokens, owners.indptr, real_lanes(paths), paths.n_lanes, places)
+        uniform_places(key, corpus.tokens_before[corpus.indptr], owners, paths.real, paths.n_lanes, places)
         return places
-    rows, alphas = leaf_places(paths), initial_alphas(model)
-    priors = compile_network(model, alphas, corpus.n_words).priors
+    rows, priors = paths.leaf_places, compile_network(model, initial_alphas(model), corpus.n_words).priors
     given_wk, given_k = np.zeros((corpus.n_words, paths.n_leaves)), np.zeros(paths.n_leaves)
     given_dr = np.zeros((0 if warm_start.n_dk is None else corpus.n_documents, paths.n_leaves))
     given_wk[:, rows], given_k[rows] = warm_start.n_kw.T, warm_start.n_kw.sum(axis=1)
@@ -109,9 +105,8 @@ def initial_places(corpus, model, key, warm_start) -> np.ndarray:
     is_row = numbers.is_row
     numbers.flat[: paths.n_own] = np.where(is_row, 1.0 / np.where(is_row, priors.own, 1.0), priors.own)
     places_of_counts(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *owners, paths.visits.leaf_stride,
-        laid_out(model).lanes, numbers.flat, real_lanes(paths), given_dr, given_wk, given_k, priors.beta, priors.beta_total,
-        topics, key, places,
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, owners, laid_out(model).lanes, numbers.flat,
+        paths.real, given_dr, given_wk, given_k, priors.beta, priors.beta_total, topics, key, places,
     )
     return places
 
@@ -136,8 +131,8 @@ def sweep(corpus, model, threshold, state, mean, context, chain=0) -> int:
     for first, last in slice_bounds(corpus.indptr, paths.n_leaves * most_owners):
         context.interrupt()
         n_moved += draw_paths(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *owners, laid.shape,
-            paths.visits.leaf_stride, shares(paths), laid.lanes, laid.bands, numbers, whole.n_own, state.places, scratch, *keys,
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, owners, laid.shape,
+            shares(paths), laid.lanes, laid.bands, numbers, whole.n_own, state.places, scratch, *keys,
         )
     whole.n_rest[...] = numbers.tally[paths.rest_at :]
     if mean is not None:
@@ -147,9 +142,8 @@ def sweep(corpus, model, threshold, state, mean, context, chain=0) -> int:
 
 
 def watch(corpus, model, options, state) -> dict:
-    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), corpus, state)
-    n_k = state.n_k[leaf_places(paths_of(model))]
-    return {"log_joint": joint + log_known(corpus, model, state), "n_k": n_k} | watched_alphas(model, state.alphas)
+    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
+    return {"log_joint": joint + log_known(corpus, model, state)} | watched(paths_of(model), state.n_k, state.alphas)
 
 
 def log_known(corpus, model, state, threshold=EVERY_COUNT) -> float:
@@ -166,31 +160,27 @@ def log_known(corpus, model, state, threshold=EVERY_COUNT) -> float:
     return float(np.log(priors.rest[of_rest[drawn & (at >= paths.rest_at) & priors.known[of_rest]]]).sum())
 
 
-def rows_of_tokens(corpus, model, state) -> np.ndarray:
+def rows_of_tokens(model, state) -> np.ndarray:
     """(token,) the place among rows of the last level that each token's word came from."""
-    paths, rows = paths_of(model), np.empty(corpus.n_tokens, np.int64)
-    rows_of_places(
-        corpus.indptr, corpus.tokens_before, *owners_of(model, corpus), paths.visits.leaf_stride,
-        laid_out(model).lanes.leaf, state.places, rows,
-    )
-    return rows
+    lanes = laid_out(model).lanes
+    return lanes.leaf[state.places % len(lanes.leaf)]
 
 
 def rows_of_documents(corpus, model, state, threshold=EVERY_COUNT) -> np.ndarray:
     """(document, R) tokens of pairs that count at most the threshold, by the row of the last level that they came from."""
     n_leaves, drawn = paths_of(model).n_leaves, np.repeat(corpus.counts <= threshold, corpus.counts)
     documents = np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
-    places = (documents * n_leaves + rows_of_tokens(corpus, model, state))[drawn]
+    places = (documents * n_leaves + rows_of_tokens(model, state))[drawn]
     return np.bincount(places, minlength=corpus.n_documents * n_leaves).reshape(corpus.n_documents, n_leaves)
 
 
 def counts(corpus, model, options, state) -> dict:
     """The sampled counts of every level, and the row of the last level of every token."""
-    paths, rows = paths_of(model), rows_of_tokens(corpus, model, state)
+    paths = paths_of(model)
     number = np.zeros(paths.n_leaves, np.uint16)
-    number[leaf_places(paths)] = np.arange(model.n_topics)
-    of_rows = leaf_counts(paths, state.n_wk, rows_of_documents(corpus, model, state))
-    return of_rows | level_counts(paths, state.n_own, state.n_rest) | {"token_topics": number[rows]}
+    number[paths.leaf_places] = np.arange(model.n_topics)
+    found = counts_of(paths, state, rows_of_documents(corpus, model, state))
+    return found | {"token_topics": number[rows_of_tokens(model, state)]}
 
 
 def memory(corpus, model, options) -> Memory:
@@ -205,7 +195,6 @@ def engine(name: str = "network-gibbs") -> Engine:
         name=name, title="Collapsed Gibbs sampling of networks", source="Heinrich & Goesele (2009), sec. 4",
         model=Network, options=Options, state=State, samples=samples,
         watches=("log_joint", "moved"), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
-        memory=memory, idle=lambda options: "tokens are drawn one after another",
-        suits=lambda network: check_words(check(network)),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
+        memory=memory, idle=lambda options: "tokens are drawn one after another", suits=check,
     )

@@ -11,8 +11,6 @@ r = 0 is `network-vb` and r = inf is `network-gibbs`, bit for bit. Priors that l
 the chains.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial
@@ -26,13 +24,12 @@ from workbench.engines.lda.svb import pairs_above
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import compile_network
-from workbench.engines.networks.fold_in import by_variational_bayes
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import predictive
+from workbench.engines.networks.field import compile_network, owners_of
+from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import leaf_counts, leaf_places, level_counts, watched_alphas
-from workbench.engines.networks.weights import NO_CHAIN, Sampled
+from workbench.engines.networks.state import counts_of, watched
+from workbench.engines.networks.weights import NO_CHAIN, Sampled, predictive
 from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.threads import each_task
 from workbench.models.networks.network import Network
@@ -79,20 +76,10 @@ class Options(Learning, OwnOptions):
     """Options of the engine, and of learning its priors."""
 
 
-def check(network: Network) -> Network:
-    """The network, after the checks of both parts.
-
-    Raises
-    ------
-    ModelError
-    """
-    return network_gibbs.check(network_vb.check(network))
-
-
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each of its own pairs."""
     threshold = threshold_of(options)
-    mean = network_vb.initial_mean(corpus, check(model), options, threshold, context, warm_start)
+    mean = network_vb.initial_mean(corpus, network_gibbs.check(model), options, threshold, context, warm_start)
     chains = [
         network_gibbs.initial_chain(corpus, model, threshold, context, s, warm_start)[:5]
         for s in range(chains_of(corpus, options))
@@ -135,22 +122,19 @@ def sweep_chains(corpus, model, options, state, context) -> list[int]:
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
-    compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus)
-    threshold = threshold_of(options)
-    chains = range(len(state.places))
+    compiled, threshold = compile_network(model, state.alphas, corpus.n_words), threshold_of(options)
     joints = [
-        network_vb.log_joint(compiled, owners, corpus, totals(state, s))
-        + network_gibbs.log_known(corpus, model, chain_of(state, s), threshold) for s in chains
+        network_vb.log_joint(compiled, corpus, totals(state, s))
+        + network_gibbs.log_known(corpus, model, chain_of(state, s), threshold) for s in range(len(state.places))
     ]
-    n_k = (state.mean_k + state.n_k[0])[leaf_places(compiled.paths)]
-    return {"objective": float(np.mean(joints)) + state.entropy, "n_k": n_k} | watched_alphas(model, state.alphas)
+    objective = float(np.mean(joints)) + state.entropy
+    return {"objective": objective} | watched(compiled.paths, state.mean_k + state.n_k[0], state.alphas)
 
 
 def counts(corpus, model, options, state) -> dict:
     """Expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
-    paths, whole = paths_of(model), totals(state, 0)
     n_dr = state.mean_dr + network_gibbs.rows_of_documents(corpus, model, chain_of(state, 0), threshold_of(options))
-    return leaf_counts(paths, whole.n_wk, n_dr) | level_counts(paths, whole.n_own, whole.n_rest)
+    return counts_of(paths_of(model), totals(state, 0), n_dr)
 
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:
@@ -182,6 +166,6 @@ def engine(name: str = "network-hybrid") -> Engine:
         name=name, title="Hybrid of variational Bayes and Gibbs sampling for networks",
         source="Welling, Teh & Kappen (2008), eq. 14-25; Heinrich & Goesele (2009)",
         model=Network, options=Options, state=State, samples=samples, watches=("objective", "moved"),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
-        memory=memory, idle=idle, suits=check,
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
+        memory=memory, idle=idle, suits=network_gibbs.check,
     )

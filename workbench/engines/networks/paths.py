@@ -1,260 +1,272 @@
-"""The paths of a token through a network of mixture levels, laid out for compiled loops (see `path_layout`)."""
+"""The paths of a token through a network of mixture levels, laid out for compiled loops.
 
-from __future__ import annotations
+A path is one value for each hidden variable; its weight is a product of one cell and one row sum per level that it visits
+(spec D.1-D.4). Paths that differ in one variable alone make a *run*: along it every factor is either one number or a stretch
+of numbers that lie side by side, so that sixteen paths are weighed at once and nothing is looked up path by path. For that
+all cells and row sums lie in one vector, each block of them with the variable last along which runs go::
 
-import itertools
+    flat = [ document's own | word | constants | shared | author 0 | author 1 | … ]
+
+    document's own   cells and row sums of levels with rows by document; those of the document that is worked on
+    word             a number per row of the last level: its weight for the present word
+    shared, author   of levels with rows for the corpus, and of those with rows by author
+
+LDA is one run, a document's cells times those of the word; four-level pachinko has a run for each super-topic; an
+author-topic model is the run of LDA for each author of the document.
+"""
+
+import math
+from collections import Counter
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.networks.path_layout import Paths, Places, Runs, Visits, chained
-from workbench.kernels.networks.field import Owners
 from workbench.kernels.simd.lanes import LANES, padded
 from workbench.models.lda import ModelError
-from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
+from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows
 from workbench.models.networks.regions import Region, regions_of
 
 
-class _Box:
-    """Cells or row sums of one block of rows whose variables have values within spans."""
+class Places(NamedTuple):
+    """Addresses of the rows of a level, authors' included, in the order in which the network numbers rows."""
 
-    def __init__(self, axes: tuple[str, ...], spans):
-        self.axes, self.spans, self.inner, self.at = axes, spans, None, -1
+    cells: np.ndarray    # (row, value) int64; (row,) for the last level: places among the rows over words
+    rows: np.ndarray     # (row,) int64 of the row sums, -1 where there is none (observed, point)
+    groups: np.ndarray   # (row,) int64: rows of one group share a prior
 
-    def lay_out(self, at: int, dense: bool = False) -> int:
-        """Assigns addresses from one on and returns the end; the inner variable is padded to sixteens, unless dense."""
-        sizes = [last - first + 1 for first, last in self.spans]
-        order = sorted(range(len(sizes)), key=lambda i: self.axes[i] == self.inner)
-        self.at, self.strides, step = at, [0] * len(sizes), 1
-        for i in reversed(order):
-            self.strides[i] = step
-            step *= padded(sizes[i]) if self.axes[i] == self.inner and not dense else sizes[i]
-        self.n_numbers = step
-        return at + step
+
+class Run(NamedTuple):
+    """Paths that differ in one variable; of each factor but the word's (at, stride): its address is at + author * stride."""
+
+    n_lanes: int                        # paths, padded to sixteens
+    scalars: list[tuple[int, int]]      # factors that are one number
+    vectors: list[tuple[int, int]]      # those that are a stretch; every run has one
+    leaf: int                           # row of the last level in which the paths end, or the first of them
+    moves: bool                         # do they end in one row after another?
+
+
+class Paths(NamedTuple):
+    """The paths of one network and their layout; the authors of a corpus are in `field.owners_of`.
+
+    Lanes are paths in order of the runs, with the padding of each run's last sixteen.
+    """
+
+    network: Network
+    runs: list[Run]
+    leaf: np.ndarray              # (lane,) int64: row of the last level, in the order of the vector; -1 in padding
+    cells: np.ndarray             # (lane, level but the last) int64 address, -1: not visited, or observed
+    rows: np.ndarray              # (lane, level but the last) int64 address, -1: not visited, none, or of the document alone
+    strides: np.ndarray           # (level but the last,) int64: per author, or 0
+    places: dict[str, Places]     # by name of the level
+    n_own: int                    # numbers of a document
+    n_leaves: int                 # places of rows of the last level, padding behind the last included
+    n_authors: int                # 1 where the network knows none: an author of everything, with no numbers
+    is_row: np.ndarray            # (address,) bool: a row sum rather than a cell
+    fixed: np.ndarray             # (…,) addresses of a document's row sums that every path divides by
 
     @property
-    def reach(self) -> int:
-        """End of the last sixteen of a dense box; the sixteens of earlier runs overlap the next run."""
-        run = self.address({
-            axis: first if axis == self.inner else last for axis, (first, last) in zip(self.axes, self.spans, strict=True)
-        })
-        lengths = [last - first + 1 for axis, (first, last) in zip(self.axes, self.spans, strict=True) if axis == self.inner]
-        return run + padded(lengths[0]) if lengths else run + 1
+    def one_at(self) -> int:
+        """Address of sixteen constants, 1, 0, 0, … 0."""
+        return self.n_own + self.n_leaves
 
-    def address(self, values: dict[str, int]) -> int:
-        """Address of the number for these values."""
-        return self.at + sum(
-            (values[axis] - first) * stride
-            for axis, (first, _), stride in zip(self.axes, self.spans, self.strides, strict=True)
-        )
+    @property
+    def rest_at(self) -> int:
+        """Address of the first number of the corpus: shared rows, then author after author."""
+        return self.one_at + LANES
 
+    @property
+    def n_flat(self) -> int:
+        """Numbers in the vector."""
+        return len(self.is_row)
 
-@cache
-def paths_of(network: Network) -> Paths:
-    """The paths of a network and their layout."""
-    author = network.author.name if network.author else None
-    regions = regions_of(network)
-    boxes = _boxes(network, regions, author)
-    for region in sorted(regions, key=lambda region: -region.n_paths):
-        _choose_inner(region, _touched(network, region, boxes, author))
-    scopes = {level.name: _scope(level, author) for level in network.levels}
-    sizes = _assign(network, boxes, scopes)
-    return _walk(network, regions, boxes, scopes, sizes, author)
+    @property
+    def n_lanes(self) -> int:
+        """Paths of one author, with padding."""
+        return len(self.leaf)
 
+    @property
+    def real(self) -> np.ndarray:
+        """(path,) the lanes that are paths."""
+        return np.flatnonzero(self.leaf >= 0)
 
-def owners_of(network: Network, corpus: Corpus) -> Owners:
-    """The authors of each document; one for all where the network has no authors.
-
-    Raises
-    ------
-    ModelError
-        For a document with tokens and without an author.
-    """
-    return _owners(corpus, network.author and network.author.values)
-
-
-@cached_by_corpus
-def _owners(corpus, authors: tuple[str, ...] | None) -> Owners:
-    if authors is None:
-        return Owners(np.arange(corpus.n_documents + 1), np.zeros(corpus.n_documents, np.int64))
-    number = {name: i for i, name in enumerate(authors)}
-    ids = [[number[name] for name in names if name in number] for names in corpus.authors]
-    alone = [d for d, n_tokens in enumerate(corpus.document_tokens) if n_tokens and not ids[d]]
-    if alone:
-        raise ModelError(
-            f"{len(alone)} documents have tokens and no author, the first of them '{corpus.titles[alone[0]]}'; "
-            "leave them out, or give each an author of its own"
-        )
-    return Owners(np.cumsum([0, *map(len, ids)]), np.array(list(itertools.chain(*ids)), np.int64))
+    @property
+    def leaf_places(self) -> np.ndarray:
+        """(row of the last level,) where each stands among the places of rows."""
+        return self.places[self.network.levels[-1].name].cells
 
 
 # ---------------------------------------------------------------------- laying out
 
 
-def _keys(level: Level, region: Region, author) -> list[tuple]:
-    """(what, level, rows, axes, spans) of the cells and of the row sums that a region uses of a level."""
+class _Block(NamedTuple):
+    """Cells or row sums of rows of a level whose variables have values within spans."""
+
+    what: str                             # "cells" or "rows"
+    level: str
+    rows: Rows
+    axes: tuple[str, ...]                 # the variables, documents and authors apart
+    spans: tuple[tuple[int, int], ...]    # of each, first and last value
+
+
+class _Layout(NamedTuple):
+    """Where the blocks stand in the vector."""
+
+    addresses: dict[_Block, np.ndarray]   # along the axes; of words from 0 on
+    strides: dict[str, int]               # by name of the level: numbers from one author to the next, or 0
+    n_own: int
+    n_leaves: int
+    n_authors: int
+    is_row: np.ndarray
+
+
+@cache
+def paths_of(network: Network) -> Paths:
+    """The paths of a network and their layout."""
+    regions, (*above, last) = regions_of(network), [level for level in network.levels if level.table != AUTHORS]
+    author = network.author and network.author.name
+    used = [[block for level in (*above, last) for block in _blocks(level, region, author)] for region in regions]
+    inner = _inner_variables(regions, used)
+    layout = _lay_out(network, used, inner)
+    # A document has one row of these levels, which every path visits: its sum weighs on no path more than on another.
+    alone = [
+        level.name for level in above if level.kind == "dirichlet" and all(rows.by == (DOCUMENT,) for rows in level.rows)
+        and all(level.name in region.visited for region in regions)
+    ]
+    runs, lanes = [], []
+    for region, blocks in zip(regions, used, strict=True):
+        factors = _factors(region, [each for each in blocks if each.what == "cells" or each.level not in alone], inner, layout)
+        ends, moves = factors.pop(("cells", last.name))
+        for run, leaf in enumerate(ends[:, 0].tolist()):
+            at = [(moving, (int(grid[run, 0]), layout.strides[name])) for (_, name), (grid, moving) in factors.items()]
+            vectors = [factor for moving, factor in at if moving] or [(layout.n_own + layout.n_leaves, 0)]
+            runs.append(Run(ends.shape[1], [factor for moving, factor in at if not moving], vectors, leaf, moves))
+        absent = np.full_like(ends, -1), False
+        visited = [factors.get((what, level.name), absent)[0] for what in ("cells", "rows") for level in above]
+        lanes.append(np.stack([ends, *visited], axis=-1).reshape(-1, 1 + len(visited)))
+    leaf, cells, rows = map(np.ascontiguousarray, np.split(np.concatenate(lanes), [1, 1 + len(above)], axis=1))
+    cells[:, [level.kind == "observed" for level in above]] = -1
+    places = {level.name: _places(network, level, layout) for level in (*above, last)}
+    return Paths(
+        network, runs, leaf[:, 0], cells, rows, np.array([layout.strides[level.name] for level in above], np.int64), places,
+        layout.n_own, layout.n_leaves, layout.n_authors, layout.is_row,
+        np.array([at for name in alone for at in places[name].rows], np.int64),
+    )
+
+
+def _blocks(level: Level, region: Region, author) -> list[_Block]:
+    """The cells and the row sums that a region uses of a level."""
+    if level.name not in region.visited:
+        return []
     rows = region.visited[level.name]
     by = tuple(name for name in rows.by if name not in (DOCUMENT, author))
-    drawn = () if level.draws == WORD else (level.draws,)
-    kinds = [("cells", by + drawn)]
+    kinds = [("cells", by if level.draws == WORD else (*by, level.draws))]
     if level.draws != WORD and level.kind == "dirichlet":
         kinds.append(("rows", by))
-    return [(what, level.name, rows, axes, tuple(region.spans[axis] for axis in axes)) for what, axes in kinds]
+    return [_Block(what, level.name, rows, axes, tuple(region.spans[axis] for axis in axes)) for what, axes in kinds]
 
 
-def _boxes(network, regions, author) -> dict[tuple, _Box]:
-    """Blocks of cells and of row sums by key, in the order of the levels; none of the observed level of authors."""
-    return {
-        key: _Box(key[3], key[4])
-        for level in network.levels if level.table != AUTHORS
-        for region in regions if level.name in region.visited
-        for key in _keys(level, region, author)
-    }
+def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_Block, str]:
+    """The variable that each block has last: of its region the longest for which no block would have to lie in two ways."""
+    inner: dict[_Block, str] = {}
+    for region, blocks in sorted(zip(regions, used, strict=True), key=lambda each: -each[0].n_paths):
+        length = {name: last - first for name, (first, last) in region.spans.items() if last > first}
+        for name in sorted(length, key=lambda name: -length[name]):
+            if _last_in_all(name, blocks, inner, {None, name}):
+                inner |= {block: name for block in blocks if name in block.axes}
+                break
+    return inner
 
 
-def _touched(network, region, boxes, author) -> list[_Box]:
-    levels = [level for level in network.levels if level.name in region.visited and level.table != AUTHORS]
-    return [boxes[key] for level in levels for key in _keys(level, region, author)]
+def _last_in_all(name: str, blocks: list[_Block], inner: dict[_Block, str], fine: set) -> bool:
+    """Is the inner variable of all blocks that know a variable among those that are fine?"""
+    return all(inner.get(block) in fine for block in blocks if name in block.axes)
 
 
-def _choose_inner(region: Region, touched: list[_Box]) -> None:
-    """Lays the region's runs along its longest variable for which no block would have to be laid out in two ways."""
-    length = {name: last - first + 1 for name, (first, last) in region.spans.items()}
-    for name in sorted((name for name in length if length[name] > 1), key=lambda name: -length[name]):
-        concerned = [box for box in touched if name in box.axes]
-        if all(box.inner in (None, name) for box in concerned):
-            for box in concerned:
-                box.inner = name
-            return
-
-
-def _scope(level: Level, author) -> str:
-    """Scope of a level's numbers: "document", "author", "shared" or "word"."""
-    if level.draws == WORD:
-        return "word"
-    by = {name for rows in level.rows for name in rows.by}
-    return "document" if DOCUMENT in by else "author" if author in by else "shared"
-
-
-def _assign(network, boxes, scopes) -> dict[str, int]:
-    """Gives every block its address within its scope; returns how many numbers each scope has.
+def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str]) -> _Layout:
+    """Gives every block its addresses, one after another within its scope; those of a document begin with 0.
 
     The numbers of a word stand without gaps, since each is weighed for every pair; what a run's last sixteen reads of the
     next block, or beyond, weighs nothing, as its cells are 0.
     """
-    ends = dict.fromkeys(("document", "word", "shared", "author"), 0)
-    for key, box in boxes.items():
-        scope = scopes[key[1]]
-        ends[scope] = box.lay_out(ends[scope], dense=True) if scope == "word" else box.lay_out(padded(ends[scope]))
-    ends["word"] = max(box.reach for key, box in boxes.items() if scopes[key[1]] == "word")
-    return {scope: padded(end) for scope, end in ends.items()}
-
-
-def _walk(network, regions, boxes, scopes, sizes, author) -> Paths:
-    """Collects, run by run, the factors and the addresses that the paths visit."""
-    inner_levels = [level for level in network.levels if level.draws != WORD and level.table != AUTHORS]
-    last = network.levels[-1]
-    leaf_stride = sizes["word"] if any(author in rows.by for rows in last.rows) and author else 0
-    n_authors = network.size(author) if author else 1
-    n_leaves = sizes["word"] * (n_authors if leaf_stride else 1)
-    starts = {"document": 0, "word": sizes["document"]}
-    starts["shared"] = sizes["document"] + n_leaves + LANES
-    starts["author"] = starts["shared"] + sizes["shared"]
-    strides = {"document": 0, "shared": 0, "author": sizes["author"], "word": leaf_stride}
-    one_at = sizes["document"] + n_leaves
-    alone = {level.name for level in inner_levels if _is_fixed(network, level, regions)}
-    scalars, vectors, blocks, leaves, cells, rows_at = [], [], [], [], [], []
-    for region in regions:
-        found = [
-            (scopes[level.name], key[0], level, boxes[key])
-            for level in [*inner_levels, last] if level.name in region.visited
-            for key in _keys(level, region, author) if not (key[0] == "rows" and level.name in alone)
-        ]
-        inner = next((box.inner for *_, box in found if box.inner in region.spans and _runs_along(found, box.inner)), None)
-        outer = [name for name in region.spans if name != inner]
-        first, end = region.spans[inner] if inner else (0, 0)
-        for values in itertools.product(*(range(a, b + 1) for a, b in (region.spans[name] for name in outer))):
-            at = dict(zip(outer, values, strict=True)) | ({inner: first} if inner else {})
-            factors = [
-                (starts[scope] + box.address(at), strides[scope], inner in box.axes) for scope, _, _, box in found
-            ]
-            scalars.append([factor[:2] for factor in factors if not factor[2]])
-            vectors.append([factor[:2] for factor in factors if factor[2]] or [(one_at, 0)])
-            length = end - first + 1
-            blocks.append(padded(length) // LANES)
-            for lane in range(padded(length)):
-                real = lane < length
-                here = at | ({inner: first + lane} if inner else {})
-                visit = {
-                    (what, level.name): starts[scope] + box.address(here) for scope, what, level, box in found
-                } if real else {}
-                leaves.append(visit[("cells", last.name)] - starts["word"] if real else -1)
-                cells.append([
-                    -1 if level.kind == "observed" else visit.get(("cells", level.name), -1) for level in inner_levels
-                ])
-                rows_at.append([visit.get(("rows", level.name), -1) for level in inner_levels])
-    places = {
-        level.name: _places(network, level, boxes, scopes[level.name], starts, author) for level in [*inner_levels, last]
-    }
-    is_row = np.zeros(starts["author"] + sizes["author"] * n_authors, bool)
-    for key, box in boxes.items():
-        if key[0] == "rows":
-            start = starts[scopes[key[1]]] + box.at
-            is_row[start : start + box.n_numbers] = True
-    of_authors = is_row[starts["author"] :].reshape(n_authors, sizes["author"])
+    author, ends, reaches = network.author and network.author.name, Counter(), Counter()
+    n_authors, scopes, numbers, of_rows = network.size(author) if author else 1, {}, {}, []
+    for level in network.levels:
+        by = {name for rows in level.rows for name in rows.by}
+        scope = "word" if level.draws == WORD else "document" if DOCUMENT in by else "author" if author in by else "shared"
+        scopes[level.name] = scope
+        for block in dict.fromkeys(block for blocks in used for block in blocks if block.level == level.name):
+            start = ends[scope] if scope == "word" else padded(ends[scope])
+            numbers[block], ends[scope], reach = _addresses(block, inner.get(block), start, dense=scope == "word")
+            reaches[scope] = max(reaches[scope], reach)
+            if block.what == "rows":
+                of_rows.append((scope, start, ends[scope]))
+    n_own, n_leaves, n_shared, n_author = (padded(reaches[scope]) for scope in ("document", "word", "shared", "author"))
+    starts = {"document": 0, "word": 0, "shared": n_own + n_leaves + LANES, "author": n_own + n_leaves + LANES + n_shared}
+    is_row = np.zeros(starts["author"] + n_author * n_authors, bool)
+    for scope, first, end in of_rows:
+        is_row[starts[scope] + first : starts[scope] + end] = True
+    of_authors = is_row[starts["author"] :].reshape(n_authors, n_author)
     of_authors[:] = of_authors[0]
-    fixed = np.array([at for name in alone for at in places[name].rows], np.int64)
-    return Paths(
-        network, Runs(np.array(blocks, np.int64), *chained(scalars), *chained(vectors)),
-        Visits(
-            np.array(leaves, np.int32), _table(cells, inner_levels), _table(rows_at, inner_levels),
-            np.array([strides[scopes[level.name]] for level in inner_levels], np.int64), leaf_stride,
-        ),
-        places, sizes["document"], n_leaves, sizes["shared"], sizes["author"], n_authors, is_row, fixed,
+    return _Layout(
+        {block: starts[scopes[block.level]] + own for block, own in numbers.items()},
+        {name: n_author if scope == "author" else 0 for name, scope in scopes.items()}, n_own, n_leaves, n_authors, is_row,
     )
 
 
-def _runs_along(found, name) -> bool:
-    """Do all blocks that know a variable have it last?"""
-    return all(box.inner == name for *_, box in found if name in box.axes)
+def _addresses(block: _Block, inner: str | None, start: int, dense: bool) -> tuple[np.ndarray, int, int]:
+    """Addresses along the axes of a block, their end, and the end of the sixteens of its last run.
+
+    The inner variable is last in memory, padded to sixteens unless dense.
+    """
+    sizes = [last - first + 1 for first, last in block.spans]
+    if inner is None:
+        end = start + math.prod(sizes)
+        return np.arange(start, end).reshape(sizes), end, end
+    at = block.axes.index(inner)
+    length = sizes.pop(at)
+    width = length if dense else padded(length)
+    end = start + math.prod(sizes) * width
+    numbers = np.arange(start, end).reshape(*sizes, width)[..., :length]
+    return np.moveaxis(numbers, -1, at), end, end - width + padded(length)
 
 
-def _is_fixed(network, level, regions) -> bool:
-    """Has a document one row of the level, which every path visits? Then its sum weighs on no path more than on another."""
-    return level.kind == "dirichlet" and all(rows.by == (DOCUMENT,) for rows in level.rows) and all(
-        level.name in region.visited for region in regions
-    )
+def _factors(region: Region, blocks: list[_Block], inner: dict[_Block, str], layout: _Layout) -> dict:
+    """By (what, level) the addresses that paths of a region visit, (run, lane), -1 in padding, and: do they move in a run?"""
+    fine = [name for name in map(inner.get, blocks) if name in region.spans and _last_in_all(name, blocks, inner, {name})]
+    along = fine[0] if fine else None
+    names = sorted(region.spans, key=lambda name: name == along)
+    sizes = [region.spans[name][1] - region.spans[name][0] + 1 for name in names]
+    length, found = sizes[-1] if along else 1, {}
+    for block in blocks:
+        order = [block.axes.index(name) for name in names if name in block.axes]
+        shape = [size if name in block.axes else 1 for name, size in zip(names, sizes, strict=True)]
+        at = np.broadcast_to(layout.addresses[block].transpose(order).reshape(shape), sizes).reshape(-1, length)
+        at = np.pad(at, ((0, 0), (0, padded(length) - length)), constant_values=-1)
+        found[block.what, block.level] = at, along in block.axes
+    return found
 
 
-def _places(network, level, boxes, scope, starts, author) -> Places:
-    """The addresses of a level's rows, in the order in which its rows are numbered."""
-    cells, row_sums = [], []
+def _places(network: Network, level: Level, layout: _Layout) -> Places:
+    """The addresses of a level's rows."""
+    author, cells, sums = network.author and network.author.name, [], []
+    drawn = () if level.draws == WORD else (network.size(level.draws),)
     for rows in level.rows:
-        by = tuple(name for name in rows.by if name not in (DOCUMENT, author))
-        spans = [network.span(rows, name) for name in by]
-        own = [(key, box) for key, box in boxes.items() if key[1] == level.name and key[2] == rows]
-        for values in itertools.product(*(range(first, last + 1) for first, last in spans)):
-            at = dict(zip(by, values, strict=True))
-            sums = [starts[scope] + box.address(at) for key, box in own if key[0] == "rows" and _within(box, at)]
-            row_sums.append(sums[0] if sums else -1)
-            if level.draws == WORD:
-                cells.append(next(box.address(at) for _, box in own if _within(box, at)))
-                continue
-            cells.append([
-                next(
-                    starts[scope] + box.address(at | {level.draws: value})
-                    for key, box in own if key[0] == "cells" and _within(box, at | {level.draws: value})
-                )
-                for value in range(network.size(level.draws))
-            ])
-    return Places(scope, np.array(cells, np.int64), np.array(row_sums, np.int64))
-
-
-def _within(box: _Box, values) -> bool:
-    return all(first <= values[axis] <= last for axis, (first, last) in zip(box.axes, box.spans, strict=True))
-
-
-def _table(rows, levels) -> np.ndarray:
-    return np.array(rows, np.int64).reshape(len(rows), len(levels))
+        by = [name for name in rows.by if name != DOCUMENT]
+        found = {"cells": np.full((*network.shape(rows), *drawn), -1), "rows": np.full(network.shape(rows), -1)}
+        first = {name: network.span(rows, name)[0] for name in by}
+        for block, at in layout.addresses.items():
+            if (block.level, block.rows) == (level.name, rows):
+                here = {name: slice(a - first.get(name, 0), b + 1 - first.get(name, 0))
+                        for name, (a, b) in zip(block.axes, block.spans, strict=True)}
+                if author in by:
+                    steps = layout.strides[level.name] * np.arange(layout.n_authors)
+                    axis = by.index(author)
+                    at = np.expand_dims(at, axis) + steps.reshape(-1, *[1] * (at.ndim - axis))
+                axes = [*by, level.draws] if block.what == "cells" and drawn else by
+                found[block.what][tuple(here.get(name, slice(None)) for name in axes)] = at
+        if (found["cells"] < 0).any():
+            raise ModelError(f"level '{level.name}' has rows that no path visits; limit them (when)")
+        cells.append(found["cells"].reshape(-1, *drawn))
+        sums.append(found["rows"].ravel())
+    return Places(np.concatenate(cells), np.concatenate(sums), np.array(network.row_groups(level)))

@@ -9,8 +9,6 @@ Rows without a token are left out: they only echo the prior. Newton steps with s
 1000.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +16,7 @@ from scipy.special import psi
 
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.state import alphas_of, places_of
+from workbench.engines.networks.state import alphas_of
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models.networks.network import WORD, Level, Network
 from workbench.models.options import option
@@ -71,11 +69,11 @@ def learnt_alphas(network: Network, alphas: np.ndarray, *states, sampled: bool =
 
 def rows_of(network: Network, level: Level, state, group: int) -> np.ndarray:
     """(row, value) counts of the rows of a group that have tokens, of all documents."""
-    paths, places = paths_of(network), places_of(network, level.name)
-    cells = places.cells[places.groups == group]
+    paths = paths_of(network)
+    cells = paths.places[level.name].cells[paths.places[level.name].groups == group]
     if level.draws == WORD:
         rows = state.n_wk[:, cells].T
-    elif paths.places[level.name].scope == "document":
+    elif level.of_documents:
         rows = state.n_own[:, cells].reshape(-1, cells.shape[1])
     else:
         rows = state.n_rest[cells - paths.rest_at]

@@ -10,17 +10,16 @@ vector does::
 Rows of a level are numbered as the network numbers them (`Rows`), documents apart. Spec of the networks, D.1-D.4.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.path_layout import Paths
-from workbench.engines.networks.paths import paths_of
-from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
+from workbench.corpus import Corpus
+from workbench.engines.memory import Array
+from workbench.engines.networks.paths import Paths
+from workbench.models.networks.network import AUTHORS, WORD, Level, Network
 from workbench.models.networks.variables import learnt_priors, spread
 
 
@@ -34,17 +33,6 @@ class FlatPriors(NamedTuple):
     known: np.ndarray        # (C + A * authors,) bool: a number of an observed table, which nothing is ever added to
 
 
-class LevelPlaces(NamedTuple):
-    """Addresses of the rows of a level, authors' included, in the order in which the network numbers rows."""
-
-    cells: np.ndarray   # (row, value) int64 addresses; (row,) places of rows for the last level
-    rows: np.ndarray    # (row,) int64 addresses of the row sums, -1 where there is none
-    groups: np.ndarray  # (row,) int64: rows of one group share a prior
-
-
-# ---------------------------------------------------------------------- levels
-
-
 def hidden_levels(network: Network) -> list[Level]:
     """The levels whose values are inferred and counted, the last one apart."""
     return [level for level in network.levels[:-1] if level.kind != "observed"]
@@ -53,38 +41,6 @@ def hidden_levels(network: Network) -> list[Level]:
 def prior_levels(network: Network) -> list[Level]:
     """The levels that have a prior, in order: those that are counted, and the last."""
     return [level for level in network.levels if level.kind != "observed"]
-
-
-@lru_cache(maxsize=64)
-def places_of(network: Network, name: str) -> LevelPlaces:
-    """Addresses of the rows of a level."""
-    paths, level = paths_of(network), network.level(name)
-    author = network.author.name if network.author else None
-    places = paths.places[name]
-    stride = paths.visits.leaf_stride if level.draws == WORD else paths.n_author
-    cells, sums, done = [], [], 0
-    for rows in level.rows:
-        by = [variable for variable in rows.by if variable != DOCUMENT]
-        spans = [network.span(rows, variable) for variable in by]
-        sizes = [1 if variable == author else b - a + 1 for variable, (a, b) in zip(by, spans, strict=True)]
-        these = slice(done, done + math.prod(sizes))
-        done = these.stop
-        of_authors = [stride * np.arange(paths.n_authors) if variable == author else np.zeros(1, np.int64) for variable in by]
-        step = sum(np.ix_(*of_authors)) + np.zeros([1] * len(by), np.int64)
-        cells.append(_spread(places.cells[these], sizes, step))
-        row_sums = places.rows[these]
-        sums.append(np.where(_spread(row_sums, sizes, 0 * step) < 0, -1, _spread(row_sums, sizes, step)))
-    return LevelPlaces(np.concatenate(cells), np.concatenate(sums), np.array(network.row_groups(level)))
-
-
-def _spread(addresses, sizes, step) -> np.ndarray:
-    """Addresses of the rows of one block, once for each author where authors number them: (row, …)."""
-    values = addresses.shape[1:]
-    rows = addresses.reshape((*sizes, *values)) + step.reshape(step.shape + (1,) * len(values))
-    return rows.reshape(-1, *values)
-
-
-# ---------------------------------------------------------------------- priors
 
 
 def initial_alphas(network: Network) -> np.ndarray:
@@ -111,58 +67,52 @@ def _prior_shape(network, level) -> tuple[int, int]:
 
 def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     """The priors in the layout of the counts, from those by level."""
-    network = paths.network
     own, rest = (paths.is_row[part].astype(float) for part in (slice(paths.n_own), slice(paths.rest_at, None)))
-    known = np.zeros(len(rest), bool)
-    beta, by_level = np.zeros(paths.n_leaves), alphas_of(network, alphas)
-    for level in network.levels[:-1]:
-        if level.table == AUTHORS:
-            continue
-        places = places_of(network, level.name)
-        of_document = paths.places[level.name].scope == "document"
-        flat, first = (own, 0) if of_document else (rest, paths.rest_at)
+    known, by_level = np.zeros(len(rest), bool), alphas_of(paths.network, alphas)
+    *above, last = [level for level in paths.network.levels if level.table != AUTHORS]
+    for level in above:
+        places = paths.places[level.name]
+        flat, first = (own, 0) if level.of_documents else (rest, paths.rest_at)
         rows = np.asarray(level.table, float) if level.kind == "observed" else by_level[level.name][places.groups]
         flat[places.cells - first] = rows
         have = places.rows >= 0
         flat[places.rows[have] - first] = rows.sum(axis=1)[have]
         if level.kind == "observed":
             known[places.cells - first] = True
-    last = network.levels[-1]
-    places = places_of(network, last.name)
+    beta, places = np.zeros(paths.n_leaves), paths.places[last.name]
     beta[places.cells] = by_level[last.name][places.groups, 0]
     return FlatPriors(own, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
 
 
-# ---------------------------------------------------------------------- counts
+def count_arrays(paths: Paths, corpus: Corpus, dtype=np.float64, of_corpus=np.float64) -> dict[str, Array]:
+    """Declares the counts of all levels; ``of_corpus``: type of sums over documents or words."""
+    return {
+        "n_own": Array((corpus.n_documents, paths.n_own), dtype), "n_rest": Array((paths.n_flat - paths.rest_at,), of_corpus),
+        "n_wk": Array((corpus.n_words, paths.n_leaves), dtype), "n_k": Array((paths.n_leaves,), of_corpus),
+    }
 
 
-def level_counts(paths: Paths, n_own, n_rest) -> dict[str, np.ndarray]:
-    """(Expected) counts of every level but the last, ``n_<level>``, along the dims of `models.networks.variables`."""
-    found = {}
-    for level in hidden_levels(paths.network):
-        places = places_of(paths.network, level.name)
-        if paths.places[level.name].scope == "document":
-            counts = n_own[:, places.cells]
-        else:
-            counts = n_rest[places.cells - paths.rest_at]
-        found[f"n_{level.name}"] = spread(paths.network, level, counts)
-    return found
+def cells_of(paths: Paths, level: Level, n_own, n_rest) -> np.ndarray:
+    """((document,) row, value) counts of a level but the last."""
+    cells = paths.places[level.name].cells
+    return n_own[:, cells] if level.of_documents else n_rest[cells - paths.rest_at]
 
 
-def watched_alphas(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
-    """The priors of the levels that learn, ``alpha_<level>``, along the dims of `models.networks.variables`: for `watch`."""
-    return learnt_priors(network, alphas_of(network, alphas))
+def counts_of(paths: Paths, counts, n_dr) -> dict[str, np.ndarray]:
+    """(Expected) counts of every level, along the dims of `models.networks.variables`.
 
+    ``n_<level>``; of the last ``n_kw`` (row, word), and ``n_dk`` (document, row), the tokens of documents by its rows.
 
-def leaf_counts(paths: Paths, n_wk, n_dr) -> dict[str, np.ndarray]:
-    """``n_kw`` (row of the last level, word) and ``n_dk`` (document, row of the last level).
-
-    n_wk : (word, R); n_dr : (document, R), tokens of a document by the row that their word came from
+    counts : with n_own, n_rest, n_wk
+    n_dr : (document, R), tokens of a document by the row that their word came from
     """
-    rows = leaf_places(paths)
-    return {"n_kw": n_wk[:, rows].T, "n_dk": n_dr[:, rows]}
+    rows = paths.leaf_places
+    return {"n_kw": counts.n_wk[:, rows].T, "n_dk": n_dr[:, rows]} | {
+        f"n_{level.name}": spread(paths.network, level, cells_of(paths, level, counts.n_own, counts.n_rest))
+        for level in hidden_levels(paths.network)
+    }
 
 
-def leaf_places(paths: Paths) -> np.ndarray:
-    """(row of the last level,) where each stands among the places of rows."""
-    return places_of(paths.network, paths.network.levels[-1].name).cells
+def watched(paths: Paths, n_k, alphas: np.ndarray) -> dict[str, np.ndarray]:
+    """What every engine watches: tokens of each row of the last level, and the priors of the levels that learn."""
+    return {"n_k": n_k[paths.leaf_places]} | learnt_priors(paths.network, alphas_of(paths.network, alphas))

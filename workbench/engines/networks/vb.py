@@ -14,8 +14,6 @@ never falls (D1 at its best xi). In `network-vb-ml` the rows of the corpus are p
 says that priors learn, they take a Newton step on F every `learn_every` sweeps.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass, replace
@@ -31,13 +29,12 @@ from workbench.engines.lda.factored import workspace_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import CompiledNetwork, check, compile_network
-from workbench.engines.networks.fold_in import by_variational_bayes
-from workbench.engines.networks.paths import owners_of, paths_of
-from workbench.engines.networks.posterior import predict
+from workbench.engines.networks.field import CompiledNetwork, check, compile_network, owners_of
+from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
+from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import initial_alphas, leaf_counts, leaf_places, level_counts, watched_alphas
-from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, word_numbers
+from workbench.engines.networks.state import count_arrays, counts_of, initial_alphas, watched
+from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, predict, word_numbers
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.networks.vb import fit_documents, random_cells, share_start, signed_rises, sum_rows
@@ -95,7 +92,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 def arrays(corpus, paths) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
-    return paths.count_arrays(corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
+    return count_arrays(paths, corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
 
 
 def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
@@ -193,17 +190,16 @@ def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
 
 
 def watch(corpus, model, options, state) -> dict:
-    compiled = compile_network(model, state.alphas, corpus.n_words)
-    joint = log_joint(compiled, owners_of(model, corpus), corpus, state)
-    watched = {"bound": joint + state.entropy, "n_k": state.n_k[leaf_places(compiled.paths)]}
-    return watched | watched_alphas(model, state.alphas)
+    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
+    return {"bound": joint + state.entropy} | watched(paths_of(model), state.n_k, state.alphas)
 
 
-def log_joint(compiled: CompiledNetwork, owners, corpus, state) -> float:
+def log_joint(compiled: CompiledNetwork, corpus, state) -> float:
     """log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others: F (D1) without the entropy."""
     priors, rest = compiled.priors, state.n_rest[None]
     found = signed_rises(state.n_own, priors.own, compiled.own_sign) + signed_rises(rest, priors.rest, compiled.rest_sign)
-    of_authors = np.log(np.maximum(np.diff(owners.indptr), 1)) @ corpus.document_tokens
+    n_owners = np.diff(owners_of(compiled.paths.network, corpus).indptr)
+    of_authors = np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens
     for cells in compiled.points:
         found += log_estimates(state.n_rest[cells], state.n_rest[cells].sum(axis=1))
     known = priors.known & (rest[0] > 0)
@@ -220,9 +216,8 @@ def log_estimates(counts, sizes) -> float:
 
 
 def counts(corpus, model, options, state) -> dict:
-    """The expected counts of every level, ``n_<level>``; of the last, ``n_kw``, and the tokens of documents by its rows."""
-    paths = paths_of(model)
-    return leaf_counts(paths, state.n_wk, state.n_dr) | level_counts(paths, state.n_own, state.n_rest)
+    """The expected counts of every level; see `counts_of`."""
+    return counts_of(paths_of(model), state, state.n_dr)
 
 
 def memory(corpus, model, options) -> Memory:
@@ -243,6 +238,6 @@ def engine(name: str = "network-vb") -> Engine:
     return Engine(
         name=name, title=title, source="Heinrich & Goesele (2009), eq. 5-12",
         model=Network, options=Options, state=State, samples=samples, watches=("bound",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
         memory=memory, suits=with_points if estimated else check,
     )

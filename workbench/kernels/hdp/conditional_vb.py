@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from workbench.kernels.count_moments import NEARLY_CERTAIN, given_positive
+from workbench.kernels.hdp.restricted_vb import move_moments
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.collapsed_vb import less_one_copy
 from workbench.kernels.simd.special import normalise_logs
@@ -71,15 +72,8 @@ def update_in_order(
                 )
             normalise_logs(n_topics, gamma)
             for k in range(n_topics):
-                change = gamma[k] - old[k]
-                largest = max(largest, abs(change))
-                mean_dk[d, k] = max(mean_dk[d, k] + count * change, 0.0)
-                mean_wk[w, k] = max(mean_wk[w, k] + count * change, 0.0)
-                mean_k[k] = max(mean_k[k] + count * change, 0.0)
-                change = gamma[k] * (1.0 - gamma[k]) - old[k] * (1.0 - old[k])
-                var_dk[d, k] = max(var_dk[d, k] + count * change, 0.0)
-                var_wk[w, k] = max(var_wk[w, k] + count * change, 0.0)
-                var_k[k] = max(var_k[k] + count * change, 0.0)
+                largest = max(largest, abs(gamma[k] - old[k]))
+                move_moments(d, w, k, count, old[k], gamma[k], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k)
                 change = count * (log_absence(gamma[k]) - log_absence(old[k]))
                 log_zero_dk[d, k] += change
                 log_zero_wk[w, k] += change

@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import kernel
+from workbench.kernels.lda.gibbs import count_token
 from workbench.kernels.simd.reductions import count, running_in_order
 from workbench.kernels.simd.vectors import doubles, fetch, lane, load_eight, store
 from workbench.kernels.uniforms import uniform
@@ -65,7 +66,7 @@ def draw_tokens(
     capacity, word_beta = len(weights), beta / len(n_wk)
     share, cumulative, lowest_free, n_moved = np.zeros(capacity), np.zeros(capacity), 0, 0
     for d in range(first, last):
-        n_rows = -(-n_used // COLUMNS)
+        n_rows, here = -(-n_used // COLUMNS), n_dk[d]
         for k in range(n_rows * COLUMNS):
             share[k] = (n_dk[d, k] + alpha * weights[k]) / (n_k[k] + beta)
         for pair in range(indptr[d], indptr[d + 1]):
@@ -75,27 +76,21 @@ def draw_tokens(
             row = n_wk[words[pair]]
             for token in range(max(tokens_before[pair], from_token), tokens_before[pair] + counts[pair]):
                 old = np.int64(topics[token])
-                n_dk[d, old] -= 1
-                row[old] -= 1
-                n_k[old] -= 1
+                count_token(old, -1, here, row, n_k)
                 share[old] = (n_dk[d, old] + alpha * weights[old]) / (n_k[old] + beta)
                 new = draw_slot(share, row, word_beta, alpha * rest / len(n_wk), uniform(key, token), n_rows, cumulative)
                 if new < 0:
                     while lowest_free < capacity - 1 and weights[lowest_free] > 0.0:
                         lowest_free += 1
                     if lowest_free == capacity - 1:  # the last is kept for the rest
-                        n_dk[d, old] += 1
-                        row[old] += 1
-                        n_k[old] += 1
+                        count_token(old, 1, here, row, n_k)
                         return d, token, n_moved, rest, n_used
                     new = lowest_free
                     weights[new], rest = break_stick(rest, gamma, uniform(new_key, token))
                     n_used = max(n_used, new + 1)
                     n_rows = -(-n_used // COLUMNS)
                 topics[token] = new
-                n_dk[d, new] += 1
-                row[new] += 1
-                n_k[new] += 1
+                count_token(new, 1, here, row, n_k)
                 share[new] = (n_dk[d, new] + alpha * weights[new]) / (n_k[new] + beta)
                 n_moved += new != old
     return -1, 0, n_moved, rest, n_used

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.lda.gibbs import ENDS, draw_from, draw_pair, inverse_sizes
+from workbench.kernels.lda.gibbs import ENDS, count_token, draw_from, draw_pair, inverse_sizes
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.vectors import doubles, load, spread, store
 from workbench.kernels.uniforms import uniform
@@ -38,9 +38,7 @@ def draw_from_urn(
                     new += 1
                     reached += alpha[new] + (mean_dk[d, new] + n_dk[d, new])
                 topics[token] = new
-                n_dk[d, new] += 1
-                n_wk[words[pair], new] += 1
-                n_k[new] += 1
+                count_token(new, 1, n_dk[d], n_wk[words[pair]], n_k)
                 total += 1.0
 
 
@@ -74,9 +72,7 @@ def draw_annealed(
             w = words[pair]
             for token in range(tokens_before[pair], tokens_before[pair + 1]):
                 old = np.int64(topics[token])
-                n_dk[d, old] -= 1
-                n_wk[w, old] -= 1
-                n_k[old] -= 1
+                count_token(old, -1, n_dk[d], n_wk[w], n_k)
                 with_token = powers[w, old], sizes[old]
                 powers[w, old] = (beta + (mean_wk[w, old] + n_wk[w, old])) ** power
                 sizes[old] = (words_beta + (mean_k[old] + n_k[old])) ** -power
@@ -87,9 +83,7 @@ def draw_annealed(
                     store(cumulative, i, sums)
                 new = draw_from(sums, cumulative, ends, uniform(key, token))
                 topics[token] = new
-                n_dk[d, new] += 1
-                n_wk[w, new] += 1
-                n_k[new] += 1
+                count_token(new, 1, n_dk[d], n_wk[w], n_k)
                 if new == old:
                     powers[w, old], sizes[old] = with_token
                 else:

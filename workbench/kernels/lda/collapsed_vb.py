@@ -191,11 +191,11 @@ def update_pair(
 
 
 @lean
-def update_pairs(
+def update_in_order(
     first, last, indptr, words, counts, rows, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
     sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, workspace,
 ):
-    """The loop of `update_in_order`, with allocated workspace."""
+    """`update_pair` for each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
     largest, end = load_eight(workspace, NOTHING * len(mean_k)), indptr[last] - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -212,18 +212,6 @@ def update_pairs(
             )
             largest = max(largest, changed)
     return highest(largest)
-
-
-def update_in_order(
-    first, last, indptr, words, counts, rows, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics,
-):
-    """`update_pair` for each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
-    return update_pairs(
-        first, last, indptr, words, counts, rows, kept,
-        mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-        sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, make_workspace(alpha, n_topics, len(mean_k)),
-    )
 
 
 @lean

@@ -11,17 +11,8 @@ normalised in the log domain.
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.lda.standard_vb import (
-    BLOCK,
-    GROUP,
-    NOTHING_SAMPLED,
-    TINY,
-    blend,
-    four_from,
-    log_domain_gamma,
-    weigh_row,
-    weigh_rows,
-)
+from workbench.kernels.lda import standard_vb
+from workbench.kernels.lda.standard_vb import BLOCK, GROUP, TINY, blend, four_from, log_domain_gamma
 from workbench.kernels.simd.lanes import LANES, LINE
 from workbench.kernels.simd.reductions import count, total, totals
 from workbench.kernels.simd.vectors import choose, fetch, lane, load, load_eight, load_four, spread, store
@@ -107,7 +98,7 @@ def fit_each(
         store(rows, n, spread(0))
         for passed in range(most_passes):
             if passed > 0:
-                weigh_row(d, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
+                standard_vb.weigh_row(d, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
             if n_padded == LANES:
                 n_tiny = visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new)
             else:
@@ -148,8 +139,8 @@ def fit_documents(
     n_padded, most = len(alpha), longest(first, last, indptr) + LANES
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
-    none_sampled = NOTHING_SAMPLED[0]  # an argument below, since a constant would be of another type
-    weigh_rows(first, last, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
+    none_sampled = standard_vb.NOTHING_SAMPLED[0]  # an argument below, since a constant would be of another type
+    standard_vb.weigh_rows(first, last, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
     return fit_each(
         first, last, indptr, words, counts, alpha, none_sampled, word_logs, word_weights, n_topics, most_passes, tolerance,
         mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,

@@ -21,24 +21,18 @@ MOST_PASSES = 1000
 
 
 @kernel
-def collapsed_theta(first, last, indptr, words, counts, phi, alpha, n_topics, theta):
+def collapsed_theta(first, last, indptr, words, counts, phi, alpha, theta):
     """theta of documents first..last by CVB0, the counts following each pair; phi (word, topic)."""
-    most_pairs = np.int64(0)
-    for d in range(first, last):
-        most_pairs = max(most_pairs, indptr[d + 1] - indptr[d])
+    n_topics, most_pairs = len(alpha), np.diff(indptr[first : last + 1]).max()
     gamma, n_k, before = np.empty((most_pairs, n_topics)), np.empty(n_topics), np.empty(n_topics)
     for d in range(first, last):
         begin, n_pairs = indptr[d], indptr[d + 1] - indptr[d]
         n_tokens = np.int64(0)
         for i in range(n_pairs):
             n_tokens += counts[begin + i]
-            for k in range(n_topics):
-                gamma[i, k] = 0.0
-        for k in range(n_topics):
-            n_k[k] = n_tokens / n_topics
+        gamma[:n_pairs], n_k[:] = 0.0, n_tokens / n_topics
         for iteration in range(MOST_PASSES + 1):
-            for k in range(n_topics):
-                before[k] = n_k[k]
+            before[:] = n_k
             for i in range(n_pairs):
                 row, count, p = gamma[i], counts[begin + i], phi[words[begin + i]]
                 total = 0.0
@@ -60,27 +54,22 @@ def collapsed_theta(first, last, indptr, words, counts, phi, alpha, n_topics, th
                 change += abs(n_k[k] - before[k])
             if change < TOLERANCE * n_topics:
                 break
-        write_mean(alpha, n_k, n_tokens, n_topics, theta[d])
+        write_mean(alpha, n_k, n_tokens, theta[d])
 
 
 @kernel
-def sampled_theta(
-    first, last, indptr, words, counts, tokens_before, phi, alpha, n_topics, burn_in, n_kept, key, theta
-):
+def sampled_theta(first, last, indptr, words, counts, phi, alpha, theta, tokens_before, burn_in, n_kept, key):
     """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic).
 
     The uniform of a draw belongs to the token's number and the sweep's, so documents may be visited in any order.
     """
-    most_tokens = np.int64(0)
-    for d in range(first, last):
-        most_tokens = max(most_tokens, tokens_before[indptr[d + 1]] - tokens_before[indptr[d]])
+    n_topics, most_tokens = len(alpha), np.diff(tokens_before[indptr[first : last + 1]]).max()
     topics = np.empty(most_tokens, np.uint16)
     n_k, total_k, cumulative = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     for d in range(first, last):
         first_token = tokens_before[indptr[d]]
         n_tokens = tokens_before[indptr[d + 1]] - first_token
-        for k in range(n_topics):
-            n_k[k], total_k[k] = 0.0, 0.0
+        n_k[:], total_k[:] = 0.0, 0.0
         for sweep in range(1 + burn_in + n_kept):
             sweep_key = absorb(key, sweep)
             for pair in range(indptr[d], indptr[d + 1]):
@@ -104,17 +93,17 @@ def sampled_theta(
             if sweep > burn_in:
                 for k in range(n_topics):
                     total_k[k] += n_k[k] / n_kept
-        write_mean(alpha, total_k, n_tokens, n_topics, theta[d])
+        write_mean(alpha, total_k, n_tokens, theta[d])
 
 
 @kernel
-def write_mean(alpha, n_k, n_tokens, n_topics, theta):
+def write_mean(alpha, n_k, n_tokens, theta):
     """theta_k = (alpha_k + n_k) / (A + N) of one document."""
     size = 0.0
-    for k in range(n_topics):
-        size += alpha[k]
+    for prior in alpha:
+        size += prior
     scale = 1.0 / (size + n_tokens)
-    for k in range(n_topics):
+    for k in range(len(alpha)):
         theta[k] = (alpha[k] + n_k[k]) * scale
 
 

@@ -61,6 +61,14 @@ def draw_from(sums, cumulative, ends, u):
 
 
 @inlined
+def count_token(k, change, n_dk, n_wk, n_k):
+    """Adds to the counts of a topic, of a document and of a word among them, given their rows."""
+    n_dk[k] += change
+    n_wk[k] += change
+    n_k[k] += change
+
+
+@inlined
 def beside(mean, i, n):
     """A count plus its mean part, if there is one."""
     return n if mean is None else mean[i] + n
@@ -93,9 +101,7 @@ def draw_pair(
     n_moved = 0
     for token in range(first_token, first_token + n_copies):
         old = topics[token]
-        n_dk[old] -= 1
-        n_wk[old] -= 1
-        n_k[old] -= 1
+        count_token(old, -1, n_dk, n_wk, n_k)
         inverse[old] = 1.0 / (words_beta + beside(mean_k, old, n_k[old]))
         sums = spread(0.0)
         for i in range(0, len(n_k), LANES):
@@ -104,9 +110,7 @@ def draw_pair(
             store(cumulative, i, sums)
         new = draw_from(sums, cumulative, ends, uniform(key, token))
         topics[token] = new
-        n_dk[new] += 1
-        n_wk[new] += 1
-        n_k[new] += 1
+        count_token(new, 1, n_dk, n_wk, n_k)
         inverse[new] = 1.0 / (words_beta + beside(mean_k, new, n_k[new]))
         n_moved += new != old
     return n_moved
@@ -223,7 +227,4 @@ def count_topics(indptr, words, counts, tokens_before, threshold, topics, n_dk, 
         for pair in range(indptr[d], indptr[d + 1]):
             if counts[pair] <= threshold:
                 for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
-                    k = topics[token]
-                    n_dk[d, k] += 1
-                    n_wk[words[pair], k] += 1
-                    n_k[k] += 1
+                    count_token(topics[token], 1, n_dk[d], n_wk[words[pair]], n_k)

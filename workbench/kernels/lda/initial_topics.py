@@ -97,17 +97,13 @@ def start_responsibilities(
                 mean_k[k] += counts[pair] * gamma[k]
 
 
-def uniform_topics(key, n_tokens, n_topics) -> np.ndarray:
+@kernel
+def uniform_topics(key, n_tokens, n_topics):
     """(token,) uint16: one topic per token, each with the same probability."""
     topics = np.empty(n_tokens, np.uint16)
-    _draw_uniform_topics(key, n_topics, topics)
-    return topics
-
-
-@lean
-def _draw_uniform_topics(key, n_topics, topics):
-    for token in range(len(topics)):
+    for token in range(n_tokens):
         topics[token] = np.int64(uniform(key, token) * n_topics)
+    return topics
 
 
 @kernel

@@ -42,7 +42,7 @@ class Added(NamedTuple):
 
 
 @inlined
-def add_path(d, w, slot, author, n, slots, added, whole):
+def add_path(d, w, slot, author, n, slots, rest_at, whole):
     """Adds n tokens of a word to all counts along one path; rounding leaves none below 0."""
     leaf = slots.leaf[slot]
     whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
@@ -50,8 +50,8 @@ def add_path(d, w, slot, author, n, slots, added, whole):
     for level in range(slots.cells.shape[1]):
         shift = author * slots.strides[level]
         for at in (slots.cells[slot, level], slots.rows[slot, level]):
-            if at >= added.rest_at:
-                at += shift - added.rest_at
+            if at >= rest_at:
+                at += shift - rest_at
                 whole.n_rest[at] = max(whole.n_rest[at] + n, 0.0)
             elif at >= 0:
                 whole.n_own[d, at] = max(whole.n_own[d, at] + n, 0.0)
@@ -95,7 +95,7 @@ def update_paths(first, last, indptr, words, counts, owners, begins, slots, real
             for o in range(len(own)):
                 for slot in real:
                     q = np.float64(gamma[begins[pair] + o * n_slots + slot])
-                    add_path(d, w, slot, own[o], -q, slots, added, whole)
+                    add_path(d, w, slot, own[o], -q, slots, added.rest_at, whole)
             for o in range(len(own)):
                 for i in range(len(real)):
                     new[o, i] = weigh_path(d, w, real[i], own[o], slots, added, whole, False)
@@ -117,7 +117,7 @@ def update_paths(first, last, indptr, words, counts, owners, begins, slots, real
                     gamma[at] = new[o, i] / total
                     q = np.float64(gamma[at])
                     largest = max(largest, abs(q - old))
-                    add_path(d, w, real[i], own[o], n * q - (n - 1) * old, slots, added, whole)
+                    add_path(d, w, real[i], own[o], n * q - (n - 1) * old, slots, added.rest_at, whole)
     return largest
 
 
@@ -137,7 +137,7 @@ def add_paths(indptr, words, counts, owners, begins, slots, real, fixed, added, 
                 for slot in real:
                     q = np.float64(gamma[begins[pair] + o * n_slots + slot])
                     author = owners.ids[owners.indptr[d] + o]
-                    add_path(d, words[pair], slot, author, n * q, slots, added, whole)
+                    add_path(d, words[pair], slot, author, n * q, slots, added.rest_at, whole)
                     n_dr[d, slots.leaf[slot]] += n * q
                     if q == 0.0:
                         continue

@@ -46,7 +46,7 @@ class Field(NamedTuple):
 
 
 class Owners(NamedTuple):
-    """The authors whom a token of a document may have; one, 0, where there are none: `engines.networks.paths.owners_of`."""
+    """The authors whom a token of a document may have; one, 0, where there are none: `engines.networks.field.owners_of`."""
 
     indptr: np.ndarray
     ids: np.ndarray

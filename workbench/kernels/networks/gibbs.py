@@ -52,9 +52,9 @@ def count_levels(slot, author, step, shape, slots, numbers):
 
 
 @inlined
-def remove_token(slot, author, row, shape, leaf_stride, slots, numbers):
+def remove_token(slot, author, row, shape, slots, numbers):
     """Takes a token of the word whose row begins at `row` from all counts along its slot."""
-    leaf = np.uint64(slots.leaf[np.uint64(slot)] + (author * leaf_stride if len(shape.authors) else 0))
+    leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(-1))
     n_k = numbers.n_k[leaf] - 1
     numbers.n_k[leaf] = n_k
@@ -64,9 +64,9 @@ def remove_token(slot, author, row, shape, leaf_stride, slots, numbers):
 
 
 @inlined
-def add_token(slot, author, row, shape, leaf_stride, slots, numbers):
+def add_token(slot, author, row, shape, slots, numbers):
     """Adds a token of the word whose row begins at `row` to all counts along its path."""
-    leaf = np.uint64(slots.leaf[np.uint64(slot)] + (author * leaf_stride if len(shape.authors) else 0))
+    leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(1))
     n_k = numbers.n_k[leaf] + 1
     numbers.n_k[leaf] = n_k
@@ -103,72 +103,69 @@ def weigh_slot(slot, author, base, shape, slots, flat, rest):
 
 
 @inlined
-def weigh_touched(slot, author, base, of_author, shape, slots, bands, flat, scratch):
-    """The weights that change with a token in a slot, of the slots of one author, whose first band is `of_author`."""
+def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch):
+    """The weights that change with a token in a slot, of the slots of one author."""
     for i in range(slots.run_ptr[np.uint64(slot)], slots.run_ptr[np.uint64(slot + 1)]):
         run = slots.runs[np.uint64(i)]
         weigh_run(run, author, base, shape, slots, flat, scratch.rest)
-        scratch.stale[np.uint64(of_author + bands.of_run[np.uint64(run)])] = True
+        scratch.stale[np.uint64(bands.of_run[np.uint64(run)])] = True
     for i in range(slots.slot_ptr[np.uint64(slot)], slots.slot_ptr[np.uint64(slot + 1)]):
         other = slots.slots[np.uint64(i)]
         weigh_slot(other, author, base, shape, slots, flat, scratch.rest)
-        scratch.stale[np.uint64(of_author + bands.of_run[np.uint64(slots.run[np.uint64(other)])])] = True
+        scratch.stale[np.uint64(bands.of_run[np.uint64(slots.run[np.uint64(other)])])] = True
 
 
 @inlined
-def add_up_band(band, at, first_owner, end_owner, n_slots, bands, rest):
-    """The sum of the weights of a band's runs, those of several authors, into `rest` from `at` on."""
+def add_up_band(band, at, n_here, n_slots, bands, rest):
+    """The sum of the weights of a band's runs, those of all authors, into `rest` from `at` on."""
     for i in range(0, bands.first[band + 1] - bands.first[band], LANES):
         sums = spread(0.0)
-        for o in range(first_owner, end_owner):
+        for o in range(n_here):
             for r in range(bands.run_ptr[band], bands.run_ptr[band + 1]):
                 sums += load(rest, o * n_slots + bands.slots[np.uint64(r)] + i)
         store(rest, at + i, sums)
 
 
 @inlined
-def run_within(band, column, first_owner, end_owner, n_slots, bands, rest, target):
-    """The place among the runs of a band, of several authors, at which the sum of weights in a column exceeds a target."""
+def run_within(band, column, n_here, n_slots, bands, rest, target):
+    """The place among the runs of a band, of all authors, at which the sum of weights in a column exceeds a target."""
     below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
-    for o in range(first_owner, end_owner):
+    for o in range(n_here):
         for r in range(begin, begin + n):
             below += rest[np.uint64(o * n_slots + bands.slots[np.uint64(r)] + column)]
             above += below <= target
-    o = above // n if end_owner - first_owner > 1 else 0
-    return (first_owner + o) * n_slots + bands.slots[np.uint64(begin + above - o * n)] + column
+    o = above // n if n_here > 1 else 0
+    return o * n_slots + bands.slots[np.uint64(begin + above - o * n)] + column
 
 
 @inlined
-def weigh_word(row, leaf, n, word, at, numbers):
-    """Weights of n rows of the last level from `leaf` on for a word, into `word` from `at` on."""
-    for i in range(0, n, LANES):
-        n_wk = doubles(load(numbers.n_wk, row + leaf + i))
-        store(word, at + i, (load(numbers.beta, leaf + i) + n_wk) * load(numbers.inverse, leaf + i))
+def weigh_word(row, word, numbers):
+    """Weights of the rows of the last level for a word."""
+    for i in range(0, len(word), LANES):
+        n_wk = doubles(load(numbers.n_wk, row + i))
+        store(word, i, (load(numbers.beta, i) + n_wk) * load(numbers.inverse, i))
 
 
 @lean
 def draw_paths(
-    first, last, indptr, words, counts, tokens_before, threshold, owners_ptr, owners, shape, leaf_stride, shared, slots, bands,
-    numbers, n_own, places, scratch, key, key_within,
+    first, last, indptr, words, counts, tokens_before, threshold, owners, shape, shared, slots, bands, numbers,
+    n_own, places, scratch, key, key_within,
 ):
     """Draws, in canonical order, every token of the pairs of documents first..last that count at most the threshold.
 
     places (token,) int32 and n_own (document, D) are changed in place, and all of `numbers`; returns how many tokens have
-    another place than before. `leaf_stride`: rows of the last level per author, or 0; `shared`: do authors of a document
-    share numbers of a path?
+    another place than before. `shared`: do authors of a document share numbers of a path?
     """
     at_most_256_bits()
     n_slots, n_leaves, n_runs, n_own_numbers = len(slots.leaf), len(numbers.n_k), len(slots.first) - 1, n_own.shape[1]
-    n_rows, n_bands, n_columns = leaf_stride if leaf_stride else n_leaves, len(bands.leaf_at), len(bands.of_column)
-    rest, word, ends, n_moved = scratch.rest, scratch.word, scratch.ends, 0
+    n_bands = len(bands.leaf_at)
+    rest, word, cumulative, ends, n_moved = scratch.rest, scratch.word, scratch.cumulative, scratch.ends, 0
     for d in range(first, last):
-        own = owners[owners_ptr[d] : owners_ptr[d + 1]]
+        own = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
         n_here = len(own)
         if n_here == 0 or indptr[d] == indptr[d + 1]:
             continue
-        n_apart = n_here if leaf_stride else 1  # authors whose bands are apart, as their words are
-        cumulative = scratch.cumulative[: n_apart * n_columns]
         for i in range(n_own_numbers):
             numbers.tally[i] = n_own[d, i]
             number = numbers.prior[i] + n_own[d, i]
@@ -177,17 +174,14 @@ def draw_paths(
         for o in range(n_here):
             for run in range(n_runs):
                 weigh_run(run, own[o], o * n_slots, shape, slots, numbers.flat, rest)
-        for o in range(n_apart):
-            for band in range(n_bands):
-                members = (bands.run_ptr[band + 1] - bands.run_ptr[band]) * (n_here // n_apart)
-                of_one = o * n_slots + bands.slots[bands.run_ptr[band]]
-                summed = n_here * n_slots + o * n_columns + bands.first[band]
-                scratch.band_at[o * n_bands + band] = of_one if members == 1 else summed
-                scratch.stale[o * n_bands + band] = True
+        for band in range(n_bands):
+            members = (bands.run_ptr[band + 1] - bands.run_ptr[band]) * n_here
+            scratch.band_at[band] = bands.slots[bands.run_ptr[band]] if members == 1 else n_here * n_slots + bands.first[band]
+            scratch.stale[band] = True
         new, slot, o, row_before, waits = np.int64(0), np.int64(0), np.int64(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
             if pair + AHEAD < len(words):
-                for i in range(0, n_rows, LANES):
+                for i in range(0, n_leaves, LANES):
                     fetch(numbers.n_wk, words[pair + AHEAD] * n_leaves + i)
             if counts[pair] > threshold:
                 continue
@@ -196,9 +190,9 @@ def draw_paths(
                 old = np.int64(places[np.uint64(token)])
                 old_o = old // n_slots if n_here > 1 else np.int64(0)
                 old_slot = old - old_o * n_slots
-                remove_token(old_slot, own[old_o], row, shape, leaf_stride, slots, numbers)
+                remove_token(old_slot, own[old_o], row, shape, slots, numbers)
                 if waits:
-                    add_token(slot, own[o], row_before, shape, leaf_stride, slots, numbers)
+                    add_token(slot, own[o], row_before, shape, slots, numbers)
                 if len(shape.alone):
                     if waits:
                         weigh_slot(slot, 0, 0, shape, slots, numbers.flat, rest)
@@ -207,10 +201,7 @@ def draw_paths(
                     for is_old in range(0 if waits else 1, 2):
                         changed, of = (old_slot, old_o) if is_old else (slot, o)
                         for other in range(0 if shared else of, n_here if shared else of + 1):
-                            of_author = other * n_bands if leaf_stride else 0
-                            weigh_touched(
-                                changed, own[other], other * n_slots, of_author, shape, slots, bands, numbers.flat, scratch
-                            )
+                            weigh_touched(changed, own[other], other * n_slots, shape, slots, bands, numbers.flat, scratch)
                 sums = spread(0.0)
                 if len(shape.alone):
                     for i in range(0, n_slots, LANES):
@@ -218,44 +209,39 @@ def draw_paths(
                         sums += load(rest, i) * load(numbers.inverse, i) * b
                         store(cumulative, i, sums)
                 else:
-                    for other in range(n_apart):
-                        weigh_word(row, own[other] * leaf_stride, n_rows, word, other * n_rows, numbers)
-                        for band in range(n_bands):
-                            at, column = scratch.band_at[np.uint64(other * n_bands + band)], bands.first[band]
-                            if scratch.stale[np.uint64(other * n_bands + band)]:
-                                scratch.stale[np.uint64(other * n_bands + band)] = False
-                                if at >= n_here * n_slots:
-                                    end = other + 1 if leaf_stride else n_here
-                                    add_up_band(band, at, other, end, n_slots, bands, rest)
-                            leaf, to = other * n_rows + bands.leaf_at[band], other * n_columns + column
-                            if bands.leaf_step[band]:
-                                for i in range(0, bands.first[band + 1] - column, LANES):
-                                    sums += load(rest, at + i) * load(word, leaf + i)
-                                    store(cumulative, to + i, sums)
-                            else:
-                                b = word[np.uint64(leaf)]
-                                for i in range(0, bands.first[band + 1] - column, LANES):
-                                    sums += load(rest, at + i) * b
-                                    store(cumulative, to + i, sums)
+                    weigh_word(row, word, numbers)
+                    for band in range(n_bands):
+                        at, column = scratch.band_at[np.uint64(band)], bands.first[band]
+                        if scratch.stale[np.uint64(band)]:
+                            scratch.stale[np.uint64(band)] = False
+                            if at >= n_here * n_slots:
+                                add_up_band(band, at, n_here, n_slots, bands, rest)
+                        leaf = bands.leaf_at[band]
+                        if bands.leaf_step[band]:
+                            for i in range(0, bands.first[band + 1] - column, LANES):
+                                sums += load(rest, at + i) * load(word, leaf + i)
+                                store(cumulative, column + i, sums)
+                        else:
+                            b = word[np.uint64(leaf)]
+                            for i in range(0, bands.first[band + 1] - column, LANES):
+                                sums += load(rest, at + i) * b
+                                store(cumulative, column + i, sums)
                 new = np.int64(draw_from(sums, cumulative, ends, uniform(key, token)))
                 if not len(shape.alone):
-                    apart = new // n_columns if n_apart > 1 else np.int64(0)
-                    column = new - apart * n_columns
-                    band = bands.of_column[np.uint64(column)]
-                    column -= bands.first[np.uint64(band)]
-                    at = scratch.band_at[np.uint64(apart * n_bands + band)]
+                    band = bands.of_column[np.uint64(new)]
+                    column = new - bands.first[np.uint64(band)]
+                    at = scratch.band_at[np.uint64(band)]
                     if at < n_here * n_slots:
                         new = at + column
                     else:
-                        end = apart + 1 if leaf_stride else n_here
                         target = uniform(key_within, token) * rest[np.uint64(at + column)]
-                        new = run_within(band, column, apart, end, n_slots, bands, rest, target)
+                        new = run_within(band, column, n_here, n_slots, bands, rest, target)
                 places[np.uint64(token)] = new
                 n_moved += new != old
                 o = new // n_slots if n_here > 1 else np.int64(0)
                 slot, row_before, waits = new - o * n_slots, row, True
         if waits:
-            add_token(slot, own[o], row_before, shape, leaf_stride, slots, numbers)
+            add_token(slot, own[o], row_before, shape, slots, numbers)
         for i in range(n_own_numbers):
             n_own[d, i] = numbers.tally[i]
     return n_moved

@@ -73,9 +73,9 @@ class Numbers(NamedTuple):
 class Scratch(NamedTuple):
     """Workspace for one document; owners: the most authors that a document has."""
 
-    rest: np.ndarray        # (owners * slot + owners * column,) float64 weights but for the word, then those of bands
-    cumulative: np.ndarray  # (owners * column,) float64
-    word: np.ndarray        # (owners * R,) float64
-    band_at: np.ndarray     # (owners * band,) int64 where the weights of a band stand within rest
-    stale: np.ndarray       # (owners * band,) bool
+    rest: np.ndarray        # (owners * slot + column,) float64 weights but for the word, then those of bands
+    cumulative: np.ndarray  # (column,) float64
+    word: np.ndarray        # (R,) float64
+    band_at: np.ndarray     # (band,) int64 where the weights of a band stand within rest
+    stale: np.ndarray       # (band,) bool
     ends: np.ndarray        # of `draw_from`

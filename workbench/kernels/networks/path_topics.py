@@ -6,14 +6,12 @@ A place is a path slot among those of all authors of the token's document, slots
 import numpy as np
 
 from workbench.kernels.jit import kernel
+from workbench.kernels.networks.cvb0 import add_path
 from workbench.kernels.uniforms import uniform
 
 
 @kernel
-def count_paths(
-    indptr, words, counts, tokens_before, threshold, owners_ptr, owners, leaf_stride, rest_at, fixed, slots, places, n_own,
-    n_rest, n_wk, n_k,
-):
+def count_paths(indptr, words, counts, tokens_before, threshold, owners, rest_at, fixed, slots, places, whole):
     """Adds every token of pairs that count at most the threshold to the counts along its place."""
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
@@ -21,37 +19,20 @@ def count_paths(
             if counts[pair] > threshold:
                 continue
             for i in fixed:
-                n_own[d, i] += counts[pair]
+                whole.n_own[d, i] += counts[pair]
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
-                slot, author = places[token] % n_slots, owners[owners_ptr[d] + places[token] // n_slots]
-                leaf = slots.leaf[slot] + author * leaf_stride
-                n_wk[words[pair], leaf] += 1
-                n_k[leaf] += 1
-                for level in range(slots.cells.shape[1]):
-                    for at in (slots.cells[slot, level], slots.rows[slot, level]):
-                        if at >= rest_at:
-                            n_rest[at + author * slots.strides[level] - rest_at] += 1
-                        elif at >= 0:
-                            n_own[d, at] += 1
+                author = owners.ids[owners.indptr[d] + places[token] // n_slots]
+                add_path(d, words[pair], places[token] % n_slots, author, 1, slots, rest_at, whole)
 
 
 @kernel
-def rows_of_places(indptr, tokens_before, owners_ptr, owners, leaf_stride, leaf, places, rows):
-    """The place among rows of the last level of every token, (token,)."""
-    for d in range(len(indptr) - 1):
-        for token in range(tokens_before[indptr[d]], tokens_before[indptr[d + 1]]):
-            author = owners[owners_ptr[d] + places[token] // len(leaf)]
-            rows[token] = leaf[places[token] % len(leaf)] + author * leaf_stride
-
-
-@kernel
-def uniform_places(key, tokens, owners_ptr, real, n_slots, places):
+def uniform_places(key, tokens, owners, real, n_slots, places):
     """A place for every token, each real slot of each author of its document with the same probability.
 
     tokens (document + 1,): tokens before each document; real (path,): the slots that are paths.
     """
     for d in range(len(tokens) - 1):
-        n_here = (owners_ptr[d + 1] - owners_ptr[d]) * len(real)
+        n_here = (owners.indptr[d + 1] - owners.indptr[d]) * len(real)
         for token in range(tokens[d], tokens[d + 1]):
             chosen = np.int64(uniform(key, token) * n_here)
             places[token] = chosen // len(real) * n_slots + real[chosen % len(real)]
@@ -59,8 +40,8 @@ def uniform_places(key, tokens, owners_ptr, real, n_slots, places):
 
 @kernel
 def places_of_counts(
-    indptr, words, counts, tokens_before, owners_ptr, owners, leaf_stride, slots, flat, real, given_dr, given_wk, given_k, beta,
-    beta_total, topics, key, places,
+    indptr, words, counts, tokens_before, owners, slots, flat, real, given_dr, given_wk, given_k, beta, beta_total, topics, key,
+    places,
 ):
     """A place for every token, drawn given counts of another run by rows of the last level.
 
@@ -70,20 +51,20 @@ def places_of_counts(
     """
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
-        own = owners[owners_ptr[d] : owners_ptr[d + 1]]
+        own = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
         prior, mass = np.ones(len(own) * len(real)), np.zeros(len(beta))
         for i in range(len(prior)):
             slot, author = real[i % len(real)], own[i // len(real)]
             for f in range(slots.factors.shape[1]):
                 prior[i] *= flat[slots.factors[slot, f] + author * slots.factor_strides[slot, f]]
-            mass[slots.leaf[slot] + author * leaf_stride] += prior[i]
+            mass[slots.leaf[slot]] += prior[i]
         running = np.empty(len(prior))
         for pair in range(indptr[d], indptr[d + 1]):
             w = words[pair]
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 known, total = topics[token] if len(topics) else -1, 0.0
                 for i in range(len(prior)):
-                    leaf = slots.leaf[real[i % len(real)]] + own[i // len(real)] * leaf_stride
+                    leaf = slots.leaf[real[i % len(real)]]
                     weight = prior[i] * (1.0 + (given_dr[d, leaf] / mass[leaf] if len(given_dr) else 0.0))
                     weight *= (beta[leaf] + given_wk[w, leaf]) / (beta_total[leaf] + given_k[leaf])
                     total += weight if known < 0 or known == leaf else 0.0

@@ -15,14 +15,10 @@ instructions for or gets code for: one source, and since additions have one orde
     lane(v, i)           one lane
     choose(mask, a, b)   a where the comparison held, b elsewhere; numbers as well as vectors
     fetch(array, i)      loads the cache line of an element that is needed soon
-    at_most_256_bits()   compiles the kernel that calls it without the 512 bits of AVX-512: what waits for one element after the
-                         other, as a sampler does, is faster so, and the bits are the same
+    at_most_256_bits()   compiles the kernel that calls it without AVX-512: samplers are faster so, and their bits the same
 
-Sums across the lanes are in `kernels.simd.reductions`. A kernel may pass vectors to another function; `jit.inlined` makes
-sure that it costs nothing.
+Sums across the lanes are in `kernels.simd.reductions`. Functions of vectors are `jit.inlined`, so that they cost nothing.
 """
-
-from __future__ import annotations
 
 import operator
 
@@ -104,31 +100,25 @@ def _binary(function, build, gives=lambda kind: kind):
             plain = types.float64 if kind in FLOATS else kind
             return signature(Vector(gives(kind), vectors[0].lanes), *(a if isinstance(a, Vector) else plain for a in arguments))
 
-    lower_builtin(function, Vector, Vector)(lower)
-    lower_builtin(function, Vector, types.Number)(lower)
-    lower_builtin(function, types.Number, Vector)(lower)
+    for kinds in ((Vector, Vector), (Vector, types.Number), (types.Number, Vector)):
+        lower_builtin(function, *kinds)(lower)
 
 
 def _arithmetic(name):
     return lambda builder, a, b, of_floats: getattr(builder, f"f{name}" if of_floats else name)(a, b)
 
 
-def _either(symbol):
-    def build(builder, a, b, of_floats):
-        return builder.select((builder.fcmp_ordered if of_floats else builder.icmp_signed)(symbol, a, b), a, b)
-
-    return build
-
-
 def _compared(symbol):
     return lambda builder, a, b, of_floats: (builder.fcmp_ordered if of_floats else builder.icmp_signed)(symbol, a, b)
 
 
-for _name in ("add", "sub", "mul"):
-    _binary(getattr(operator, _name), _arithmetic(_name))
-    _binary(getattr(operator, f"i{_name}"), _arithmetic(_name))
-_binary(operator.truediv, _arithmetic("div"))
-_binary(operator.itruediv, _arithmetic("div"))
+def _either(symbol):
+    return lambda builder, a, b, of_floats: builder.select(_compared(symbol)(builder, a, b, of_floats), a, b)
+
+
+for _name, _build in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}.items():
+    _binary(getattr(operator, _name), _arithmetic(_build))
+    _binary(getattr(operator, f"i{_name}"), _arithmetic(_build))
 _binary(operator.and_, lambda builder, a, b, of_floats: builder.and_(a, b))
 _binary(operator.rshift, lambda builder, a, b, of_floats: builder.ashr(a, b))
 _binary(max, _either(">"))

@@ -1,14 +1,15 @@
 """What is wrong with a network, in one sentence: what was wanted, what came, what to do."""
 
-from __future__ import annotations
-
 import numbers
 import re
 from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
 
-from workbench.models.lda import MOST_TOPICS, ModelError
+import numpy as np
+
+from workbench.models.lda import MOST_TOPICS, SMALLEST_PRIOR, ModelError
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, KINDS, LEARNING, WORD
-from workbench.models.networks.number_checks import check_prior, check_table
 from workbench.models.networks.regions import holds, regions_of
 from workbench.models.variables import VARIABLES
 
@@ -25,173 +26,227 @@ def check(network) -> None:
     ------
     ModelError
     """
-    _check_variables(network)
-    _check_order(network)
-    for level in network.levels:
-        _check_level(network, level)
-    _check_paths(network)
-    for each in network.levels:  # their sentences name sizes of rows, which fit by now
-        check_prior(network, each)
-        check_table(network, each)
+    def of_levels(*parts):
+        return (sentence for level in network.levels for part in parts for sentence in part(network, level))
+
+    # Each part takes for granted what those before it have found right.
+    for sentence in chain(
+        _in_names(network), _in_order(network), of_levels(_in_level), _in_paths(network), of_levels(_in_prior, _in_table),
+    ):
+        raise ModelError(f"network '{network.name}'{sentence}")
 
 
-def _check_variables(network) -> None:
-    where = f"network '{network.name}'"
-    for what, each in [("variable", each) for each in network.variables] + [("level", each) for each in network.levels]:
-        if not isinstance(each.name, str) or not NAME.fullmatch(each.name):
-            raise ModelError(f"{where}: the name of a {what} is letters, digits and _, a letter first; got {each.name!r}")
-    for what, names in {"variables": network.variables, "levels": network.levels}.items():
-        twice = [name for name, n in Counter(each.name for each in names).items() if n > 1]
-        if twice:
-            raise ModelError(f"{where}: two {what} are called '{twice[0]}'; rename one")
+def check_corpus(network, corpus) -> None:
+    """Checks that documents can be of a network, see `Network.for_data`.
+
+    Raises
+    ------
+    ModelError
+    """
+    where, topics = f"network '{network.name}'", [each.size for each in network.variables if each.name == "topic"]
+    if topics and network.n_topics not in (None, topics[0]):
+        raise ModelError(
+            f"{where} has {network.n_topics} rows over words, which a run calls topics, and a variable 'topic' of {topics[0]} "
+            "values; give the variable another name, as sub"
+        )
+    if network.author is None:
+        return
+    if corpus.authors is None:
+        raise ModelError(f"{where} needs the authors of documents, and {corpus.name!r} tells none; take a corpus with authors, "
+                         "or a network without")
+    for d, (n_tokens, names) in enumerate(zip(corpus.document_tokens, corpus.authors, strict=True)):
+        document, title = f"document {d} of {corpus.name!r}", corpus.titles[d]
+        if n_tokens and not names:
+            raise ModelError(f"{where} needs an author of every document; {document} ({title!r}) has none; leave it out, or "
+                             "name one")
+        if names and len(set(names)) < len(names):
+            raise ModelError(f"{document} ({title!r}) names an author twice; name each once")
+
+
+def _in_names(network) -> Iterator[str]:
+    for what, parts in (("variable", network.variables), ("level", network.levels)):
+        for each in parts:
+            if not isinstance(each.name, str) or not NAME.fullmatch(each.name):
+                yield f": the name of a {what} is letters, digits and _, a letter first; got {each.name!r}"
+    for what, parts in (("variables", network.variables), ("levels", network.levels)):
+        for name, n in Counter(each.name for each in parts).items():
+            if n > 1:
+                yield f": two {what} are called '{name}'; rename one"
     for each in network.variables:
+        where = f": variable '{each.name}'"
         if each.name in TAKEN:
-            raise ModelError(f"{where}: a variable cannot be called '{each.name}', which means something else; rename it")
+            yield f": a variable cannot be called '{each.name}', which means something else; rename it"
         if each.size != AUTHORS and not _is_whole(each.size, 1, MOST_TOPICS):
-            raise ModelError(
-                f"{where}: variable '{each.name}' must have a size from 1 to {MOST_TOPICS}, or \"{AUTHORS}\"; "
-                f"got {each.size!r}"
-            )
+            yield f"{where} must have a size from 1 to {MOST_TOPICS}, or \"{AUTHORS}\"; got {each.size!r}"
         if each.values and len(each.values) != each.size:
-            raise ModelError(f"{where}: variable '{each.name}' has {each.size} values; got {len(each.values)} names for them")
+            yield f"{where} has {each.size} values; got {len(each.values)} names for them"
         if len(set(each.values)) < len(each.values):
-            raise ModelError(f"{where}: two values of variable '{each.name}' have one name; rename one")
+            yield f": two values of variable '{each.name}' have one name; rename one"
     for level in network.levels:
         if {f"n_{level.name}", f"alpha_{level.name}"} & set(VARIABLES):
-            raise ModelError(f"{where}: a level cannot be called '{level.name}', since n_{level.name} or "
-                             f"alpha_{level.name} means something else; rename it")
+            yield (f": a level cannot be called '{level.name}', since n_{level.name} or alpha_{level.name} means something "
+                   "else; rename it")
 
 
-def _check_order(network) -> None:
-    """Checks that every variable is drawn once, before it is used, and the word last."""
-    where, known, drawn = f"network '{network.name}'", {each.name for each in network.variables}, {}
+def _in_order(network) -> Iterator[str]:
+    """Is every variable drawn once, before it is used, and the word last?"""
+    known, drawn = [each.name for each in network.variables], {}
+    unknown = f"which is no variable; there are {', '.join(known) or 'none'}"
     for level in network.levels:
-        if level.draws != WORD and level.draws not in known:
-            raise ModelError(_unknown(network, f"level '{level.name}' draws", level.draws))
-        if level.draws != WORD and network.is_open(level.draws) and level.table != AUTHORS:
-            raise ModelError(
-                f"{where}: level '{level.name}' draws '{level.draws}', authors; make it observed, with table = \"{AUTHORS}\""
-            )
-        if level.draws in drawn:
-            raise ModelError(
-                f"{where}: levels '{drawn[level.draws]}' and '{level.name}' both draw '{level.draws}'; a variable is drawn "
-                "once, so make them one level, whose rows are for different paths (when)"
-            )
+        where, draws = f": level '{level.name}'", level.draws
+        if draws != WORD and draws not in known:
+            yield f"{where} draws '{draws}', {unknown}"
+        if draws != WORD and network.is_open(draws) and level.table != AUTHORS:
+            yield f"{where} draws '{draws}', authors; make it observed, with table = \"{AUTHORS}\""
+        if draws in drawn:
+            yield (f": levels '{drawn[draws]}' and '{level.name}' both draw '{draws}'; a variable is drawn once, so make them "
+                   "one level, whose rows are for different paths (when)")
         if WORD in drawn:
-            raise ModelError(f"{where}: '{level.name}' is below level '{drawn[WORD]}', which draws the word; put that last")
+            yield f": '{level.name}' is below level '{drawn[WORD]}', which draws the word; put that last"
         if not level.rows:
-            raise ModelError(f'{where}: level \'{level.name}\' has no rows; for a single one write rows = [{{ by = [] }}]')
-        for rows in level.rows:
-            for name in (*rows.by, *(limit[0] for limit in rows.when)):
-                if name == WORD or name == level.draws:
-                    raise ModelError(
-                        f"{where}: level '{level.name}' draws '{level.draws}' given '{name}' itself; number its rows by "
-                        "what is drawn before"
-                    )
-                if name not in known | {DOCUMENT}:
-                    raise ModelError(_unknown(network, f"the rows of level '{level.name}' are told by", name))
-                if name != DOCUMENT and name not in drawn:
-                    raise ModelError(
-                        f"{where}: the rows of level '{level.name}' are told by '{name}', which is not drawn before; put the "
-                        f"level that draws '{name}' above it"
-                    )
-        drawn[level.draws] = level.name
+            yield f"{where} has no rows; for a single one write rows = [{{ by = [] }}]"
+        for name in (name for rows in level.rows for name in (*rows.by, *(limit[0] for limit in rows.when))):
+            if name in (WORD, draws):
+                yield f"{where} draws '{draws}' given '{name}' itself; number its rows by what is drawn before"
+            if name not in (*known, DOCUMENT):
+                yield f": the rows of level '{level.name}' are told by '{name}', {unknown}"
+            if name not in (*drawn, DOCUMENT):
+                yield (f": the rows of level '{level.name}' are told by '{name}', which is not drawn before; put the level "
+                       f"that draws '{name}' above it")
+        drawn[draws] = level.name
     if WORD not in drawn:
-        raise ModelError(f"{where}: no level draws the word; let the last one have draws = \"{WORD}\"")
-    idle = [each.name for each in network.variables if each.name not in drawn]
-    if idle:
-        raise ModelError(f"{where}: no level draws variable '{idle[0]}'; remove it, or add a level with draws = \"{idle[0]}\"")
+        yield f": no level draws the word; let the last one have draws = \"{WORD}\""
+    for name in known:
+        if name not in drawn:
+            yield f": no level draws variable '{name}'; remove it, or add a level with draws = \"{name}\""
 
 
-def _unknown(network, what: str, name) -> str:
-    there_are = ", ".join(each.name for each in network.variables) or "none"
-    return f"network '{network.name}': {what} '{name}', which is no variable; there are {there_are}"
-
-
-def _check_level(network, level) -> None:
-    """Checks kind, learning and groups of a level, and what its rows are numbered by."""
-    where = f"network '{network.name}': level '{level.name}'"
+def _in_level(network, level) -> Iterator[str]:
+    """Kind, learning and groups of a level, and what its rows are numbered by."""
+    where, author = f": level '{level.name}'", next((each.draws for each in network.levels if each.table == AUTHORS), None)
     for name, value, choices in (("kind", level.kind, KINDS), ("learn", level.learn, LEARNING)):
         if value not in choices:
-            raise ModelError(f"{where} must have a {name} of {', '.join(choices)}; got {value!r}")
-    author = next((each.draws for each in network.levels if each.table == AUTHORS), None)
+            yield f"{where} must have a {name} of {', '.join(choices)}; got {value!r}"
     for rows in level.rows:
         if len(set(rows.by)) < len(rows.by):
-            raise ModelError(f"{where} has rows by {', '.join(rows.by)}; name each once")
-        _check_when(network, level, rows, author)
+            yield f"{where} has rows by {', '.join(rows.by)}; name each once"
+        if len({name for name, *_ in rows.when}) < len(rows.when):
+            yield f"{where} limits a variable twice in one when; give one span"
+        for name, first, last in rows.when:
+            if name in (DOCUMENT, author):
+                yield f"{where} is limited to certain values of '{name}', which cannot be; limit another variable"
+            most = network.size(name) - 1
+            if not (_is_whole(first, 0, most) and _is_whole(last, 0, most)):
+                yield f"{where}: '{name}' has the values 0 to {most}; got when {name} is {first!r} to {last!r}"
+            if first > last:
+                yield f"{where}: when {name} is {first} to {last} never holds; the first value comes first"
         if author in level.groups:
-            raise ModelError(f"{where} groups its priors by '{author}', whom a corpus tells; group by something else")
-        missing = [name for name in level.groups if name not in rows.by or name == DOCUMENT]
-        if missing:
-            raise ModelError(
-                f"{where} groups its priors by '{missing[0]}', by which its rows are not numbered; they are by "
-                f"{', '.join(name for name in rows.by if name != DOCUMENT) or 'nothing'}"
-            )
+            yield f"{where} groups its priors by '{author}', whom a corpus tells; group by something else"
+        by = [name for name in rows.by if name != DOCUMENT]
+        for name in level.groups:
+            if name not in by:
+                yield (f"{where} groups its priors by '{name}', by which its rows are not numbered; they are by "
+                       f"{', '.join(by) or 'nothing'}")
     for whose, name in (("a document", DOCUMENT), ("an author", author)):
         has = [name in rows.by for rows in level.rows]
         if any(has) and not all(has):
-            raise ModelError(f"{where} has rows of {whose} and others that are not; make them two levels")
-        if any(has) and (level.draws == WORD and name == DOCUMENT):
-            raise ModelError(f"{where} draws words from rows by document, which share nothing; number them by a variable")
+            yield f"{where} has rows of {whose} and others that are not; make them two levels"
+        if any(has) and level.draws == WORD and name == DOCUMENT:
+            yield f"{where} draws words from rows by document, which share nothing; number them by a variable"
     if any(DOCUMENT in rows.by and author in rows.by for rows in level.rows):
-        raise ModelError(f"{where} has rows by document and by '{author}'; take one of them")
+        yield f"{where} has rows by document and by '{author}'; take one of them"
     if level.of_documents and level.kind == "point":
-        raise ModelError(f"{where} has rows by document, which cannot be point estimates; make it dirichlet")
+        yield f"{where} has rows by document, which cannot be point estimates; make it dirichlet"
     if level.kind != "dirichlet" and level.learn != "none":
-        raise ModelError(f"{where} is {level.kind} and has no prior to learn; leave learn out")
+        yield f"{where} is {level.kind} and has no prior to learn; leave learn out"
 
 
-def _check_when(network, level, rows, author) -> None:
-    where = f"network '{network.name}': level '{level.name}'"
-    names = [name for name, *_ in rows.when]
-    if len(set(names)) < len(names):
-        raise ModelError(f"{where} limits a variable twice in one when; give one span")
-    for name, first, last in rows.when:
-        if name in (DOCUMENT, author):
-            raise ModelError(f"{where} is limited to certain values of '{name}', which cannot be; limit another variable")
-        size = network.size(name)
-        if not (_is_whole(first, 0, size - 1) and _is_whole(last, 0, size - 1)):
-            raise ModelError(f"{where}: '{name}' has the values 0 to {size - 1}; got when {name} is {first!r} to {last!r}")
-        if first > last:
-            raise ModelError(f"{where}: when {name} is {first} to {last} never holds; the first value comes first")
-
-
-def _check_paths(network) -> None:
-    """Checks that each path draws its word, and has every value that its rows depend on, from one block of rows."""
-    where, regions = f"network '{network.name}'", regions_of(network)
-    authors = {level.draws for level in network.levels if level.table == AUTHORS}
+def _in_paths(network) -> Iterator[str]:
+    """Does each path draw its word, and have every value that its rows depend on, from one block of rows?"""
+    regions, visited = regions_of(network), set()
     n_paths = sum(region.n_paths for region in regions)
     if n_paths > MOST_PATHS:
-        raise ModelError(f"{where} has {n_paths:,} paths a token, and may have {MOST_PATHS:,}; take smaller sizes")
-    visited = set()
+        yield f" has {n_paths:,} paths a token, and may have {MOST_PATHS:,}; take smaller sizes"
+    drawn_apart = {DOCUMENT, *(level.draws for level in network.levels if level.table == AUTHORS)}
     for region in regions:
-        spans, told = {}, _format_region(region)
+        spans = {}
+        told = "paths with " + (", ".join(f"{name} {first}" if first == last else f"{name} {first} to {last}"
+                                          for name, (first, last) in region.spans.items()) or "nothing drawn")
         for level in network.levels:
             here = [rows for rows in level.rows if holds(rows, spans)]
             if len(here) > 1:
-                raise ModelError(f"{where}: two rows of '{level.name}' are for paths with {told}; let their when differ")
+                yield f": two rows of '{level.name}' are for {told}; let their when differ"
             for rows in here:
-                visited.add((level.name, level.rows.index(rows)))
-                absent = [name for name in rows.by if name not in {DOCUMENT, *authors, *spans}]
-                if absent:
-                    raise ModelError(
-                        f"{where}: the rows of level '{level.name}' are by '{absent[0]}', which paths with {told} do not have; "
-                        "limit the rows (when)"
-                    )
+                visited.add((level.name, rows))
+                for name in rows.by:
+                    if name not in drawn_apart and name not in spans:
+                        yield (f": the rows of level '{level.name}' are by '{name}', which {told} do not have; limit the rows "
+                               "(when)")
                 if level.draws in region.spans:
                     spans[level.draws] = region.spans[level.draws]
             if not here and level.draws == WORD:
-                raise ModelError(f"{where}: paths with {told} draw no word; give level '{level.name}' rows for them")
+                yield f": {told} draw no word; give level '{level.name}' rows for them"
     for level in network.levels:
-        for i, rows in enumerate(level.rows):
-            if (level.name, i) not in visited:
+        for rows in level.rows:
+            if (level.name, rows) not in visited:
                 when = ", ".join(f"{name} is {first} to {last}" for name, first, last in rows.when)
-                raise ModelError(f"{where}: no path visits the rows of level '{level.name}' when {when}; remove them")
+                yield f": no path visits the rows of level '{level.name}' when {when}; remove them"
 
 
-def _format_region(region) -> str:
-    return ", ".join(f"{name} {first}" if first == last else f"{name} {first} to {last}"
-                     for name, (first, last) in region.spans.items()) or "nothing drawn"
+def _in_prior(network, level) -> Iterator[str]:
+    where, given = f": the prior of level '{level.name}'", np.array(level.prior, dtype=object)
+    flat = list(_flat(level.prior))
+    for value in flat:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not SMALLEST_PRIOR <= value < np.inf:
+            yield f"{where} must be a number greater than 0 (at least {SMALLEST_PRIOR:g}); got {value!r}"
+    if given.ndim == 0:
+        return
+    if level.draws == WORD:
+        yield f"{where} must be one number, the same for every word; got {len(flat)} numbers"
+    n_values, n_groups = network.size(level.draws), network.n_groups(level)
+    if given.shape not in ((n_values,), (n_groups, n_values)):
+        yield (f"{where} must be one number, one for each of the {n_values} values of '{level.draws}', or {n_groups} (its "
+               f"groups) x {n_values}; got {' x '.join(map(str, given.shape))}")
+    if level.learn == "scalar" and len(set(flat)) > 1:
+        yield f"{where} is learnt as one number, but begins as {len(flat)}; give one, or learn a vector"
+
+
+def _in_table(network, level) -> Iterator[str]:
+    where = f": level '{level.name}'"
+    if level.draws == WORD and level.kind == "observed":
+        yield f"{where} draws the word and cannot be observed; make it dirichlet"
+    if level.draws == WORD and level.learn == "vector":
+        yield f"{where} draws the word and cannot learn a prior per word; make it scalar"
+    if level.kind != "observed":
+        if level.table is not None:
+            yield f"{where} is {level.kind} and has a table; leave it out, or make the level observed"
+        return
+    if level.table == AUTHORS:
+        if any(rows.by != (DOCUMENT,) or rows.when for rows in level.rows):
+            yield f"{where} tells the authors of documents; let its rows be by document alone, for every path"
+        if sum(each.table == AUTHORS for each in network.levels) > 1:
+            yield f"{where} is not the only one with table = \"{AUTHORS}\"; keep one of them"
+        return
+    by = {name for rows in level.rows for name in rows.by}
+    if network.is_open(level.draws) or DOCUMENT in by or any(map(network.is_author, by)):
+        yield f"{where} is known row by row, so no document or author has a row; number its rows by a variable"
+    wanted = (network.n_rows(level), network.size(level.draws))
+    try:
+        table = np.array(level.table, float)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.shape != wanted:
+        uneven = "no table" if level.table is None else "rows of other lengths"
+        came = " x ".join(map(str, table.shape)) if table.ndim == 2 else uneven
+        yield f"{where} is observed and needs a table of {wanted[0]} rows x {wanted[1]} values; got {came}"
+    for i, row in enumerate(table):
+        if not ((row >= 0).all() and abs(row.sum() - 1) < 1e-9):
+            yield f"{where}: each row of its table must be probabilities that sum to 1; row {i} is {row.tolist()}"
+
+
+def _flat(values) -> Iterator:
+    """The numbers of a number, or of tuples in tuples."""
+    return chain.from_iterable(map(_flat, values)) if isinstance(values, tuple) else iter((values,))
 
 
 def _is_whole(value, low: int, high: int) -> bool:

@@ -16,8 +16,6 @@ As TOML, LDA is::
     rows = [{ by = ["topic"] }]
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping
@@ -28,20 +26,9 @@ from pathlib import Path
 import numpy as np
 
 from workbench.models.lda import ModelError
-from workbench.models.networks.author_topic import author_topic
-from workbench.models.networks.lda import generic_lda
 from workbench.models.networks.levels import no_others
 from workbench.models.networks.network import Network
-from workbench.models.networks.pachinko import hierarchical_pachinko_1, hierarchical_pachinko_2, pachinko
-
-SHIPPED = {
-    "lda": generic_lda,
-    "author-topic": author_topic,
-    "pachinko": pachinko,
-    "hpam1": hierarchical_pachinko_1,
-    "hpam2": hierarchical_pachinko_2,
-}
-"""Models by the names that ``model=`` and ``--model`` take."""
+from workbench.models.networks.shipped import SHIPPED
 
 
 def network_of(given, n_topics: int | None = None, sizes: Mapping[str, int] | None = None, alpha=None, beta=None) -> Network:
@@ -127,20 +114,20 @@ def _found(given) -> Network:
     raise ModelError(f"no model '{given}'; {hint} {', '.join(SHIPPED)}, and files in .toml or .json")
 
 
-def of_dict(given: Mapping, where: str = "a network") -> Network:
+def of_dict(given: Mapping) -> Network:
     """The network of a plain dict.
 
     Raises
     ------
     ModelError
     """
-    no_others(Network, given, where)
-    missing = [name for name in ("name", "variables", "levels") if name not in given]
-    if missing:
-        raise ModelError(f"{where} needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")
+    no_others(Network, given, "a network")
+    for name in ("name", "variables", "levels"):
+        if name not in given:
+            raise ModelError(f"a network needs '{name}'; got {', '.join(given) or 'nothing'}")
     for name in ("variables", "levels"):
         if not isinstance(given[name], (list, tuple)):
-            raise ModelError(f"{where}: '{name}' must be a list of tables; got {given[name]!r}")
+            raise ModelError(f"a network: '{name}' must be a list of tables; got {given[name]!r}")
     return Network(**given)
 
 
@@ -167,7 +154,7 @@ def read_network(path) -> Network:
     try:
         return of_dict(given)
     except ModelError as error:
-        raise ModelError(f"{path}: {error}") from None
+        raise error.within(f"{path}: ") from None
 
 
 def write_network(network: Network, path) -> Path:

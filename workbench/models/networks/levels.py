@@ -1,8 +1,6 @@
 """What a network of mixture levels is made of: variables, and levels of rows that draw them."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from difflib import get_close_matches
 
@@ -32,6 +30,11 @@ class Variable:
     name: str
     size: int | str
     values: tuple[str, ...] = ()
+
+    def numbers(self, named: Iterable) -> list[list[int]]:
+        """The values by number that each of several tuples names; names that are unknown are left out."""
+        number = {name: i for i, name in enumerate(self.values)}
+        return [[number[name] for name in names or () if name in number] for names in named]
 
 
 @dataclass(frozen=True)
@@ -91,12 +94,7 @@ class Level:
 
 
 def no_others(kind: type, given: Mapping, where: str) -> None:
-    """Refuses names that are no fields of a kind.
-
-    Raises
-    ------
-    ModelError
-    """
+    """Refuses names that are no fields of a kind, with a ModelError."""
     known = [f.name for f in fields(kind)]
     for name in given:
         if name not in known:
@@ -107,24 +105,22 @@ def no_others(kind: type, given: Mapping, where: str) -> None:
 
 def part(kind: type, given):
     """A Variable, Level or Rows, from one or from a dict (as of a file); lists become tuples."""
+    what, known = kind.__name__.lower(), [f.name for f in fields(kind)]
     if isinstance(given, kind):
-        return kind(**{f.name: _tuples(getattr(given, f.name)) for f in fields(kind)})
-    what = kind.__name__.lower()
+        given = {name: getattr(given, name) for name in known}
     if not isinstance(given, Mapping):
-        raise ModelError(f"each {what} of a network is a table of {', '.join(f.name for f in fields(kind))}; got {given!r}")
+        raise ModelError(f"each {what} of a network is a table of {', '.join(known)}; got {given!r}")
     no_others(kind, given, f"a {what} of a network")
     missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in given]
     if missing:
         raise ModelError(f"{what} '{given.get('name', '')}' needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")
-    values = {name: _tuples(value) for name, value in given.items()}
-    if kind is Level:
-        values["rows"] = tuple(part(Rows, rows) for rows in values["rows"])
-    return kind(**values)
+    return kind(**{name: _tuples(value) for name, value in given.items()})
 
 
-def with_numbers(level: Level, variables) -> Level:
-    """The level with the values in ``when`` as numbers, each limit with a first and a last one."""
-    values = {each.name: each.values for each in variables}
+def level_of(given, variables) -> Level:
+    """A level, from one or from a dict, with the values in ``when`` as numbers, each limit with a first and a last one."""
+    level, values = part(Level, given), {each.name: each.values for each in variables}
+    rows = tuple(part(Rows, each) for each in level.rows)
 
     def limit(given):
         if not isinstance(given, tuple) or len(given) not in (2, 3):
@@ -137,7 +133,6 @@ def with_numbers(level: Level, variables) -> Level:
         span = [named.index(value) if isinstance(value, str) and value in named else value for value in span]
         return (name, span[0], span[-1])
 
-    rows = tuple(part(Rows, each) for each in level.rows)
     for each in rows:
         if isinstance(each.by, str):
             raise ModelError(f"level '{level.name}': by is a list of names, as [\"{each.by}\"]; got '{each.by}'")
@@ -147,4 +142,4 @@ def with_numbers(level: Level, variables) -> Level:
 def _tuples(value):
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
-    return tuple(_tuples(each) for each in value) if isinstance(value, (list, tuple)) else value
+    return tuple(map(_tuples, value)) if isinstance(value, (list, tuple)) else value

@@ -12,6 +12,7 @@ Heinrich & Goesele (2009), sec. 2 and eq. 1-3, there "generic topic models"; spe
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -21,12 +22,11 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.models.lda import LDA, ModelError, bag_coords, bag_dims, tiny_bag
-from workbench.models.networks.checks import check
+from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
-from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable, part, with_numbers
+from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable, level_of, part
 from workbench.models.networks.simulation import simulate
 from workbench.models.networks.variables import sizes_of, variables_of
-from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES
 
 __all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"]
@@ -64,10 +64,9 @@ class Network:
     def __post_init__(self):
         fix = object.__setattr__
         fix(self, "variables", tuple(part(Variable, each) for each in self.variables))
-        fix(self, "levels", tuple(part(Level, each) for each in self.levels))
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"a network has a name, as \"lda\"; got {self.name!r}")
-        fix(self, "levels", tuple(with_numbers(level, self.variables) for level in self.levels))
+        fix(self, "levels", tuple(level_of(each, self.variables) for each in self.levels))
         check(self)
         if any(self.is_open(name) for rows in self.levels[-1].rows for name in rows.by):
             return
@@ -113,18 +112,26 @@ class Network:
         limits = [(first, last) for limited, first, last in rows.when if limited == name]
         return limits[0] if limits else (0, self.size(name) - 1)
 
-    def shape(self, rows: Rows, n_documents: int = 1) -> tuple[int, ...]:
-        """How many rows there are along each variable that numbers them."""
-        spans = [(0, n_documents - 1) if name == DOCUMENT else self.span(rows, name) for name in rows.by]
+    def shape(self, rows: Rows) -> tuple[int, ...]:
+        """How many rows there are along each variable that numbers them, documents apart."""
+        spans = [self.span(rows, name) for name in rows.by if name != DOCUMENT]
         return tuple(last - first + 1 for first, last in spans)
 
-    def n_rows(self, level: Level, n_documents: int = 1) -> int:
-        """The rows of a level."""
-        return sum(math.prod(self.shape(rows, n_documents)) for rows in level.rows)
+    def n_rows(self, level: Level) -> int:
+        """The rows of a level, documents apart."""
+        return sum(math.prod(self.shape(rows)) for rows in level.rows)
 
-    def n_values(self, level: Level, n_words: int) -> int:
-        """The columns of a level."""
-        return n_words if level.draws == WORD else self.size(level.draws)
+    def row_numbers(self, level: Level, rows: Rows, spans: Mapping[str, tuple[int, int]] | None = None) -> np.ndarray:
+        """Number within its level of each row of a block, along the variables that number them, documents apart.
+
+        spans : (first value, last value) of variables, optional: of rows for these values alone
+        """
+        before = sum(math.prod(self.shape(each)) for each in level.rows[: level.rows.index(rows)])
+        numbers, index = before + np.arange(math.prod(self.shape(rows))).reshape(self.shape(rows)), []
+        for name in (name for name in rows.by if name != DOCUMENT):
+            start, (first, last) = self.span(rows, name)[0], (spans or {}).get(name, self.span(rows, name))
+            index.append(slice(first - start, last + 1 - start))
+        return numbers[tuple(index)]
 
     def assignments(self, rows: Rows, names: tuple[str, ...] | None = None) -> Iterator[dict[str, int]]:
         """The values of the variables that number a block of rows, row by row, documents apart; or of these among them."""
@@ -155,8 +162,6 @@ class Network:
         names = self.variable(name).values
         return names[value] if names else f"{name} {value}"
 
-    # ---------------------------------------------------------------------- the same with other numbers
-
     def for_data(self, corpus: Corpus) -> Network:
         """The network with the authors of a corpus, by name in order, where a level draws authors.
 
@@ -165,31 +170,12 @@ class Network:
         ModelError
             The corpus tells no authors, a document with tokens has none or one twice, or there are others than the network has.
         """
-        topics = [each.size for each in self.variables if each.name == "topic"]
-        if topics and self.n_topics not in (None, topics[0]):
-            raise ModelError(
-                f"network '{self.name}' has {self.n_topics} rows over words, which a run calls topics, and a variable "
-                f"'topic' of {topics[0]} values; give the variable another name, as sub"
-            )
-        author = self.author
-        if author is None:
+        check_corpus(self, corpus)
+        if self.author is None:
             return self
-        if corpus.authors is None:
-            raise ModelError(f"network '{self.name}' needs the authors of documents, and {corpus.name!r} tells none; take a "
-                             "corpus with authors, or a network without")
-        alone = np.flatnonzero([n > 0 and not names for n, names in zip(corpus.document_tokens, corpus.authors, strict=True)])
-        if len(alone):
-            raise ModelError(
-                f"network '{self.name}' needs an author of every document; document {alone[0]} of {corpus.name!r} "
-                f"({corpus.titles[alone[0]]!r}) has none; leave it out, or name one"
-            )
-        for d, names in enumerate(corpus.authors):
-            if names and len(set(names)) < len(names):
-                title = corpus.titles[d]
-                raise ModelError(f"document {d} of {corpus.name!r} ({title!r}) names an author twice; name each once")
         names = tuple(sorted({name for names in corpus.authors for name in names or ()}))
-        if author.size not in (AUTHORS, len(names)):
-            raise ModelError(f"network '{self.name}' has {author.size} authors; {corpus.name!r} has {len(names)}")
+        if self.author.size not in (AUTHORS, len(names)):
+            raise ModelError(f"network '{self.name}' has {self.author.size} authors; {corpus.name!r} has {len(names)}")
         return self.with_authors(names)
 
     def with_authors(self, names) -> Network:
@@ -204,9 +190,8 @@ class Network:
         ModelError
             A variable that the network does not have, or one whose values are named, or a prior that does not fit any more.
         """
-        changed = {}
+        changed, known = {}, [each.name for each in self.variables]
         for name, size in sizes.items():
-            known = [each.name for each in self.variables]
             if name not in known:
                 near = get_close_matches(name, known, 1, 0.5)
                 hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known) or 'none'}"
@@ -237,13 +222,10 @@ class Network:
         )
         return Network(self.name, tuple(changed.get(each.name, each) for each in self.variables), levels)
 
-    def simulate(
-        self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0, authors=None
-    ) -> tuple[Corpus, dict]:
-        """A corpus drawn from the model and the truth behind it; see `workbench.models.networks.simulation.simulate`."""
-        return simulate(self, n_documents, n_words, tokens_per_document, seed, authors)
-
     size_label = LDA.size_label
+    simulate = simulate
+    priors = equivalent_priors
+    estimates = posterior_means
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
@@ -254,9 +236,7 @@ class Network:
 
         ``node`` (topic) is "root" for a row that nothing numbers, else as in "super 2", where rows are of several kinds.
         """
-        names = {
-            each.name: (each.values or range(each.size), "") for each in self.variables if each.name != "topic"
-        }
+        names = {each.name: (each.values or range(each.size), "") for each in self.variables if each.name != "topic"}
         if len(self.levels[-1].rows) > 1:
             names["node"] = (nodes(self), "what the row over words is of", "topic")
         return bag_coords(corpus) | names
@@ -270,22 +250,13 @@ class Network:
         """The variables that a run records: counts of every level, and the priors that are learnt."""
         return (VARIABLES["n_k"], VARIABLES["n_kw"], VARIABLES["n_dk"], *variables_of(self))
 
-    def priors(self, last: Mapping) -> Priors:
-        """The priors of the LDA model that expects the same shares of the rows over words; see `equivalent_priors`."""
-        return equivalent_priors(self, last)
-
-    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
-        return posterior_means(self, last, corpus)
-
     def hyperparameters(self, options) -> dict[str, str]:
         """Empty: a network has no alpha or beta of all levels; learnt priors are recorded as ``alpha_<level>``."""
         return {}
 
     def tiny(self, most: int = 9) -> Corpus:
         """A corpus of two documents, with authors where the network names some, to compile kernels with."""
-        author = self.author
-        return tiny_bag(most, **({"authors": (author.values[:2], author.values[:1])} if author else {}))
+        return tiny_bag(most, **({"authors": (self.author.values[:2], self.author.values[:1])} if self.author else {}))
 
     def describe(self) -> list[tuple[str, str]]:
         """(label, text) for people: its variables, and of each level as in "document, super → topic, prior 0.1, learnt"."""
@@ -296,39 +267,26 @@ class Network:
         """(level, description), as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
         found = []
         for level in self.levels:
-            rows = " or ".join(_format_rows(self, each) for each in level.rows)
-            prior = f"prior {_format_prior(level.prior)}" + (f" for each {', '.join(level.groups)}" if level.groups else "")
-            learnt = {"scalar": ", learnt", "vector": ", learnt for each value"}.get(level.learn, "")
-            about = {"dirichlet": prior + learnt, "point": "estimated", "observed": "known"}[level.kind]
+            rows = " or ".join(map(self._format_rows, level.rows))
+            prior = f"{level.prior:g}" if np.ndim(level.prior) == 0 else "of many numbers"
+            each = f" for each {', '.join(level.groups)}" if level.groups else ""
+            learnt = {"none": "", "scalar": ", learnt", "vector": ", learnt for each value"}[level.learn]
+            about = {"dirichlet": f"prior {prior}{each}{learnt}", "point": "estimated", "observed": "known"}[level.kind]
             found.append((level.name, f"{rows} → {level.draws}, {about}"))
         return found
 
+    def _format_rows(self, rows: Rows) -> str:
+        """The variables that number rows, and the paths that they are for."""
+        spans = []
+        for name, first, last in rows.when:
+            values = self.variable(name).values or range(last + 1)
+            spans.append(f"{name} {values[first]}" + (f" to {values[last]}" if last > first else ""))
+        return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
+
     def settings(self) -> dict:
         """The network as a dict for JSON, without the names of authors, which a corpus has (`for_data`)."""
-        plain = _lists(asdict(self))
+        plain = json.loads(json.dumps(asdict(self)))
         for each in plain["variables"]:
             if self.is_author(each["name"]):
                 each["values"] = []
         return plain
-
-
-def _format_rows(network: Network, rows: Rows) -> str:
-    """The variables that number rows, and the paths that they are for."""
-    def value(name, number):
-        return network.variable(name).values[number] if network.variable(name).values else str(number)
-
-    spans = [
-        f"{name} {value(name, first)}" + (f" to {value(name, last)}" if last > first else "")
-        for name, first, last in rows.when
-    ]
-    return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
-
-
-def _format_prior(prior) -> str:
-    return f"{prior:g}" if np.ndim(prior) == 0 else "of many numbers"
-
-
-def _lists(value):
-    if isinstance(value, dict):
-        return {name: _lists(each) for name, each in value.items()}
-    return [_lists(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -1,7 +1,5 @@
 """The paths of a network, taken together where they visit the same rows of the same levels."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import NamedTuple

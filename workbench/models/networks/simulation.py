@@ -1,9 +1,5 @@
 """A corpus drawn from a network of mixture levels, level by level, and the truth behind it."""
 
-from __future__ import annotations
-
-import math
-
 import numpy as np
 
 from workbench.corpus import Corpus
@@ -48,7 +44,7 @@ def simulate(
         if level.table == AUTHORS:
             values[level.draws] = _drawn_authors(network, authors, document, random)
             continue
-        row = row_of(network, level, values, n_documents)
+        row = row_of(network, level, values)
         visits = np.flatnonzero(row >= 0)
         parameters = _parameters(network, level, n_documents, n_words, random)
         drawn = np.full(len(document), -1)
@@ -58,7 +54,7 @@ def simulate(
         shape = (n_documents, -1, parameters.shape[1]) if level.of_documents else parameters.shape
         truth[level.name], truth[f"n_{level.name}"] = parameters.reshape(shape), counts.reshape(shape)
     last = network.levels[-1]
-    leaf, n_leaves = row_of(network, last, values, n_documents), network.n_rows(last)
+    leaf, n_leaves = row_of(network, last, values), network.n_rows(last)
     truth["n_kw"] = truth[f"n_{last.name}"]
     truth["n_dk"] = np.bincount(document * n_leaves + leaf, minlength=n_documents * n_leaves).reshape(n_documents, -1)
     about = {} if authors is None else {"authors": authors}
@@ -69,25 +65,19 @@ def simulate(
     return corpus, truth
 
 
-def row_of(network, level, values: dict[str, np.ndarray], n_documents: int) -> np.ndarray:
+def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
     """(token,) int64 row of a level that each token visits, -1 where it visits none: documents slowest, then block by block.
 
     values : (token,) of the document and of every variable drawn before, -1 where a token has no value of it.
     """
-    found, before = np.full(len(values[DOCUMENT]), -1, np.int64), 0
-    n_own = sum(math.prod(network.shape(rows)) for rows in level.rows)
+    found = np.full(len(values[DOCUMENT]), -1, np.int64)
     for rows in level.rows:
         here = np.ones(len(found), bool)
         for name, first, last in rows.when:
             here &= (values[name] >= first) & (values[name] <= last)
-        number = np.zeros(len(found), np.int64)
-        for name in rows.by:
-            if name != DOCUMENT:
-                first, last = network.span(rows, name)
-                number = number * (last - first + 1) + values[name] - first
-        found[here] = number[here] + before
-        before += math.prod(network.shape(rows))
-    return np.where(found >= 0, found + (values[DOCUMENT] * n_own if level.of_documents else 0), -1)
+        at = tuple(values[name][here] - network.span(rows, name)[0] for name in rows.by if name != DOCUMENT)
+        found[here] = network.row_numbers(level, rows)[at]
+    return np.where(found >= 0, found + (values[DOCUMENT] * network.n_rows(level) if level.of_documents else 0), -1)
 
 
 def _with_authors(network, n_documents, authors, random):
@@ -114,10 +104,8 @@ def _with_authors(network, n_documents, authors, random):
 
 def _drawn_authors(network, authors, document, random) -> np.ndarray:
     """(token,) an author of its document, each as likely as the others."""
-    number = {name: i for i, name in enumerate(network.author.values)}
     n_authors = np.array([len(names) for names in authors])
-    starts = np.cumsum(n_authors) - n_authors
-    flat = np.array([number[name] for names in authors for name in names])
+    starts, flat = np.cumsum(n_authors) - n_authors, np.concatenate(network.author.numbers(authors)).astype(np.int64)
     which = (random.random(len(document)) * n_authors[document]).astype(np.int64)
     return flat[starts[document] + which]
 
@@ -126,7 +114,7 @@ def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
     """(row, value) rows of a level, drawn from their prior where they are not known."""
     if level.kind == "observed":
         return np.array(level.table, float)
-    n_values, groups = network.n_values(level, n_words), network.row_groups(level)
+    n_values, groups = n_words if level.draws == WORD else network.size(level.draws), network.row_groups(level)
     prior = np.broadcast_to(np.asarray(level.prior, float), (network.n_groups(level), n_values))
     n_times = n_documents if level.of_documents else 1
     return np.concatenate([random.dirichlet(prior[group], n_times)[:, None] for group in groups], axis=1).reshape(-1, n_values)

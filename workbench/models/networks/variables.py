@@ -4,7 +4,7 @@ The rows of a level are an array along the variables that number them, each as l
 hold 0. A level of several blocks of rows has one dim for all of them, ``<level>_row``.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -37,9 +37,8 @@ def sizes_of(network) -> dict[str, int]:
 
 def row_dims(level: Level) -> tuple[str, ...]:
     """The dims of a level's rows."""
-    if len(level.rows) == 1:
-        return tuple(sorted(level.rows[0].by, key=lambda name: name != DOCUMENT))
-    return (*((DOCUMENT,) if level.of_documents else ()), f"{level.name}_row")
+    by = [name for name in level.rows[0].by if name != DOCUMENT] if len(level.rows) == 1 else [f"{level.name}_row"]
+    return (*((DOCUMENT,) if level.of_documents else ()), *by)
 
 
 def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
@@ -49,13 +48,10 @@ def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
     """
     if len(level.rows) > 1:
         return counts
-    rows = level.rows[0]
-    by = [name for name in rows.by if name != DOCUMENT]
-    led = counts.shape[:1] if level.of_documents else ()
-    spans = [network.span(rows, name) for name in by]
-    whole = np.zeros((*led, *(network.size(name) for name in by), counts.shape[-1]), counts.dtype)
-    here = tuple(slice(first, last + 1) for first, last in spans)
-    whole[(..., *here, slice(None))] = counts.reshape(*led, *(last - first + 1 for first, last in spans), counts.shape[-1])
+    sizes = [network.size(name) for name in row_dims(level) if name != DOCUMENT]
+    whole = np.zeros((*counts.shape[: level.of_documents], *sizes, counts.shape[-1]), counts.dtype)
+    visited = whole[_visited(network, level)]
+    visited[...] = counts.reshape(visited.shape)
     return whole
 
 
@@ -63,9 +59,13 @@ def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
     """The inverse of `spread`: ((document,) row, value)."""
     if len(level.rows) > 1:
         return counts
+    return counts[_visited(network, level)].reshape(*counts.shape[: level.of_documents], -1, counts.shape[-1])
+
+
+def _visited(network, level: Level) -> tuple:
+    """Where the rows of a level of one block stand among all values of the variables that number them."""
     spans = [network.span(level.rows[0], name) for name in level.rows[0].by if name != DOCUMENT]
-    here = counts[(..., *(slice(first, last + 1) for first, last in spans), slice(None))]
-    return here.reshape(*counts.shape[: level.of_documents], -1, counts.shape[-1])
+    return (..., *(slice(first, last + 1) for first, last in spans), slice(None))
 
 
 def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -82,4 +82,16 @@ def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarra
             for key, prior in zip(network.group_keys(level), alphas[level.name], strict=True):
                 whole[key] = prior
             found[f"alpha_{level.name}"] = whole
+    return found
+
+
+def level_priors(last: Mapping, network) -> dict[str, np.ndarray]:
+    """By name of the level its prior at a snapshot, (), (value,) or, of several groups of rows, (group, value)."""
+    found = {}
+    for level in network.levels:
+        if level.kind != "observed":
+            learnt = last.get(f"alpha_{level.name}")
+            found[level.name] = np.asarray(level.prior, float) if learnt is None else np.asarray(learnt)
+            if learnt is not None and level.learn == "vector" and level.groups:
+                found[level.name] = np.stack([found[level.name][key] for key in network.group_keys(level)])
     return found

@@ -1,7 +1,5 @@
 """The bound B on the evidence at the last checkpoint of a hybrid run (spec A.9)."""
 
-from __future__ import annotations
-
 import xarray as xr
 
 from workbench.engines.engine import StepContext
@@ -65,7 +63,12 @@ def hybrid_bound(
     run = Run(find_run(run, store))
     spec = run.spec
     engine, model, options = spec.parts()
-    _check_engine(run.name, engine)
+    if engine.name not in hybrid.KINDS:
+        recorded = [watch for watch in ("bound", "log_joint", "objective") if watch in engine.watches]
+        instead = f"its Dataset holds {recorded[0]}" if recorded else "its Dataset holds no such number"
+        raise SpecError(
+            f"the bound B belongs to the hybrids ({', '.join(hybrid.KINDS)}); run '{run.name}' is {engine.name}, and {instead}"
+        )
     position = read_checkpoint(run.path / "checkpoint.npz", engine, model)
     if position is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
@@ -78,28 +81,15 @@ def hybrid_bound(
         found = {"bound": bounds.exact(*given)}
     elif method == "ais":
         sizes = whole("runs", n_runs, 1), whole("temperatures", n_temperatures, 1)
-        with bar(spec.lasting(sizes[0] * sizes[1]), progress) as line:
+        with bar(spec.caption, sizes[0] * sizes[1], progress) as line:
             annealed = bounds.ais(*given, context, *sizes, line.update)
-        found = annealed._asdict() | {
-            "effective_runs": annealed.effective_runs, "log_weights": annealed.log_weights.tolist(),
-        }
+        found = annealed._asdict() | {"effective_runs": annealed.effective_runs, "log_weights": annealed.log_weights.tolist()}
     else:
         sizes = whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)
-        with bar(spec.lasting(sum(sizes)), progress) as line:
+        with bar(spec.caption, sum(sizes), progress) as line:
             line.set_postfix_str(f"{bounds.bracket_bytes(corpus, threshold, state) / 2**20:,.0f} MB of marginals")
             found = bounds.bracket(*given, context, *sizes, line.update)._asdict()
     return {
         "method": method, "run": run.name, "engine": spec.engine, "iteration": position.iteration,
         "n_sampled": bounds.n_sampled_tokens(corpus, threshold), "entropy": entropy, "seed": context.seed, **found,
     }
-
-
-def _check_engine(name: str, engine) -> None:
-    """Refuses a run whose engine is no hybrid of variational Bayes and Gibbs sampling, naming what it records instead."""
-    if engine.name in hybrid.KINDS:
-        return
-    recorded = [watch for watch in ("bound", "log_joint", "objective") if watch in engine.watches]
-    instead = f"its Dataset holds {recorded[0]}" if recorded else "its Dataset holds no such number"
-    raise SpecError(
-        f"the bound B belongs to the hybrids ({', '.join(hybrid.KINDS)}); run '{name}' is {engine.name}, and {instead}"
-    )

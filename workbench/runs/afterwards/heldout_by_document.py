@@ -1,7 +1,5 @@
 """How well a run predicts the held-out tokens of each document: what its headline perplexity is the mean of."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +49,8 @@ def score_documents(run, store=None) -> Scored:
     spec = run.spec
     if spec.test is None:
         raise SpecError(f"run '{run.name}' has no test set, so nothing is scored; fit it with held-out tokens")
-    file, home = run.path / "checkpoint.npz", run.path.parent
-    train, test = get_corpus(home, spec.train), get_corpus(home, spec.test)
+    file = run.path / "checkpoint.npz"
+    train, test = (get_corpus(run.path.parent, content) for content in (spec.train, spec.test))
     engine, model, options = spec.parts(train)
     found = read_average(file)
     if found is not None and not (found[1].n_averaged and engine.samples(train, options)):

@@ -4,8 +4,6 @@ Words are matched by their spelling: what the run does not know is left out and 
 stay as the run left them; each engine folds documents in as it infers (`workbench.engines.lda.fold_in`).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,8 +16,7 @@ from workbench.corpus import Corpus, split_halves
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, word_probabilities
 from workbench.models import VARIABLES
-from workbench.runs.afterwards.network_learnt import Learnt, learnt_of
-from workbench.runs.dataset import priors_of
+from workbench.runs.dataset import last_snapshot, model_of, priors_of
 from workbench.runs.execution.run import open_run
 from workbench.runs.scoring import perplexity
 from workbench.runs.settings import LARGEST_SEED
@@ -37,7 +34,7 @@ class Topics(NamedTuple):
 
     spec: RunSpec
     of_words: LearntTopics
-    learnt: LearntTopics | Learnt  # as its engine folds documents in
+    learnt: NamedTuple             # as its engine folds documents in
     vocabulary: tuple[str, ...]
     n_topics: int                  # without the rest of an HDP
 
@@ -92,8 +89,7 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.D
     theta = topics.fold_in(known, seed, n_threads)
     unknown = corpus.document_tokens - known.document_tokens
     data = {
-        "theta": theta[:, : topics.n_topics],
-        "n_tokens": corpus.document_tokens,
+        "theta": theta[:, : topics.n_topics], "n_tokens": corpus.document_tokens,
         "out_of_vocabulary": unknown / np.maximum(corpus.document_tokens, 1),
     }
     coords = {
@@ -178,7 +174,8 @@ def _topics_of(run, store) -> Topics:
     vocabulary = tuple(str(word) for word in dataset["word"].values)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
     spec, of_words = RunSpec.from_json(dataset.attrs["spec"]), LearntTopics(*priors_of(dataset).with_rest(n_kw))
-    return Topics(spec, of_words, learnt_of(dataset) or of_words, vocabulary, len(n_kw))
+    learnt = spec.parts()[0].learnt(model_of(dataset), last_snapshot(dataset), of_words)
+    return Topics(spec, of_words, learnt, vocabulary, len(n_kw))
 
 
 def _corpus_of(documents) -> Corpus:

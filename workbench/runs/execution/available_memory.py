@@ -1,7 +1,5 @@
 """Memory that is available to runs: free on the machine, left by its container, or set by WORKBENCH_MEMORY."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
@@ -28,15 +26,8 @@ class AvailableMemory(NamedTuple):
 
 
 def available_memory() -> AvailableMemory:
-    """Memory that is free on the machine, or in its container where that is less; or the value of WORKBENCH_MEMORY.
-
-    Raises
-    ------
-    SpecError
-        For a WORKBENCH_MEMORY that is no size.
-    """
-    by_hand = os.environ.get("WORKBENCH_MEMORY")
-    if by_hand:
+    """Memory that is free on the machine, or in its container where that is less; or the value of WORKBENCH_MEMORY."""
+    if by_hand := os.environ.get("WORKBENCH_MEMORY"):
         return AvailableMemory(parse_size(by_hand), "WORKBENCH_MEMORY allows")
     machine, container = psutil.virtual_memory().available, container_memory()
     if container is not None and container < machine:
@@ -45,12 +36,7 @@ def available_memory() -> AvailableMemory:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size as 4G or 500M.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Bytes of a size as 4G or 500M, in WORKBENCH_MEMORY; raises SpecError for what is no size."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
     if size <= 0:
@@ -69,7 +55,7 @@ def container_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/p
         names = ("limit_in_bytes", "usage_in_bytes", "total_inactive_file") if first else ("max", "current", "inactive_file")
         home = groups / "memory" if first else groups
         inside = home / path.strip("/")
-        for group in dict.fromkeys([inside, *(parent for parent in inside.parents if parent.is_relative_to(home)), home]):
+        for group in (inside, *(parent for parent in inside.parents if parent.is_relative_to(home))):
             left += _left_in(group, *names)
     return min(left, default=None)
 

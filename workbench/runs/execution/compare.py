@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
@@ -13,17 +13,16 @@ import numpy as np
 
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.options import named_options, split_options, takes
+from workbench.engines.options import named_options, options_of, split_options, takes
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit, run_specs
-from workbench.runs.execution.memory_check import Planned, check_room, unfinished
-from workbench.runs.execution.run import ENDED, Run
+from workbench.runs.execution.memory_check import Planned, check_room
+from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.progress import bars
 from workbench.runs.settings import DEFAULT_ENGINES, RunSettings, SplitSettings, named, names, of
-from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, model_fields, whole
-from workbench.runs.store.create import create_run
+from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.runs.warm_start import warm_start_from
 
@@ -67,45 +66,37 @@ def plan(
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
-    known = {name: named_options(get_engine(name)) for name, _ in chosen}
+    found = {name: get_engine(name) for name, _ in chosen}
     for option, value in (options or {}).items():
-        having = [name for name, names in known.items() if option in names]
-        if not having:
-            there_are = ", ".join(sorted({field.name for names in known.values() for field in names.values()}))
-            raise OptionError(f"none of {', '.join(known)} has an option '{option}'; they have {there_are}")
-        if not any(takes(get_engine(name), option, value) for name in having):
-            split_options(get_engine(having[0]), {option: value})  # raises what is wrong with it
-    _refuse_idle_priors(list(known), settings)
+        if not is_option(option, [value], list(found.values())):
+            there_are = ", ".join(sorted({name for engine in found.values() for name in options_of(engine)}))
+            raise OptionError(f"none of {', '.join(found)} has an option '{option}'; they have {there_are}")
+    for idle in (("alpha",), ("beta",), NETWORK):  # raises for what no model of these engines has
+        if not any(idle[0] in engine.model.takes for engine in found.values()):
+            make_model(found[chosen[0][0]], settings.get("n_topics"), **{each: settings.get(each) for each in idle})
     n_seeds = whole("seeds", seeds, 1)
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
     if start is not None:
         settings["start"] = warm_start_from(start, train, settings.get("n_topics"), store)
-    specs = []
+    specs: dict[str, RunSpec] = {}
     for name, own in chosen:
-        shared = {option: value for option, value in (options or {}).items() if takes(get_engine(name), option, value)}
+        shared = {option: value for option, value in (options or {}).items() if takes(found[name], option, value)}
+        others = {*PRIORS, *NETWORK}.difference(found[name].model.takes)
+        taken = {each: value for each, value in settings.items() if each not in others}
         for chain in range(n_seeds):
-            spec = make_spec(
-                train, name, test=test, seed=seed + chain, options=shared | own, split=split, **settings_of(name, settings)
-            )
-            if spec.hash not in {other.hash for other in specs}:
-                specs.append(spec)
-    return specs, train, test
+            spec = make_spec(train, name, test=test, seed=seed + chain, options=shared | own, split=split, **taken)
+            specs.setdefault(spec.hash, spec)
+    return list(specs.values()), train, test
 
 
-def _refuse_idle_priors(engines: list[str], settings: dict) -> None:
-    """Raises SpecError for an alpha or beta that no model of these engines has, and for a network where none takes one."""
-    for prior in ("alpha", "beta"):
-        if not any(prior in model_fields(get_engine(name)) for name in engines):
-            make_model(get_engine(engines[0]), settings.get("n_topics"), **{prior: settings.get(prior)})
-    if not any("model" in get_engine(name).model.takes for name in engines):
-        make_model(get_engine(engines[0]), settings.get("n_topics"), model=settings.get("model"), sizes=settings.get("sizes"))
-
-
-def settings_of(engine: str, settings: dict) -> dict:
-    """The settings without the priors that the model of an engine does not have, and without a network where it takes none."""
-    takes = get_engine(engine).model.takes
-    return {name: value for name, value in settings.items() if name not in (*PRIORS, *NETWORK) or name in takes}
+def is_option(name: str, values: list, engines: list) -> bool:
+    """Does one of the engines have the option? Raises OptionError for the first value that none of those takes."""
+    having = [engine for engine in engines if name in named_options(engine)]
+    for value in values if having else ():
+        if not any(takes(engine, name, value) for engine in having):
+            split_options(having[0], {name: value})  # raises what is wrong with it
+    return bool(having)
 
 
 def _refuse_unknown(settings: dict) -> None:
@@ -140,34 +131,30 @@ def compare(
     planned = [Planned(spec, train, test) for spec in specs]
     if store is None:
         check_room(planned, here=True, stored=False)
-        datasets = [of_iterations(each) for spec in specs for each in run_specs([spec], train, test, None, progress)]
-    else:
-        check_room(unfinished(store, planned), jobs)
-        runs = [Run(create_run(Path(store), spec, train, test)) for spec in specs]
-        run_all(runs, jobs, progress)
-        datasets = [run.progress() for run in runs]
-    return side_by_side(datasets)
+        return side_by_side(of_iterations(each) for spec in specs for each in run_specs([spec], train, test, None, progress))
+    runs = make_runs(Path(store), planned, jobs)
+    run_all(runs, jobs, progress)
+    return side_by_side(run.progress() for run in runs)
 
 
 compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettings)
 
 
-def side_by_side(datasets: list[xr.Dataset]) -> xr.Dataset:
+def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
     """The per-iteration variables of several runs, joined along a dim ``run``."""
     import xarray as xr
 
-    parts, specs = [], []
-    for dataset in datasets:
-        parts.append(of_iterations(dataset).assign(updates=dataset["updates"].astype(float)))
-        specs.append(RunSpec.from_json(dataset.attrs["spec"]))
+    parts = [of_iterations(dataset).assign(updates=dataset["updates"].astype(float)) for dataset in datasets]
     joined = xr.concat(parts, "run", data_vars="all", coords="minimal", compat="override", join="outer", combine_attrs="drop")
-    return joined.assign_coords(
-        run=np.array([dataset.attrs["name"] for dataset in datasets], dtype=object),
-        engine=("run", np.array([spec.engine for spec in specs], dtype=object)),
-        label=("run", np.array([spec.label() for spec in specs], dtype=object)),
-        seed=("run", np.array([spec.seed for spec in specs])),
-        spec=("run", np.array([dataset.attrs["spec"] for dataset in datasets], dtype=object)),
-    )
+    specs = [RunSpec.from_json(part.attrs["spec"]) for part in parts]
+    coords = {
+        "run": [part.attrs["name"] for part in parts], "engine": [spec.engine for spec in specs],
+        "label": [spec.label() for spec in specs], "seed": [spec.seed for spec in specs],
+        "spec": [part.attrs["spec"] for part in parts],
+    }
+    return joined.assign_coords({
+        name: ("run", np.array(values, dtype=None if name == "seed" else object)) for name, values in coords.items()
+    })
 
 
 def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
@@ -178,18 +165,13 @@ def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
 def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
     """Takes every run to its end in worker processes, up to ``jobs`` at a time, with a bar for each.
 
-    Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed.
-
-    Raises
-    ------
-    RunFailed
-        When a worker failed or died, with its message.
+    Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed. Raises RunFailed where a
+    worker failed or died, with its message.
     """
     with bars(runs, progress) as move:
         work_through(runs, jobs, move)
-    for run in runs:
-        if why := failure(run):
-            raise RunFailed(why)
+    for why in failures(runs):
+        raise RunFailed(why)
 
 
 def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None]) -> None:
@@ -216,10 +198,12 @@ def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], 
     on_progress(runs)
 
 
-def failure(run: Run) -> str:
-    """Why a run failed or died, in one sentence; empty if it did not."""
-    status = run.status()
-    if status["state"] not in (FAILED, LOST):
-        return ""
-    why = status["message"] or "its worker has died"
-    return f"run '{run.name}' {status['state']}: {why}; worker.log in {run.path} may say more"
+def failures(runs: list[Run]) -> list[str]:
+    """Why runs failed or died, a sentence each."""
+    found = []
+    for run in dict.fromkeys(runs):
+        state, message = (run.status()[name] for name in ("state", "message"))
+        if state in (FAILED, LOST):
+            why = message or "its worker has died"
+            found.append(f"run '{run.name}' {state}: {why}; worker.log in {run.path} may say more")
+    return found

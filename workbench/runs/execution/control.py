@@ -12,10 +12,8 @@ from pathlib import Path
 from workbench.runs.loop import Stopped
 from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, requested
 
-LOOK_EVERY = 0.1
-"""Seconds between two readings of the state that is wanted."""
-BEAT_EVERY = 1.0
-"""Seconds between two heartbeats."""
+LOOK_EVERY, BEAT_EVERY = 0.1, 1.0
+"""Seconds between two readings of the state that is wanted, and between two heartbeats."""
 GRACE = 2.0
 """Seconds that a step may take to end by itself before a pause holds it and a stop discards it."""
 
@@ -28,8 +26,7 @@ class StoreControl:
     """
 
     def __init__(self, path: Path, beat: Callable[[str], None]):
-        self.waited = 0.0
-        self.interrupted = False
+        self.waited, self.interrupted = 0.0, False
         self._path, self._beat = path, beat
         self._wanted, self._state, self._wanted_since = RUNNING, RUNNING, None
         self._ended = threading.Event()
@@ -94,14 +91,12 @@ class MemoryControl:
 
     waited = 0.0
 
-    def __init__(self):
-        self.interrupted = False
+    interrupted = False
 
     def __call__(self) -> None:
         return
 
-    def rest(self) -> None:
-        return
+    rest = __call__
 
     def wants_rest(self) -> bool:
         return self.interrupted

@@ -14,7 +14,7 @@ from workbench.engines import any_with
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, memory_forecast, unfinished
-from workbench.runs.execution.run import Run, default_store, extend, find_run, warn_of_other_kernels
+from workbench.runs.execution.run import Run, default_store, extend, find_run, make_runs, warn_of_other_kernels
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
@@ -116,7 +116,19 @@ def run_specs(specs: list[RunSpec], corpus: Corpus, test: Corpus | None, store, 
         if at_a_time(planned, 1, stored) >= LARGE:
             print(f"takes {memory_forecast(planned, stored=stored)}", file=sys.stderr)
     for spec in specs:
-        yield _run(spec, corpus, test, store, progress)
+        if stored:
+            yield resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress, corpora=(corpus, test))
+        else:
+            yield _in_memory(spec, corpus, test if spec.test else None, progress)
+
+
+def _in_memory(spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: bool) -> xr.Dataset:
+    """Takes a run to its end without a store."""
+    give_back_freed()
+    control, sink = MemoryControl(), MemorySink(spec, corpus)
+    with progress_bar(spec, shown=progress) as on_iteration, ending_cleanly(control):
+        reached = iterate(spec, corpus, test, initial_position(spec, corpus, test), sink, control, on_iteration).iteration
+    return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 
 def warn_of_idle_threads(specs: list[RunSpec]) -> None:
@@ -127,26 +139,16 @@ def warn_of_idle_threads(specs: list[RunSpec]) -> None:
 
 def check_restarts(specs: list[RunSpec]) -> None:
     """Raises SpecError for several runs that cannot be compared by a bound, or that would share a name."""
-    if len(specs) > 1 and "bound" not in specs[0].parts()[0].watches:
+    if len(specs) == 1:
+        return
+    if "bound" not in specs[0].parts()[0].watches:
         said = f"restarts are compared by their bound and {specs[0].engine} has none; {any_with('bound')} has one"
         raise SpecError(said, field="restarts", value=len(specs))
-    if len(specs) > 1 and specs[0].start:
+    if specs[0].start:
         raise SpecError("restarts differ in their random starts, and with start there is one; leave one of them out")
     if len({spec.name for spec in specs}) < len(specs):
         said = f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out"
         raise SpecError(said, field="name", value=specs[0].name)
-
-
-def _run(spec: RunSpec, corpus: Corpus, test: Corpus | None, store, progress: bool) -> xr.Dataset:
-    """Takes one run to its end, in a store or in memory."""
-    if store is not None:
-        return resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress, corpora=(corpus, test))
-    give_back_freed()
-    test = test if spec.test else None
-    control, sink = MemoryControl(), MemorySink(spec, corpus)
-    with progress_bar(spec, shown=progress) as on_iteration, ending_cleanly(control):
-        reached = iterate(spec, corpus, test, initial_position(spec, corpus, test), sink, control, on_iteration).iteration
-    return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 
 def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
@@ -176,10 +178,8 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     if settings.get("start") is not None:
         settings["start"] = warm_start_from(settings["start"], corpus, settings.get("n_topics"), store)
     spec = make_spec(corpus, engine, test=test, **settings)
-    store = default_store() if store is None else Path(store)
-    check_room(unfinished(store, [Planned(spec, corpus, test)]))
+    (run,) = make_runs(default_store() if store is None else Path(store), [Planned(spec, corpus, test)])
     warn_of_idle_threads([spec])
-    run = Run(create_run(store, spec, corpus, test))
     run.resume()
     return run
 
@@ -205,8 +205,7 @@ def finish(run: Run, n_iterations: int | None = None, progress: bool = True, cor
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
             finished = carry_on(run.path, on_iteration, corpora=corpora)
         if not finished:
-            status = run.status()
-            stopped = f"stopped after iteration {status['iteration']} of {status['n_iterations']}"
-            print(f"{stopped}; go on with: workbench resume {run.path}", file=sys.stderr)
+            reached = "iteration {iteration} of {n_iterations}".format_map(run.status())
+            print(f"stopped after {reached}; go on with: workbench resume {run.path}", file=sys.stderr)
     return run
 

@@ -1,14 +1,12 @@
 """Forecast of a sweep before it starts: its runs, disk, memory and time."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace
 
 from workbench.runs.execution.control import MemoryControl
 from workbench.runs.execution.grid import Cell
-from workbench.runs.execution.memory_check import memory_forecast, state_bytes
+from workbench.runs.execution.memory_check import memory_forecast
 from workbench.runs.execution.run import Run
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
@@ -31,11 +29,19 @@ def forecast(cells: list[Cell], runs: list[Run], jobs: int) -> str:
         text += f", {len(each) - len(coming)} of them finished before"
     if not coming:
         return text
-    kinds = _kinds(coming)
-    text += f"; up to {sum(_bytes(coming, alike) for alike in kinds) / 2**20:,.0f} MB on disk"
-    text += f", {memory_forecast([cell.planned for cell in coming.values()], jobs)}"
-    seconds = _seconds(coming, kinds, jobs)
-    return text if seconds is None else f"{text}; about {duration(seconds)}, {jobs} at a time"
+    kinds: dict[tuple, list[Run]] = {}  # of the same engine and options, the largest iterations first
+    for run in sorted(coming, key=lambda run: _size(coming[run]), reverse=True):
+        kinds.setdefault((coming[run].spec.engine, repr(coming[run].spec.options)), []).append(run)
+    n_bytes = sum(_bytes([(run, coming[run]) for run in alike]) for alike in kinds.values())
+    text += f"; up to {n_bytes / 2**20:,.0f} MB on disk, {memory_forecast(list(coming.values()), jobs)}"
+    visits = {run: _visits(run, cell) for run, cell in coming.items()}
+    if sum(visits.values()) < LONG:
+        return text
+    seconds = 0.0
+    for hardest, *others in kinds.values():
+        cell = coming[hardest]
+        seconds += _one_iteration(cell) / _size(cell) * sum(visits[run] for run in (hardest, *others))
+    return f"{text}; about {duration(seconds / min(jobs, len(coming), os.cpu_count() or 1))}, {jobs} at a time"
 
 
 def duration(seconds: float) -> str:
@@ -45,42 +51,21 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def _kinds(coming: dict[Run, Cell]) -> list[list[Run]]:
-    """The runs in groups of the same engine and options, in each the one with the largest iterations first."""
-    kinds: dict[tuple, list[Run]] = {}
-    for run in sorted(coming, key=lambda run: _size(coming[run]), reverse=True):
-        kinds.setdefault((coming[run].spec.engine, repr(coming[run].spec.options)), []).append(run)
-    return list(kinds.values())
-
-
 def _size(cell: Cell) -> int:
     """Tokens times topics: time and disk are taken to be proportional to it."""
     return cell.train.n_items * cell.spec.model.get("n_topics", 1)
 
 
-def _bytes(coming: dict[Run, Cell], alike: list[Run]) -> float:
+def _bytes(alike: list[tuple[Run, Cell]]) -> float:
     """Bytes on disk of the runs of a kind, at most: counts before compression, and checkpoints in proportion to the first."""
-    hardest = coming[alike[0]]
-    each = state_bytes(hardest.spec, hardest.train) / _size(hardest)
-    return sum(_snapshots(run, coming[run]) + each * _size(coming[run]) for run in alike)
-
-
-def _snapshots(run: Run, cell: Cell) -> int:
-    snapshot = snapshot_bytes(cell.spec, cell.train)
-    n_snapshots = -(-run.status()["n_iterations"] // cell.spec.snapshot_every)
-    return snapshot * min(n_snapshots, max(2, SNAPSHOT_BUDGET // snapshot))
-
-
-def _seconds(coming: dict[Run, Cell], kinds: list[list[Run]], jobs: int) -> float | None:
-    """Time of all runs, from that of one iteration of each kind; None for a short sweep."""
-    visits = {run: _visits(run, cell) for run, cell in coming.items()}
-    if sum(visits.values()) < LONG:
-        return None
-    seconds = 0.0
-    for alike in kinds:
-        hardest = coming[alike[0]]
-        seconds += _one_iteration(hardest) / _size(hardest) * sum(visits[run] for run in alike)
-    return seconds / min(jobs, len(coming), os.cpu_count() or 1)
+    hardest = alike[0][1]
+    engine, model, options = hardest.spec.parts(hardest.train)
+    each, found = engine.memory(hardest.train, model, options).state / _size(hardest), 0.0
+    for run, cell in alike:
+        snapshot = snapshot_bytes(cell.spec, cell.train)
+        n_snapshots = -(-run.status()["n_iterations"] // cell.spec.snapshot_every)
+        found += snapshot * min(n_snapshots, max(2, SNAPSHOT_BUDGET // snapshot)) + each * _size(cell)
+    return found
 
 
 def _visits(run: Run, cell: Cell) -> float:
@@ -92,15 +77,10 @@ def _visits(run: Run, cell: Cell) -> float:
 
 def _one_iteration(cell: Cell) -> float:
     """Seconds of the second iteration of a cell's run in this process, with the time to score it."""
-    spec = replace(cell.spec.lasting(3), snapshot_every=3)
+    spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []
     iterate(
-        spec,
-        cell.train,
-        cell.test,
-        initial_position(spec, cell.train, cell.test),
-        MemorySink(spec, cell.train),
-        MemoryControl(),
+        spec, train, test, initial_position(spec, train, test), MemorySink(spec, train), MemoryControl(),
         lambda position, scores: times.append(time.perf_counter()),
     )
     return times[1] - times[0]

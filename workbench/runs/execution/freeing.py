@@ -5,8 +5,6 @@ freed it raises, up to 32 MiB, the size from which on it does so. Arrays below t
 next ones do not fit: a run of arrays of 30 MiB then holds half as much again as it uses, and another amount each time.
 """
 
-from __future__ import annotations
-
 import ctypes
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3

@@ -1,7 +1,5 @@
 """A grid of settings laid out as cells: every combination of its values, with the spec and the corpora of its run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import product
@@ -12,8 +10,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, split_options, takes
-from workbench.runs.execution.compare import plan
-from workbench.runs.execution.memory_check import Planned
+from workbench.runs.execution.compare import is_option, plan
 from workbench.runs.settings import SplitSettings, names
 from workbench.runs.spec import RunSpec, SpecError, whole
 
@@ -33,21 +30,11 @@ class Cell(NamedTuple):
     train: Corpus
     test: Corpus | None
 
-    @property
-    def planned(self) -> Planned:
-        """Its run."""
-        return Planned(self.spec, self.train, self.test)
-
 
 def lay_out(
     corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, options: dict | None = None, **settings
 ) -> list[Cell]:
-    """The cells of a grid, its last key varying fastest; arguments are those of `workbench.runs.execution.sweep.sweep`.
-
-    Raises
-    ------
-    SpecError, OptionError, ModelError, CorpusError
-    """
+    """The cells of a grid, its last key varying fastest; arguments and errors are those of `workbench.sweep`."""
     axes = grid_axes(grid, engine)
     if whole("seeds", seeds, 1) > 1:
         _refuse_twice(axes, {"seed": seeds})
@@ -58,7 +45,7 @@ def lay_out(
     inner = {key: values for key, values in axes.items() if key not in outer}
     found: dict[tuple, Cell] = {}
     for values in product(*outer.values()):  # one plan, so one split, for all engines and options
-        chosen, pairs, runs_of = dict(zip(outer, values, strict=True)), {}, []
+        chosen, places = dict(zip(outer, values, strict=True)), {}
         for others in product(*inner.values()):
             at = dict(zip(inner, others, strict=True))
             name = at.get("engine", engine)
@@ -67,23 +54,16 @@ def lay_out(
                 {key: value for key, value in given.items() if takes(of, key, value)} for given in (options or {}, at)
             )
             run = name, repr(split_options(of, shared | own))  # two spellings of a value are one run
-            pairs[run] = name, own
-            runs_of.append((chosen | at, run))
-        specs, train, test = plan(corpus, list(pairs.values()), options=options, **settings | chosen)
-        spec_of = dict(zip(pairs, specs, strict=True))
-        for at, run in runs_of:
-            at = {key: at[key] for key in axes}
-            found[tuple(at.values())] = Cell(at, spec_of[run], train, test)
+            places.setdefault(run, (name, own, []))[2].append(chosen | at)
+        pairs = [(name, own) for name, own, _ in places.values()]
+        specs, train, test = plan(corpus, pairs, options=options, **settings | chosen)
+        for spec, (*_, cells) in zip(specs, places.values(), strict=True):
+            found |= {tuple(at[key] for key in axes): Cell({key: at[key] for key in axes}, spec, train, test) for at in cells}
     return [found[values] for values in product(*axes.values())]
 
 
 def grid_axes(grid: dict, engine: str) -> dict[str, list]:
-    """The different values of each key, in order, the keys by their full names.
-
-    Raises
-    ------
-    SpecError, OptionError
-    """
+    """The different values of each key, in order, the keys by their full names; raises SpecError or OptionError."""
     if not isinstance(grid, dict) or not grid:
         raise SpecError(f"a grid is a dict of lists, as {{'n_topics': [10, 20]}}; got {grid!r}")
     axes = {}
@@ -100,15 +80,11 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
     named = {name: field.name for each in engines for name, field in named_options(each).items()}
     axes = {named.get(key, key): values for key, values in axes.items()}
     known = [*SETTINGS, *dict.fromkeys(named.values())]
-    for key in (key for key in axes if key not in SETTINGS):
-        having = [each for each in engines if key in named_options(each)]
-        for value in axes[key] if having else ():
-            if not any(takes(engine, key, value) for engine in having):
-                split_options(having[0], {key: value})  # raises what is wrong with it
-    for unknown in (key for key in axes if key not in known):
-        near = get_close_matches(unknown, [*known, *SHORT], 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-        raise SpecError(f"no key '{unknown}' for a grid of {', '.join(each.name for each in engines)}; {hint}")
+    for key, values in axes.items():
+        if key not in SETTINGS and not is_option(key, values, engines):
+            near = get_close_matches(key, [*known, *SHORT], 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+            raise SpecError(f"no key '{key}' for a grid of {', '.join(each.name for each in engines)}; {hint}")
     return axes
 
 

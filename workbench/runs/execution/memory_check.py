@@ -9,9 +9,8 @@ What a run takes at its peak is predicted from sizes alone::
 Each engine predicts its own part (`engines.memory`); what `benchmarks/memory.py` measures lies beside it.
 """
 
-from __future__ import annotations
-
 import contextlib
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -25,16 +24,15 @@ from workbench.models.options import OptionError
 from workbench.runs.execution.available_memory import GIB, MIB, available_memory, format_size
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.create import snapshot_bytes
-from workbench.runs.store.ending import read_ending, read_status
 from workbench.runs.store.places import is_run
-from workbench.runs.store.status import FINISHED
+from workbench.runs.store.status import FINISHED, read_ending, read_status
 
 PROCESS = 250 * MIB
 """An interpreter with the packages and the compiled kernels of a run."""
 READING, MEASURING = 28, DOUBLE
 """Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
-WRITING, ENDING, ENDING_IN_MEMORY = 2, 2, 2
-"""Copies, for a moment: of the counts of a snapshot; at the end of theta and phi, their counts read from a store or not."""
+WRITING, ENDING = 2, 2
+"""Copies, for a moment: of the counts of a snapshot; at the end of theta and phi."""
 LARGE = GIB
 """From where on `fit` prints what a run will take."""
 SMALLER = ("cvb0", "svb", "cvb0-cgs", "svb-cgs", "cgs", "g-hdp")
@@ -67,7 +65,7 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
 
     Of an engine that grows (g-hdp) what it takes with half as many topics again as it begins with.
     """
-    spec, train, test = planned
+    spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
     own, snapshot = engine.memory(train, model, options), snapshot_bytes(spec, train)
     corpora, sizes = train.memory_bytes + (test.memory_bytes if spec.test else 0), model.dims(train)
@@ -78,24 +76,14 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     moments = {
         (0, READING * len(train.weights) if stored else 0),
         (working, max(own.step, own.look + max(MEASURING * len(train.weights), WRITING * snapshot))),
-        (2 * kept, (ENDING if stored else ENDING_IN_MEMORY) * dense),
+        (2 * kept, ENDING * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
 
 
-def state_bytes(spec: RunSpec, train: Corpus) -> int:
-    """Of the state of a run, and so of its checkpoint."""
-    engine, model, options = spec.parts(train)
-    return engine.memory(train, model, options).state
-
-
-# ---------------------------------------------------------------------- what is said, and what is refused
-
-
 def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
     """What runs take, the largest ``jobs`` of them at a time: as in "about 1.2 GB of memory"."""
-    grows = any(run.spec.parts()[0].grows for run in planned)
-    more = ", more if more topics are found" if grows else ""
+    more = ", more if more topics are found" if any(run.spec.parts()[0].grows for run in planned) else ""
     return f"about {format_size(at_a_time(planned, jobs, stored))} of memory{more}"
 
 
@@ -106,25 +94,18 @@ def at_a_time(planned: list[Planned], jobs: int, stored: bool = True) -> int:
 
 def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
     """The runs that are not yet where they are to end in a store."""
-    return [run for run in planned if not _is_finished(Path(store) / run.spec.name, run.spec.n_iterations)]
 
+    def is_finished(path: Path, n_iterations: int) -> bool:
+        status = read_status(path) if is_run(path) else {"state": None}
+        return status["state"] == FINISHED and (status["iteration"] >= n_iterations or bool(read_ending(path).settled))
 
-def _is_finished(path: Path, n_iterations: int) -> bool:
-    if not is_run(path):
-        return False
-    status = read_status(path)
-    far_enough = status["iteration"] >= n_iterations or read_ending(path).settled
-    return status["state"] == FINISHED and bool(far_enough)
+    return [run for run in planned if not is_finished(Path(store) / run.spec.name, run.spec.n_iterations)]
 
 
 def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored: bool = True) -> None:
-    """Refuses runs of which the largest ``jobs`` together do not fit; ``here``: in this process,
-    which is there already, and has their corpora.
+    """Raises SpecError for runs of which the largest ``jobs`` together do not fit, with what they need and what would fit.
 
-    Raises
-    ------
-    SpecError
-        What they need, what there is, and what would fit.
+    here : in this process, which is there already, and has their corpora.
     """
     if not planned:
         return
@@ -135,19 +116,18 @@ def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored
     if found <= free:
         return
     n_fit = next((n for n in range(min(jobs, len(planned)) - 1, 0, -1) if at_a_time(planned, n, stored) <= free), 0)
-    subject = " with ".join(filter(None, [largest.spec.engine, largest.spec.size_text])) + " needs"
     if n_fit:
-        subject = f"{min(jobs, len(planned))} runs at a time need"
-        ways = f"start at most {n_fit} at a time"
+        subject, ways = f"{min(jobs, len(planned))} runs at a time need", f"start at most {n_fit} at a time"
     else:
-        ways = _joined([way for way, run in smaller(largest) if predict_memory(run, stored).total <= free])
-        fewer = most_topics(largest, free, stored)
+        subject = " with ".join(filter(None, [largest.spec.engine, largest.spec.size_text])) + " needs"
+        ways = _joined([way for way, run in _smaller(largest) if predict_memory(run, stored).total <= free])
+        fewer = _most_topics(largest, free, stored)
         ways = _joined([way for way in (ways, f"at most {fewer} topics" if fewer else "") if way])
         ways = f"take {ways}" if ways else "nothing smaller of it fits: take fewer documents or words, or more memory"
     raise SpecError(f"{subject} about {format_size(found)} of memory and {there.describe()}; {ways}")
 
 
-def smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
+def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
     """Ways to run nearly the same in less memory, each with what it would be."""
     spec = run.spec
     engine, _, options = spec.parts()
@@ -163,18 +143,17 @@ def smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
             yield f"{name} instead", run._replace(spec=replace(spec, engine=name, options={}))
 
 
-def most_topics(run: Planned, free: int, stored: bool) -> int:
+def _most_topics(run: Planned, free: int, stored: bool) -> int:
     """The most topics, fewer than asked for, with which the run fits; 0 where none are few enough."""
-    takes = run.spec.parts()[1].takes
+    spec, takes = run.spec, run.spec.parts()[1].takes
     if "n_topics" not in takes or "sizes" in takes:  # it has no topics, or its paths depend on more than one size
         return 0
-    low, high = 0, run.spec.model["n_topics"] - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        model = run.spec.model | {"n_topics": middle} | ({"alpha": 0.1} if "alpha" in run.spec.model else {})
-        fits = predict_memory(run._replace(spec=replace(run.spec, model=model)), stored).total <= free
-        low, high = (middle, high) if fits else (low, middle - 1)
-    return low
+
+    def too_large(n_topics: int) -> bool:
+        model = spec.model | {"n_topics": n_topics} | ({"alpha": 0.1} if "alpha" in spec.model else {})
+        return predict_memory(run._replace(spec=replace(spec, model=model)), stored).total > free
+
+    return bisect_left(range(1, spec.model["n_topics"]), True, key=too_large)
 
 
 def _joined(ways: list[str]) -> str:

@@ -5,17 +5,25 @@ on when the one that filled it ends. A queued run has the state `waiting` and is
 of the queue, a pause lets the others go first.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path
 
 from workbench.runs.execution.run import ENDED
 from workbench.runs.execution.worker import launch, spawn
-from workbench.runs.store.ending import read_status
 from workbench.runs.store.places import is_run
-from workbench.runs.store.status import LOST_AFTER, PAUSED, RUNNING, STOPPED, WAITING, read_json, request, requested, set_state
+from workbench.runs.store.status import (
+    LOST_AFTER,
+    PAUSED,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    read_json,
+    read_status,
+    request,
+    requested,
+    set_state,
+)
 
 LOOK_EVERY = 0.3
 BEAT_EVERY = LOST_AFTER / 2
@@ -57,7 +65,7 @@ def _is_queued(path: Path) -> bool:
     state = read_json(path / "status.json").get("state") if is_run(path) else None
     if state not in (WAITING, PAUSED):
         return False
-    wanted = {STOPPED: STOPPED, PAUSED: PAUSED}.get(requested(path), WAITING)
+    wanted = asked if (asked := requested(path)) in (STOPPED, PAUSED) else WAITING
     if state != wanted:
         set_state(path, wanted)
     return wanted != STOPPED

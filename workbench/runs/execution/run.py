@@ -11,15 +11,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.worker import launch
 from workbench.runs.spec import whole
-from workbench.runs.store.ending import set_end
+from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import CAPACITY, StoreError
 from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
 from workbench.runs.store.places import default_store, is_run, run_paths
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.reader import RunReader
-from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, request, requested
+from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, request, requested, set_end
 from workbench.runs.store.writer import remove_run
 
 if TYPE_CHECKING:
@@ -31,13 +32,7 @@ ENDED = (FINISHED, STOPPED, FAILED, LOST)
 
 
 def find_run(run, store: Path | None = None) -> Path:
-    """The folder of a run given as a `Run`, a path, or a name in the store.
-
-    Raises
-    ------
-    StoreError
-        Naming the nearest run.
-    """
+    """The folder of a run given as a `Run`, a path, or a name in the store; raises StoreError, with the nearest name."""
     if isinstance(run, Run):
         return run.path
     if not isinstance(run, (str, os.PathLike)):
@@ -133,6 +128,26 @@ def extend(path: Path, n_iterations: int | None) -> None:
     """Moves the end of a run, if a number is given; what is committed stays."""
     if n_iterations is not None:
         set_end(path, whole("iterations", n_iterations, 1, CAPACITY))
+
+
+def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> list[Run]:
+    """The run of each `Planned` or `Cell`, made or reopened in the store, lasting to the longest of those that share it.
+
+    Raises SpecError where ``jobs`` of them at a time do not fit into memory (``here``: in this process); then none is made.
+    """
+    longest = longest_of_each(planned)
+    check_room(unfinished(store, longest), jobs, here)
+    runs = {each.spec.name: Run(create_run(store, each.spec, each.train, each.test)) for each in longest}
+    return [runs[each.spec.name] for each in planned]
+
+
+def longest_of_each(planned: list) -> list:
+    """Of those that share a run, the one with the most iterations."""
+    longest: dict[str, object] = {}
+    for each in planned:
+        known = longest.get(each.spec.name, each)
+        longest[each.spec.name] = max(known, each, key=lambda one: one.spec.n_iterations)
+    return list(longest.values())
 
 
 def open_runs(store=None) -> list[Run]:

@@ -4,8 +4,6 @@ The runs are those of `workbench.runs.execution.compare`, in worker processes; n
 So a sweep that was interrupted, or is requested again with a larger grid, continues with the runs that are there.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator
@@ -13,17 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from tqdm import tqdm
 
 from workbench.corpus import Corpus
-from workbench.runs.execution.compare import failure, side_by_side, work_through
+from workbench.runs.execution.compare import failures, side_by_side, work_through
 from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import Cell, grid_axes, lay_out
 from workbench.runs.execution.memory_check import check_room, unfinished
-from workbench.runs.execution.run import Run
+from workbench.runs.execution.run import Run, longest_of_each, make_runs
+from workbench.runs.progress import bar
 from workbench.runs.settings import RunSettings, of
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
-from workbench.runs.store.create import create_run
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
 from workbench.runs.warm_start import warm_start_from
@@ -74,7 +71,7 @@ def sweep(
     home = default_store() if store is None else Path(store)
     cells, runs = [], []
     for rung in rungs(corpus, grid, engine, seeds, home, warm, jobs, **settings):
-        opened = open_cells(rung, home, jobs)
+        opened = make_runs(home, rung, jobs)
         cells, runs = [*cells, *rung], [*runs, *opened]
         if progress:
             print(forecast(rung, opened, jobs), file=sys.stderr)
@@ -93,10 +90,6 @@ def rungs(
     The cells of one number begin from the runs of the number before, so these must have been run when the next are
     asked for. Where a run did not come to its end, nothing is begun from it. If ``jobs`` of them do not fit into memory,
     none is begun.
-
-    Raises
-    ------
-    SpecError, OptionError, ModelError, CorpusError, StoreError
     """
     if not warm:
         yield lay_out(corpus, grid, engine, seeds, store=store, start=start, **settings)
@@ -110,18 +103,18 @@ def rungs(
     cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, store=store, start=start, **settings) for n in numbers]
     if not all(cell.spec.parts()[1].warm_starts for cells in cold for cell in cells):
         raise SpecError("a run of a network cannot begin from another run; leave warm out")
-    refuse_what_cannot_fit([cell for cells in cold for cell in cells], store, jobs)
-    smaller: dict[tuple, RunSpec] = {}
+    check_room(unfinished(store, longest_of_each([cell for cells in cold for cell in cells])), jobs)
+    ended: dict[tuple, Run] = {}
     for at, cells in enumerate(cold):
         found = {tuple(value for key, value in cell.at.items() if key != "n_topics"): cell for cell in cells}
         if at:
             found = {
-                place: cell._replace(spec=warmed(cell.spec, store / smaller[place].name, cell.train, cell.test))
-                for place, cell in found.items() if place in smaller and Run(store / smaller[place].name).state == FINISHED
+                place: cell._replace(spec=warmed(cell.spec, ended[place], cell.train, cell.test))
+                for place, cell in found.items() if place in ended and ended[place].state == FINISHED
             }
         if found:
             yield list(found.values())
-        smaller = {place: cell.spec for place, cell in found.items()}
+        ended = {place: Run(store / cell.spec.name) for place, cell in found.items()}
 
 
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
@@ -129,34 +122,6 @@ def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     warm_start = warm_start_from(run, train, spec.model["n_topics"])
     kept = of(RunSettings, vars(spec)) | {"split": spec.split}
     return make_spec(train, spec.engine, test=test, options=spec.options, start=warm_start, **kept, **spec.model)
-
-
-def refuse_what_cannot_fit(cells: list[Cell], store: Path, jobs: int) -> None:
-    """Refuses cells of which ``jobs`` at a time do not fit into memory; see `memory_check.check_room`."""
-    check_room(unfinished(store, [cell.planned for cell in longest_by_name(cells).values()]), jobs)
-
-
-def longest_by_name(cells: list[Cell]) -> dict[str, Cell]:
-    """Name of a run → the cell with the most iterations of those that share it."""
-    longest: dict[str, Cell] = {}
-    for cell in cells:
-        known = longest.setdefault(cell.spec.name, cell)
-        if known.spec.n_iterations < cell.spec.n_iterations:
-            longest[cell.spec.name] = cell
-    return longest
-
-
-def open_cells(cells: list[Cell], store: Path, jobs: int) -> list[Run]:
-    """The run of each cell, made or reopened, lasting to the longest of the cells that share it.
-
-    Raises
-    ------
-    SpecError
-        When ``jobs`` of them at a time do not fit into memory; then none is made.
-    """
-    refuse_what_cannot_fit(cells, store, jobs)
-    runs = {name: Run(create_run(store, *cell.planned)) for name, cell in longest_by_name(cells).items()}
-    return [runs[cell.spec.name] for cell in cells]
 
 
 def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
@@ -167,11 +132,8 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
     each = list(dict.fromkeys(runs))
     reached, ends = ({run: run.status()[what] for run in each} for what in ("iteration", "n_iterations"))
     finished = {run for run in each if run.state == FINISHED}
-    with tqdm(
-        total=sum(ends.values()), initial=sum(reached.values()), unit="it", file=sys.stderr, dynamic_ncols=True,
-        disable=not progress, mininterval=0.2 if sys.stderr.isatty() else 10.0,
-        smoothing=0,  # engines differ in pace: the mean over all says more about the time left than the last second
-    ) as line:
+    # engines differ in pace: the mean over all, without smoothing, says more about the time left than the last second
+    with bar(None, sum(ends.values()), progress, sum(reached.values()), smoothing=0) as line:
 
         def on_progress(moved: list[Run]) -> None:
             before = sum(reached.values())
@@ -186,11 +148,6 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
             line.update(sum(reached.values()) - before)
 
         work_through(each, jobs, on_progress)
-
-
-def failures(runs: list[Run]) -> list[str]:
-    """Why runs failed or died, a sentence each."""
-    return [why for run in dict.fromkeys(runs) if (why := failure(run))]
 
 
 def tabulate(cells: list[Cell], runs: list[Run]) -> xr.Dataset:

@@ -3,8 +3,6 @@
 It goes on when the process that started it ends, and is watched and controlled through the files of its folder.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
@@ -35,12 +33,9 @@ def carry_on(
     """Takes a run from its last checkpoint to its end, in this process; True when it got there.
 
     Ctrl-C and SIGTERM end it cleanly after the step. An earlier request to pause or stop is cancelled, unless
-    ``keep_request``. ``corpora`` are its training and test corpus; they are read from the store where None.
-
-    Raises
-    ------
-    StoreError, SpecError
-        When the run cannot be opened, does not fit into memory, is written by another process, or does not repeat itself.
+    ``keep_request``. ``corpora`` are its training and test corpus; they are read from the store where None. Raises
+    StoreError or SpecError where the run cannot be opened, does not fit into memory, is written by another process, or does
+    not repeat itself.
     """
     path = Path(path)
     give_back_freed()

@@ -1,7 +1,5 @@
 """Corpora and warm starts, stored by content hash beside the runs of a store, where a worker and a resume find them."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,13 +17,7 @@ CORPORA, WARM_STARTS = ".corpora", ".starts"
 
 @lru_cache(maxsize=8)
 def get_corpus(store: Path, content_hash: str) -> Corpus | Records:
-    """The data of a hash.
-
-    Raises
-    ------
-    SpecError
-        When they are not in the store, or not what the name says.
-    """
+    """The data of a hash; raises SpecError where they are not in the store, or not what the name says."""
     path = store / CORPORA / f"{content_hash}.npz"
     if not path.exists():
         raise SpecError(f"the corpus of this run is not in the store; expected the file {path}")
@@ -46,13 +38,7 @@ def put_warm_start(store: Path, counts_hash: str, warm_start: WarmStart) -> None
 
 
 def get_warm_start(store: Path, counts_hash: str) -> WarmStart:
-    """The warm start of a hash.
-
-    Raises
-    ------
-    SpecError
-        When they are not in the store.
-    """
+    """The warm start of a hash; raises SpecError where it is not in the store."""
     path = store / WARM_STARTS / f"{counts_hash}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:

@@ -1,7 +1,7 @@
 """Checkpoints: the position of a run (state, running average) in one npz, replaced whole, no pickle."""
 
-from __future__ import annotations
-
+import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,12 +47,8 @@ def _read(path: Path, take):
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return take(file)
-    except (OSError, ValueError, KeyError, EOFError):
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):  # a damaged file is as good as none
         return None
-    except Exception as error:  # zipfile.BadZipFile, zlib.error: a damaged file is as good as none
-        if type(error).__module__ in ("zipfile", "zlib"):
-            return None
-        raise
 
 
 def _priors_before(file, model) -> dict:

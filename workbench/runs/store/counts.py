@@ -4,8 +4,6 @@ A run that goes on thins its snapshots out (`workbench.runs.store.writer`), and 
 every read it is looked up whether the run still has what was read.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Makes the folder of a run: its corpora, its arrays and its settings, whole or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import shutil
@@ -11,15 +9,13 @@ import numpy as np
 import zarr
 
 from workbench.data.saving import partial_of
-from workbench.runs.dataset import versions, width
+from workbench.runs.dataset import versions
 from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import CORPORA, put_warm_start
-from workbench.runs.store.chunks import COUNTS
-from workbench.runs.store.ending import read_spec, set_end
-from workbench.runs.store.layout import CAPACITY, ROWS_PER_CHUNK, SCHEMA, StoreError
+from workbench.runs.store.layout import CAPACITY, COUNTS, ROWS_PER_CHUNK, SCHEMA, StoreError
 from workbench.runs.store.places import DATA
-from workbench.runs.store.status import RUNNING, STOPPED, replace_json
+from workbench.runs.store.status import RUNNING, STOPPED, read_spec, replace_json, set_end
 
 GROWING_CAPACITY = 128
 """Topics that the arrays of an engine whose number of topics grows can hold at first, at least: so they lie in few chunks."""
@@ -30,18 +26,13 @@ SNAPSHOT_BUDGET = 2 * 2**30
 def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_BUDGET) -> Path:
     """The folder of a run, created if it is not there: it appears whole or not at all.
 
-    A run of the same name and the same hash is reopened, with the last iteration and stop rule of the spec.
-
-    Raises
-    ------
-    StoreError
-        When another run has that name, or the store cannot be written or locked.
+    A run of the same name and the same hash is reopened, with the last iteration and stop rule of the spec. Raises
+    StoreError where another run has that name, or the store cannot be written or locked.
     """
     path = Path(store) / spec.name
     if not path.exists():
         _make_run(path, spec, train, test, budget)
-    known = read_spec(path)
-    if known.hash != spec.hash:
+    if read_spec(path).hash != spec.hash:
         raise StoreError(f"a run named '{spec.name}' with other settings is in {store}; choose another name or remove it")
     set_end(path, spec.n_iterations, spec.rule)
     return path
@@ -69,35 +60,30 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
 
 def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     engine, model, _ = spec.parts()
-    group = zarr.create_group(str(path / DATA), zarr_format=3)
-    names, of_topics, kept, variables, _ = recorded(spec)
-    n_topics = model.dims().get("topic", 0)
+    group, leaves = zarr.create_group(str(path / DATA), zarr_format=3), recorded(spec)
+    n_topics = leaves.sizes.get("topic", 0)
     capacity = max(n_topics, GROWING_CAPACITY) if engine.grows else n_topics
-    n_columns = width(names, of_topics, capacity)
+    n_columns = leaves.width(capacity)
 
-    def array(name, shape, chunks, dtype, dims, fill, compressors=None):
-        group.create_array(
-            name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill, compressors=compressors
-        )
+    def array(name, shape, chunks, dtype, dims, fill_value, compressors=None):
+        group.create_array(name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill_value,
+                           compressors=compressors)
 
     array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
-    sizes = model.dims(train) | {"topic": capacity}
-    for name in kept:
-        dims = variables[name].dims
-        shape = tuple(sizes[dim] for dim in dims[1:])
-        array(name, (CAPACITY, *shape), (1, *shape), variables[name].dtype, dims, 0, COUNTS)
+    for name, shape in leaves.shapes(model.dims(train) | {"topic": capacity}).items():
+        about = leaves.variables[name]
+        array(name, (CAPACITY, *shape), (1, *shape), about.dtype, about.dims, 0, COUNTS)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)
     group["committed"][2] = n_topics
     group.attrs.update({
-        "schema": SCHEMA, "spec": spec.to_json(), "columns": list(names), "vectors": list(of_topics), "kept": list(kept),
+        "schema": SCHEMA, "spec": spec.to_json(), "columns": leaves.names, "vectors": leaves.vectors, "kept": leaves.kept,
         "versions": versions(), "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
     })
 
 
 def snapshot_bytes(spec: RunSpec, train) -> int:
     """Bytes of one snapshot, before compression."""
-    _, model, _ = spec.parts()
-    leaves, sizes = recorded(spec), model.dims(train)
-    kept = [leaves.variables[name] for name in leaves.kept]
-    return sum(np.dtype(each.dtype).itemsize * math.prod(sizes[dim] for dim in each.dims[1:]) for each in kept)
+    leaves = recorded(spec)
+    shapes = leaves.shapes(spec.parts()[1].dims(train))
+    return sum(np.dtype(leaves.variables[name].dtype).itemsize * math.prod(shape) for name, shape in shapes.items())

@@ -25,16 +25,20 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import zarr
+from zarr.buffer import cpu
+from zarr.codecs import BloscCodec
 
 from workbench.errors import InputError
-from workbench.runs.dataset import width
 from workbench.runs.store.places import DATA
 
 SCHEMA = 2
 CAPACITY = 2**20
 """Rows and snapshots that the arrays of a run can hold."""
 ROWS_PER_CHUNK = 256
+COUNTS = BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle")
+"""Compression of snapshots: the fastest, as most bits of counts and of topic numbers are zero. All else is uncompressed."""
 
 
 class StoreError(InputError):
@@ -73,27 +77,6 @@ def _check_schema(path: Path, schema: int) -> None:
         raise StoreError(f"{path} was written by a newer workbench (schema {schema}, this one reads {SCHEMA}); upgrade")
 
 
-class Layout(NamedTuple):
-    """Names of the columns of a run's rows and of the arrays of its snapshots; in schema 1 the one vector is n_k."""
-
-    names: tuple[str, ...]
-    vectors: tuple[str, ...]
-    kept: tuple[str, ...]
-
-    @classmethod
-    def of(cls, group) -> Layout:
-        about = group.attrs
-        return cls(tuple(about["columns"]), tuple(about.get("vectors", ["n_k"])), tuple(about.get("kept", ["n_kw", "n_dk"])))
-
-    def n_columns(self, n_topics: int) -> int:
-        """The columns of rows with so many topics."""
-        return width(self.names, self.vectors, n_topics)
-
-    def n_topics(self, n_columns: int) -> int:
-        """Topics that so many columns can hold."""
-        return (n_columns - self.n_columns(0)) // len(self.vectors) if self.vectors else 0
-
-
 class Committed(NamedTuple):
     """How many rows, snapshots and topics of a run are valid."""
 
@@ -106,3 +89,22 @@ class Committed(NamedTuple):
         """The numbers in the array; in schema 1, which has no growth, the topics are the ``capacity`` of the arrays."""
         n_rows, n_snapshots, *n_topics = (int(n) for n in committed[:])
         return cls(n_rows, n_snapshots, *(n_topics or [capacity]))
+
+
+def open_arrays(group, names) -> list:
+    """Arrays of a group, to write to: chunks are written without a test whether they are empty."""
+    with zarr.config.set({"array.write_empty_chunks": True}):
+        return [group[name] for name in names]
+
+
+def put_rows(array, first: int, rows: np.ndarray) -> None:
+    """Writes rows from number ``first`` on. One whole uncompressed chunk is one file, replaced whole.
+
+    Zarr passes each step of a write to other threads, which takes four times as long.
+    """
+    if rows.shape == array.chunks and first % len(rows) == 0 and not array.compressors:
+        key = array.metadata.encode_chunk_key((first // len(rows), *[0] * (rows.ndim - 1)))
+        values = rows.astype(array.dtype.newbyteorder("<"), copy=False)
+        (array.store_path / key).set_sync(cpu.Buffer.from_bytes(values.tobytes()))
+    else:
+        array[first : first + len(rows)] = rows

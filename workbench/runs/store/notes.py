@@ -60,13 +60,7 @@ class Notes(NamedTuple):
 
 
 def read_notes(path: Path) -> Notes:
-    """The notes of the run in a folder; empty ones where nobody has written any.
-
-    Raises
-    ------
-    NoteError
-        The file cannot be read; the run itself can.
-    """
+    """The notes of the run in a folder; empty ones where nobody has written any. Raises NoteError for a damaged file."""
     file = Path(path) / FILE
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -79,43 +73,26 @@ def read_notes(path: Path) -> Notes:
     except FileNotFoundError:
         return Notes()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NoteError(
-            f"the notes of run '{file.parent.name}' cannot be read ({type(error).__name__}); mend or delete {file}"
-        ) from None
+        why = f"cannot be read ({type(error).__name__}); mend or delete {file}"
+        raise NoteError(f"the notes of run '{file.parent.name}' {why}") from None
 
 
 def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
     """Replaces the note, the tags, or both; None leaves what is there, "" and [] delete it. Returns all notes.
 
-    Raises
-    ------
-    NoteError
-        Not text, or too long; more than 30 tags; a folder that cannot be written.
+    Raises NoteError for what is no text, or too long, for more than 30 tags, and where the folder cannot be written.
     """
-    changed = {}
-    if note is not None:
-        changed["note"] = _text("a note", note, LONGEST_NOTE, lines=True)
-    if tags is not None:
-        changed["tags"] = _tags(tags)
+    changed = {} if note is None else {"note": _text("a note", note, LONGEST_NOTE, lines=True)}
+    changed |= {} if tags is None else {"tags": _tags(tags)}
     return _change(path, lambda notes: notes._replace(**changed))
 
 
 def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
     """Labels a topic of the last snapshot; "" removes its label. Returns all notes.
 
-    Parameters
-    ----------
-    path : Path
-        The folder of the run.
-    run : Dataset
-        Of the same run, with its counts.
-    topic : int
-        The run's own number of the topic.
+    run : the Dataset of the run in this folder, with its counts; topic : the run's own number of the topic.
 
-    Raises
-    ------
-    NoteError
-        No snapshot yet, no such topic, no text, or one that is too long.
+    Raises NoteError: no snapshot yet, no such topic, no text, or one that is too long.
     """
     text = _text("a label", text, LONGEST_LABEL)
     if "phi" not in run:
@@ -129,9 +106,8 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
     label = Label(text, int(topic), iteration, words, tuple(float(p) for p in phi[order]))
 
     def with_label(notes: Notes) -> Notes:
-        shown = _places(notes.labels, run)
-        others = tuple(each for each, at in zip(notes.labels, shown, strict=True) if at != topic)
-        return notes._replace(labels=(*others, label) if text else others)
+        others = (each for each, at in zip(notes.labels, _places(notes.labels, run), strict=True) if at != topic)
+        return notes._replace(labels=(*others, *([label] if text else [])))
 
     return _change(path, with_label)
 
@@ -184,8 +160,7 @@ def _distances(label: Label, phi: np.ndarray, place: dict[str, int]) -> np.ndarr
     from scipy.spatial.distance import cdist
 
     known = [(place[word], p) for word, p in zip(label.words, label.probabilities, strict=True) if word in place]
-    columns, then = [at for at, _ in known], np.array([p for _, p in known])
-    now = phi[:, columns]
+    now, then = phi[:, [at for at, _ in known]], np.array([p for _, p in known])
     then = np.append(then, max(1 - then.sum(), 0.0))[None]
     now = np.column_stack([now, np.maximum(1 - now.sum(axis=1), 0.0)])
     return np.nan_to_num(cdist(then, now, "jensenshannon")[0]) / np.sqrt(np.log(2))

@@ -1,7 +1,5 @@
 """Where runs lie: known without importing anything heavy, so that a shell can complete their names."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The first is among the versions that the run was made with, later ones are in `k
 in another order, and a chain that it continues is then not that of an uninterrupted run.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from workbench.kernels.jit import sources_hash

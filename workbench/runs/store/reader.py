@@ -13,10 +13,10 @@ from workbench.runs.dataset import attributes, label_counts, label_rows
 from workbench.runs.recorded import Recorded, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.ending import read_ending, read_spec, read_status
-from workbench.runs.store.layout import Committed, Layout, StoreError, open_group
+from workbench.runs.store.layout import Committed, StoreError, open_group
 from workbench.runs.store.notes import NoteError, with_labels
 from workbench.runs.store.provenance import KERNELS, provenance
+from workbench.runs.store.status import read_ending, read_spec, read_status
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,8 +29,8 @@ class RunReader:
         self.path = Path(path)
         group = open_group(self.path)
         try:
-            self._about = dict(group.attrs)
-            self._layout, self._group, self._versions = Layout.of(group), group, dict(self._about["versions"])
+            self._group, self._about = group, dict(group.attrs)
+            self._versions, _ = self._about["versions"], self._about["columns"]  # what `recorded` needs
             self._numbers, self._counter, self._snapshot_iteration = (
                 group[name] for name in ("numbers", "committed", "snapshot_iteration")
             )
@@ -38,14 +38,14 @@ class RunReader:
             raise StoreError(f"run {path} is damaged, its {error} is missing; `workbench remove` deletes it") from error
 
     def _committed(self) -> Committed:
-        return Committed.of(self._counter, self._layout.n_topics(self._numbers.shape[1]))
+        return Committed.of(self._counter, self.recorded.n_topics(self._numbers.shape[1]))
 
     def rows(self, after: int = 0) -> np.ndarray:
         """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, then the topics."""
         return self._rows(self._committed(), after)
 
     def _rows(self, committed: Committed, after: int = 0) -> np.ndarray:
-        n_columns = self._layout.n_columns(committed.n_topics)
+        n_columns = self.recorded.width(committed.n_topics)
         if committed.n_rows <= after:
             return np.empty((0, n_columns))
         if self._numbers.shape[1] < n_columns:  # it has grown since it was opened
@@ -77,7 +77,7 @@ class RunReader:
     @cached_property
     def recorded(self) -> Recorded:
         """The columns of the rows and the variables of the snapshots."""
-        return Recorded(*self._layout, *recorded(RunSpec.from_json(self._about["spec"]))[3:])
+        return recorded(RunSpec.from_json(self._about["spec"])).as_stored(self._about)
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
         settled = read_ending(self.path, self._about).settled
@@ -95,7 +95,7 @@ class RunReader:
         committed = self._committed()
         iterations = self._snapshot_iteration[: committed.n_snapshots]
         kept = np.flatnonzero(iterations)
-        arrays = {name: (self.recorded.variables[name].dims, self._group[name]) for name in self._layout.kept}
+        arrays = {name: (self.recorded.variables[name].dims, self._group[name]) for name in self.recorded.kept}
         counts = read_counts(self.path, arrays, self._snapshot_iteration, len(iterations))
         counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics), missing_dims="ignore")
         train = train or get_corpus(self.path.parent, self.spec.train)

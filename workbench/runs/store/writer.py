@@ -15,17 +15,14 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from workbench.data.saving import partial_of
-from workbench.runs.dataset import row_of
 from workbench.runs.loop import Position, Row, initial_position
 from workbench.runs.recorded import recorded
 from workbench.runs.store.archive import get_warm_start
 from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
-from workbench.runs.store.chunks import open_arrays, put_rows
-from workbench.runs.store.ending import read_spec, settle
-from workbench.runs.store.layout import ROWS_PER_CHUNK, Committed, Layout, StoreError, open_group
+from workbench.runs.store.layout import ROWS_PER_CHUNK, Committed, StoreError, open_arrays, open_group, put_rows
 from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import record_provenance
-from workbench.runs.store.status import PAUSED, RUNNING, replace_json
+from workbench.runs.store.status import PAUSED, RUNNING, read_spec, replace_json, settle
 
 FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
 CHECKPOINT_EVERY = 5.0
@@ -80,14 +77,12 @@ class RunWriter:
             leftover.unlink(missing_ok=True)
         group = open_group(self.path, "r+")
         self.spec = read_spec(self.path)
-        leaves = recorded(self.spec)
-        self._variables, self._n_topics_at_first = leaves.variables, leaves.sizes.get("topic", 0)
-        self._layout, self._snapshots_kept = Layout.of(group), group.attrs["snapshots_kept"]
+        self._recorded, self._snapshots_kept = recorded(self.spec).as_stored(group.attrs), group.attrs["snapshots_kept"]
         self._versions, self._has_provenance = group.attrs["versions"], False
         self._numbers, self._snapshot_iteration, self._committed = open_arrays(
             group, ("numbers", "snapshot_iteration", "committed")
         )
-        self._counts = dict(zip(self._layout.kept, open_arrays(group, self._layout.kept), strict=True))
+        self._counts = dict(zip(self._recorded.kept, open_arrays(group, self._recorded.kept), strict=True))
         self.n_rows, self._n_snapshots, self._n_topics = Committed.of(self._committed, self._capacity())
         self._known = self._numbers[: self.n_rows] if self.n_rows else np.empty((0, self._numbers.shape[1]))
         first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
@@ -97,7 +92,7 @@ class RunWriter:
         self._began, self._began_at = time.monotonic(), None
         self._flush_due, self._checkpoint_due = self._began + FLUSH_EVERY, self._began + CHECKPOINT_EVERY
         self.iteration = int(self._known[-1, 0]) if self.n_rows else 0
-        self._clocks = [1 + self._layout.names.index(name) for name in ("elapsed", "cpu_time")]
+        self._clocks = [1 + self._recorded.names.index(name) for name in ("elapsed", "cpu_time")]
         self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(2)
 
     def position(self, train, test) -> Position:
@@ -113,7 +108,7 @@ class RunWriter:
 
     def record(self, row: Row) -> None:
         self._grow_to(row.n_topics)
-        values = row_of(row, self._layout.names, self._layout.vectors, self._capacity())
+        values = self._recorded.values(row, self._capacity())
         if len(self._known) and row.iteration <= self._known[-1, 0]:
             self._compare(row.iteration, values)
             return
@@ -129,7 +124,7 @@ class RunWriter:
 
     def _capacity(self) -> int:
         """Topics that the arrays can hold."""
-        return self._layout.n_topics(self._numbers.shape[1])
+        return self._recorded.n_topics(self._numbers.shape[1])
 
     def _grow_to(self, n_topics: int) -> None:
         """Enlarges the arrays for so many topics, by at least a half; how many are valid is in the commit counter."""
@@ -138,16 +133,16 @@ class RunWriter:
             return
         capacity = max(n_topics, capacity + capacity // 2)
         for name, array in self._counts.items():
-            dims = self._variables[name].dims
+            dims = self._recorded.variables[name].dims
             array.resize(tuple(capacity if dim == "topic" else n for dim, n in zip(dims, array.shape, strict=True)))
-        self._numbers.resize((self._numbers.shape[0], self._layout.n_columns(capacity)))  # last: the capacity is read from it
+        self._numbers.resize((self._numbers.shape[0], self._recorded.width(capacity)))  # last: the capacity is read from it
         more = self._numbers.shape[1] - self._chunk.shape[1]
         self._chunk, self._known = (np.pad(rows, [(0, 0), (0, more)]) for rows in (self._chunk, self._known))
 
     def _compare(self, iteration: int, values: np.ndarray) -> None:
         """Checks a row that was recomputed against the one that was committed; clocks may differ."""
         known, timed = self._known[self._known[:, 0] == iteration], self._clocks
-        of_topics = self._layout.n_columns(0)  # what was never written there is NaN in the store, and 0
+        of_topics = self._recorded.width(0)  # what was never written there is NaN in the store, and 0
         known[:, of_topics:] = np.nan_to_num(known[:, of_topics:], nan=0.0)
         if len(known) and not np.array_equal(np.delete(known[0], timed), np.delete(values, timed), equal_nan=True):
             raise StoreError(
@@ -172,13 +167,14 @@ class RunWriter:
     def _thin(self) -> None:
         """Deletes every other old snapshot once there are more than the budget allows."""
         kept = np.flatnonzero(self._iterations)
-        if len(kept) <= max(2, self._snapshots_kept * (self._n_topics_at_first or 1) // (self._n_topics or 1)):
+        n_topics_at_first = self._recorded.sizes.get("topic", 0)
+        if len(kept) <= max(2, self._snapshots_kept * (n_topics_at_first or 1) // (self._n_topics or 1)):
             return
         gone = kept[:-1][::2]
         for slot in gone:
             self._iterations[slot] = 0
         self._snapshot_iteration[: self._n_snapshots] = self._iterations
-        for name in self._layout.kept:
+        for name in self._counts:
             for slot in gone:
                 shutil.rmtree(self.path / DATA / name / "c" / str(slot), ignore_errors=True)
 
@@ -195,7 +191,7 @@ class RunWriter:
 
     def trail(self, name: str, iteration: int) -> list[tuple[int, float]]:
         earlier = self._known[self._known[:, 0] <= iteration]
-        return [(int(row[0]), float(row[1 + self._layout.names.index(name)])) for row in earlier]
+        return [(int(row[0]), float(row[1 + self._recorded.names.index(name)])) for row in earlier]
 
     def settle(self, iteration: int) -> None:
         settle(self.path, iteration, self.spec.rule)

@@ -27,6 +27,25 @@ export function put(node, text) {
   if (node.textContent !== text) node.textContent = text
 }
 
+// Rows by a value, a number or a text, from the largest on if ``down``; what has none (null) comes last either way.
+export function sorted(rows, value, down) {
+  return rows.map((row) => [value(row), row]).sort(([one], [other]) => {
+    if (one === null || other === null) return (one === null) - (other === null)
+    const order = typeof one === "string" ? one.localeCompare(other, undefined, { numeric: true }) : one - other
+    return down ? -order : order
+  }).map(([, row]) => row)
+}
+
+// Choosing what is chosen already chooses nothing (-1).
+export const choose = (model, one) => { model.chosen = one === model.chosen ? -1 : one }
+
+// A bar as wide as a share of its track.
+export function track(share) {
+  const bar = element("span", { className: "bar" })
+  bar.style.width = wide(share)
+  return element("span", { className: "track" }, bar)
+}
+
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`
 
 export const wide = (share) => `${(100 * share).toFixed(1)}%`

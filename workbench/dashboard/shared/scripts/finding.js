@@ -32,16 +32,10 @@ function find(runs, query) {
   return asked.length ? runs.filter((run) => asked.every((term) => fits(run, term))) : runs
 }
 
-// By a column, "-" before its name from the largest on; what has no value comes last either way.
-function sorted(runs, by) {
-  if (!by) return runs
-  const down = by.startsWith("-"), column = by.replace("-", "")
-  const value = SORTED[column] || ((run) => run.numbers[column])
-  return runs.map((run) => [value(run), run]).sort(([one], [other]) => {
-    if (one === null || other === null) return (one === null) - (other === null)
-    const order = typeof one === "string" ? one.localeCompare(other, undefined, { numeric: true }) : one - other
-    return down ? -order : order
-  }).map(([, run]) => run)
+// By a column, "-" before its name from the largest on.
+function in_order(runs, by) {
+  const column = by.replace("-", "")
+  return by ? sorted(runs, SORTED[column] || ((run) => run.numbers[column]), by.startsWith("-")) : runs
 }
 
 // Runs and heads ({head, runs}) in the order in which they stand; the runs of a closed group are left out.

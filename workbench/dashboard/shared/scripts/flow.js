@@ -2,8 +2,7 @@
 const ROW = 26, BAR = 12, GAP = 6
 
 export function render({ model }) {
-  const plot = shape("svg", { role: "img", class: "flow" }), said = element("p", { className: "hint" })
-  said.setAttribute("aria-live", "polite")
+  const plot = shape("svg", { role: "img", class: "flow" }), said = element("p", { className: "hint", ariaLive: "polite" })
   const root = element("div", { className: "wb-flow" }, said, plot)
   let pointed = null
 
@@ -27,27 +26,26 @@ export function render({ model }) {
     set(plot, { width, height: high + 30, viewBox: `0 0 ${width} ${high + 30}`, "aria-label": caption })
     const a = column(left, high), b = column(right, high), parts = [], total = left.reduce((sum, one) => sum + one.tokens, 0) || 1
     const titles = [[names[0], from + BAR, "end"], [names[1], to - BAR, "start"]]
-    for (const [name, x, anchor] of titles) { const text = shape("text", { x, y: 12, "text-anchor": anchor, class: "name" }); text.textContent = name; parts.push(text) }
+    for (const [name, x, anchor] of titles) parts.push(shape("text", { x, y: 12, "text-anchor": anchor, class: "name" }, name))
     const group = shape("g", { transform: "translate(0, 24)" })
     const scale = (at, tokens) => at.tall * tokens / Math.max(at.one.tokens, 1e-12)
     for (const [k, l, tokens] of ribbons) {
       const one = a.get(k), other = b.get(l), tall = scale(one, tokens), low = scale(other, tokens)
       const y0 = one.top + one.used, y1 = other.top + other.used, bend = (from + to) / 2
       one.used += tall; other.used += low
-      const path = shape("path", { d: `M${from + BAR},${y0}C${bend},${y0} ${bend},${y1} ${to - BAR},${y1}V${y1 + low}C${bend},${y1 + low} ${bend},${y0 + tall} ${from + BAR},${y0 + tall}Z`, style: `--topic: ${one.one.colour}`, "data-from": k, "data-to": l })
-      const title = shape("title"); title.textContent = `topic ${k} and topic ${l}: ${percent(tokens / total)} of the tokens`
-      path.append(title); group.append(path)
+      const there = `M${from + BAR},${y0}C${bend},${y0} ${bend},${y1} ${to - BAR},${y1}V${y1 + low}`
+      const back = `C${bend},${y1 + low} ${bend},${y0 + tall} ${from + BAR},${y0 + tall}Z`
+      group.append(shape("path", { d: there + back, style: `--topic: ${one.one.colour}`, "data-from": k, "data-to": l },
+        shape("title", {}, `topic ${k} and topic ${l}: ${percent(tokens / total)} of the tokens`)))
     }
     for (const [at, x, tx, anchor, side] of [...[...a.values()].map((at) => [at, from, from - 8, "end", "from"]), ...[...b.values()].map((at) => [at, to - BAR, to + 8, "start", "to"])]) {
       const bar = shape("rect", { x, y: at.top, width: BAR, height: at.tall, rx: 2, style: `--topic: ${at.one.colour}` })
-      const text = shape("text", { x: tx, y: at.top + at.tall / 2 + 4, "text-anchor": anchor })
-      const most = Math.floor(wordy / 6.6)
-      text.textContent = at.one.name.length > most ? at.one.name.slice(0, most - 1) + "…" : at.one.name
-      const node = shape("g", { class: "node", [`data-${side}`]: at.one.topic }, bar, text), title = shape("title")
-      title.textContent = at.one.told; node.append(title)
-      node.addEventListener("pointerenter", () => { pointed = [side, at.one.topic]; mark() })
-      node.addEventListener("pointerleave", () => { pointed = null; mark() })
-      if (side === "from") node.addEventListener("click", () => { model.chosen = model.chosen === at.one.topic ? -1 : at.one.topic })
+      const most = Math.floor(wordy / 6.6), { name } = at.one, short = name.length > most ? name.slice(0, most - 1) + "…" : name
+      const text = shape("text", { x: tx, y: at.top + at.tall / 2 + 4, "text-anchor": anchor }, short)
+      const node = shape("g", { class: "node", [`data-${side}`]: at.one.topic }, bar, text, shape("title", {}, at.one.told))
+      node.onpointerenter = () => { pointed = [side, at.one.topic]; mark() }
+      node.onpointerleave = () => { pointed = null; mark() }
+      if (side === "from") node.onclick = () => choose(model, at.one.topic)
       group.append(node)
     }
     plot.replaceChildren(...parts, group)

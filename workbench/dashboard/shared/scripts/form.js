@@ -6,69 +6,49 @@ export function render({ model }) {
 
   const send = (name, value) => model.send_msg({ field: name, value })
 
-  function explain(name, input, label, meaning) {
-    const told = element("span", { className: "told", id: `${name}-meaning`, textContent: meaning })
-    const mark = element("span", { className: "mark", textContent: "?" })
-    mark.setAttribute("aria-hidden", "true")
-    label.after(mark, told)
-    input.setAttribute("aria-describedby", told.id)
+  function explain(place, input, label, { name, meaning }) {
+    const hide = () => tip.hidePopover()
     const show = () => {
       put(tip, meaning)
       tip.showPopover()
-      const field = places[name].getBoundingClientRect(), right = root.getBoundingClientRect().right + 14
+      const field = place.getBoundingClientRect(), right = root.getBoundingClientRect().right + 14
       const beside = right + tip.offsetWidth < innerWidth
       const down = field.bottom + tip.offsetHeight + 6 < innerHeight ? field.bottom + 6 : field.top - tip.offsetHeight - 6
       tip.style.left = `${beside ? right : Math.max(8, Math.min(field.left, innerWidth - tip.offsetWidth - 8))}px`
       tip.style.top = `${beside ? Math.max(8, Math.min(field.top, innerHeight - tip.offsetHeight - 8)) : down}px`
     }
-    for (const at of [label, mark]) {
-      at.addEventListener("pointerenter", show)
-      at.addEventListener("pointerleave", () => tip.hidePopover())
-    }
-    input.addEventListener("keyup", (event) => { if (event.key === "Tab") show() })
-    input.addEventListener("blur", () => tip.hidePopover())
-    input.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidePopover() })
+    const mark = element("span", { className: "mark", textContent: "?", ariaHidden: "true" })
+    for (const at of [label, mark]) Object.assign(at, { onpointerenter: show, onpointerleave: hide })
+    label.after(mark, element("span", { className: "told", id: `${name}-meaning`, textContent: meaning }))
+    input.setAttribute("aria-describedby", `${name}-meaning`)
+    input.onkeyup = (event) => { if (event.key === "Tab") show() }
+    input.onkeydown = (event) => { if (event.key === "Escape") hide() }
+    input.onblur = hide
   }
 
-  function labelled(one, input) {
-    input.id = one.name
+  function labelled(one, kind, properties) {
+    const input = element(kind, { id: one.name, onchange: () => send(one.name, input.value), ...properties })
     const label = element("label", { htmlFor: one.name, textContent: one.label })
     const place = element("div", { className: one.wide ? "field wide" : "field" }, element("span", { className: "head" }, label), input)
-    places[one.name] = place
-    if (one.meaning) explain(one.name, input, label, one.meaning)
+    made[one.name] = { input, hold: (value) => { input.value = value } }
+    if (one.meaning) explain(place, input, label, one)
     return place
   }
 
-  function typed(one, properties) {
-    const input = element("input", { placeholder: one.placeholder, autocomplete: "off", ...properties })
-    input.addEventListener("change", () => send(one.name, input.value))
-    made[one.name] = { input, hold: (value) => { input.value = value } }
-    return labelled(one, input)
-  }
+  const typed = (one, more) => labelled(one, "input", { placeholder: one.placeholder, autocomplete: "off", ...more })
 
   const MAKERS = {
     heading: (one) => element("p", { className: "group across" }),
-    fold: (one) => {
-      const button = element("button", { type: "button" })
-      button.addEventListener("click", () => model.send_msg({ press: one.name }))
-      return element("div", { className: "across" }, button)
-    },
+    fold: (one) => element("div", { className: "across" },
+      element("button", { type: "button", onclick: () => model.send_msg({ press: one.name }) })),
     text: (one) => typed(one, { type: "text" }),
-    values: (one) => typed(one, { type: "text", inputMode: "text" }),
     number: (one) => typed(one, { type: "number", step: one.step }),
-    menu: (one) => {
-      const input = element("select")
-      input.addEventListener("change", () => send(one.name, input.value))
-      made[one.name] = { input, hold: (value) => { input.value = value } }
-      return labelled(one, input)
-    },
+    menu: (one) => labelled(one, "select"),
     ticks: (one) => {
-      const boxes = one.options.map((name) => element("input", { type: "checkbox", value: name }))
-      const place = element("div", { className: "ticks across", label: one.label }, ...boxes.map((box) =>
+      const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value), onchange = () => send(one.name, chosen())
+      const boxes = one.options.map((value) => element("input", { type: "checkbox", value, onchange }))
+      const place = element("div", { className: "ticks across", label: one.label, role: "group" }, ...boxes.map((box) =>
         element("label", {}, box, element("span", { textContent: box.value }))))
-      place.setAttribute("role", "group")
-      const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value)
-      for (const box of boxes) box.addEventListener("change", () => send(one.name, chosen()))
       made[one.name] = { input: place, hold: (value) => { for (const box of boxes) box.checked = value.includes(box.value) } }
       return place
     },
@@ -76,10 +56,9 @@ export function render({ model }) {
 
   function fillMenus() {
     for (const [name, said] of Object.entries(model.menus)) {
-      const { input } = made[name]
+      const { input } = made[name], held = input.value
       if (input.dataset.said === String(said)) continue
       input.dataset.said = String(said)
-      const held = input.value
       input.replaceChildren(...said.map((text) => element("option", { value: text, textContent: text })))
       input.value = held
     }
@@ -90,13 +69,10 @@ export function render({ model }) {
   }
 
   function show() {
-    for (const [name, place] of Object.entries(places)) {
-      const hidden = !model.seen.includes(name)
-      if (place.hidden !== hidden) place.hidden = hidden
-    }
+    for (const [name, place] of Object.entries(places)) place.hidden = !model.seen.includes(name)
     for (const [name, text] of Object.entries(model.told)) put(places[name].firstElementChild || places[name], text)
     for (const { name, kind } of model.parts) {
-      if (kind === "fold") places[name].firstElementChild.setAttribute("aria-expanded", model.unfolded.includes(name))
+      if (kind === "fold") places[name].firstElementChild.ariaExpanded = model.unfolded.includes(name)
     }
   }
 
@@ -107,10 +83,10 @@ export function render({ model }) {
         wrongs[name] ??= element("p", { className: "bad", id: `${name}-wrong`, role: "status" })
         put(wrongs[name], model.wrong[name])
         if (places[name].nextElementSibling !== wrongs[name]) places[name].after(wrongs[name])
-        input.setAttribute("aria-invalid", "true"); input.setAttribute("aria-errormessage", wrongs[name].id)
+        set(input, { "aria-invalid": "true", "aria-errormessage": wrongs[name].id })
       } else if (wrongs[name]) {
         wrongs[name].remove()
-        input.removeAttribute("aria-invalid"); input.removeAttribute("aria-errormessage")
+        for (const attribute of ["aria-invalid", "aria-errormessage"]) input.removeAttribute(attribute)
       }
     }
     for (const node of wrong.length ? [wrongs[wrong[0]], places[wrong[0]]] : []) node.scrollIntoView({ block: "nearest" })

@@ -21,15 +21,13 @@ export function render({ model }) {
   // ------------------------------------------------------------- rows of a level
 
   function chip(number, text) {
-    const made = element("button", { type: "button", className: "topic", textContent: text, label: `choose ${called(number)}` })
+    const onclick = (event) => { event.stopPropagation(); choose(model, number) }
+    const made = element("button", { type: "button", className: "topic", label: `choose ${called(number)}`, onclick }, text)
     made.style.setProperty("--topic", topicOf(number)?.colour || "var(--wb-muted)")
     made.dataset.topic = number
-    made.setAttribute("aria-pressed", String(number === model.chosen))
-    made.addEventListener("click", (event) => { event.stopPropagation(); choose(number) })
     return made
   }
 
-  const choose = (number) => { model.chosen = number === model.chosen ? -1 : number }
   const words = (number) => [topicOf(number)?.label, topicOf(number)?.words].filter(Boolean).join(" · ")
   const tokens = (number) => number < 10 ? number.toFixed(1) : Math.round(number).toLocaleString("en")
   const node = (level, [value, number]) => number < 0 ? element("span", { className: "value", textContent: level.values[value] })
@@ -38,11 +36,10 @@ export function render({ model }) {
   function values(level, [name, total, , own, rest, left]) {
     const largest = Math.max(...own.map(([, , n]) => n), 1e-12)
     const lines = own.map(([value, number, n]) => {
-      const bar = element("span", { className: "bar" })
-      bar.style.width = wide(n / largest)
+      const bar = track(n / largest)
       bar.style.setProperty("--topic", topicOf(number)?.colour || "var(--wb-strong-line)")
       return element("tr", {}, element("th", { scope: "row" }, node(level, [value, number])),
-        element("td", { className: "size" }, element("span", { className: "track" }, bar), percent(n / Math.max(total, 1e-12))),
+        element("td", { className: "size" }, bar, percent(n / Math.max(total, 1e-12))),
         element("td", { className: "some", textContent: number < 0 ? "" : words(number) }))
     })
     if (rest && left > 0) {
@@ -53,34 +50,31 @@ export function render({ model }) {
   }
 
   function heading(level, [name, total, own]) {
-    const made = element("h4", {}, own < 0 ? name : chip(own, name), element("small", { textContent: `${percent(total / Math.max(level.tokens, 1e-12))} of the tokens` }))
-    if (own >= 0) made.append(element("span", { className: "some", textContent: words(own) }))
-    return made
+    const share = element("small", {}, `${percent(total / Math.max(level.tokens, 1e-12))} of the tokens`)
+    const some = own < 0 ? [] : [element("span", { className: "some" }, words(own))]
+    return element("h4", {}, own < 0 ? name : chip(own, name), share, ...some)
   }
 
   function strip(level, [, total, , own]) {
-    const made = element("span", { className: "strip" })
-    made.setAttribute("aria-hidden", "true")
-    for (const [value, number, n] of own) {
-      const part = element("span", { title: `${topicOf(number)?.node || level.values[value]}, ${percent(n / Math.max(total, 1e-12))}${number < 0 ? "" : ": " + words(number)}` })
-      part.style.width = wide(n / Math.max(total, 1e-12))
+    return element("span", { className: "strip", ariaHidden: "true" }, ...own.map(([value, number, n]) => {
+      const share = n / Math.max(total, 1e-12), told = number < 0 ? "" : ": " + words(number)
+      const part = element("span", { title: `${topicOf(number)?.node || level.values[value]}, ${percent(share)}${told}` })
+      part.style.width = wide(share)
       if (number >= 0) {
         part.style.setProperty("--topic", topicOf(number)?.colour || "var(--wb-muted)")
         part.dataset.topic = number
-        part.addEventListener("click", (event) => { event.stopPropagation(); choose(number) })
+        part.onclick = (event) => { event.stopPropagation(); choose(model, number) }
       }
-      made.append(part)
-    }
-    return made
+      return part
+    }))
   }
 
   function list(level, section) {
-    const before = seen.get(level.name) || { text: "", open: null }
+    const before = seen.get(level.name) || { text: "", open: null }, what = level.by.join(", ")
     seen.set(level.name, before)
-    const what = level.by.join(", ")
-    const field = element("input", { type: "search", value: before.text, placeholder: `find ${what}`, label: `find ${what} in level ${level.name}` })
-    const count = element("span", { className: "hint" }), body = element("tbody")
-    count.setAttribute("aria-live", "polite")
+    const field = element("input", { type: "search", value: before.text, placeholder: `find ${what}`,
+      label: `find ${what} in level ${level.name}`, oninput: () => { before.text = field.value; fill() } })
+    const count = element("span", { className: "hint", ariaLive: "polite" }), body = element("tbody")
     const table = element("table", { className: "rows", label: `rows of level ${level.name}, most tokens first` },
       element("thead", {}, element("tr", {}, ...[what, "Tokens", level.draws].map((title) => element("th", { textContent: title, scope: "col" })))), body)
     const names = level.rows.map(([name]) => name.toLowerCase())
@@ -91,20 +85,17 @@ export function render({ model }) {
       put(count, `${Math.min(found.length, SHOWN)} of ${(text ? found.length : level.n_rows).toLocaleString("en")}${text ? " found" : ""}${more}`)
       body.replaceChildren(...found.slice(0, SHOWN).flatMap((row) => {
         const open = before.open === row[0]
-        const button = element("button", { type: "button", className: "name", textContent: row[0] })
-        button.setAttribute("aria-expanded", String(open))
-        const line = element("tr", { className: open ? "open" : "" }, element("th", { scope: "row" }, button),
-          element("td", { className: "number", textContent: tokens(row[1]) }), element("td", {}, strip(level, row)))
-        line.addEventListener("click", () => {
+        const button = element("button", { type: "button", className: "name", ariaExpanded: open }, row[0]), onclick = () => {
           before.open = open ? null : row[0]
           fill()
           ;[...body.querySelectorAll("button.name")].find((one) => one.textContent === row[0])?.focus()
-        })
+        }
+        const line = element("tr", { className: open ? "open" : "", onclick }, element("th", { scope: "row" }, button),
+          element("td", { className: "number" }, tokens(row[1])), element("td", {}, strip(level, row)))
         return open ? [line, element("tr", { className: "detail" }, element("td", { colSpan: 3 }, heading(level, row), values(level, row)))] : [line]
       }))
       mark()
     }
-    field.addEventListener("input", () => { before.text = field.value; fill() })
     section.append(element("div", { className: "tools" }, field, count), boxed(table, "rows"))
     fill()
   }
@@ -127,7 +118,7 @@ export function render({ model }) {
     for (const one of levels.querySelectorAll("[data-topic]")) {
       const own = Number(one.dataset.topic) === model.chosen
       one.classList.toggle("chosen", own)
-      if (one.tagName === "BUTTON") one.setAttribute("aria-pressed", String(own))
+      if (one.tagName === "BUTTON") one.ariaPressed = own
     }
   }
 

@@ -1,30 +1,20 @@
 // Highlights a run (or the runs of a mean): in the figure by opacity, elsewhere by the class "lit".
 // Bokeh's models are changed in the browser alone (sync: false).
 const FADED = 0.13, NEAR = 12
-const PARTS = ["band", "raw", "line"]
+const OPACITY = { band: "fill_alpha", raw: "line_alpha", line: "line_alpha" }
 
 export function render({ model }) {
   const status = document.createElement("span")
   status.setAttribute("role", "status")
   status.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
-  let held = null, over = null, lit = null, beside = false, plot = null, base = null, focused = -1
+  let held = null, over = null, lit = null, beside = false, plot = null, parts = null, focused = -1
 
   // ---- where things are
-  const figure = () => {
-    for (const one of window.Bokeh?.documents ?? []) {
-      const found = one.get_model_by_name("curve")
-      if (found) return found
-    }
-    return null
-  }
-  function roots(node, found = []) {
-    for (const one of node.querySelectorAll("*")) if (one.shadowRoot) { found.push(one.shadowRoot); roots(one.shadowRoot, found) }
-    return found
-  }
-  function everywhere(selector) {
-    return [document, ...roots(document)].flatMap((root) => [...root.querySelectorAll(selector)])
-  }
-  const names_of = (node) => node.dataset.runs !== undefined ? node.dataset.runs.split("\n") : [node.dataset.run]
+  const figure = () => (window.Bokeh?.documents ?? []).map((one) => one.get_model_by_name("curve")).find(Boolean) ?? null
+  const roots = (node) => [...node.querySelectorAll("*")].map((one) => one.shadowRoot).filter(Boolean)
+    .flatMap((root) => [root, ...roots(root)])
+  const everywhere = (selector) => [document, ...roots(document)].flatMap((root) => [...root.querySelectorAll(selector)])
+  const names_of = ({ dataset: { run, runs } }) => runs?.split("\n") ?? (run === undefined ? null : [run])
 
   // The number of an entry of the legend; -1 of anything else.
   const entry = (node) => node.classList?.contains("bk-item") && node.getRootNode().host?.classList.contains("bk-Legend")
@@ -32,8 +22,8 @@ export function render({ model }) {
 
   function named(path) {
     for (const node of path) {
-      if (node.dataset && (node.dataset.run !== undefined || node.dataset.runs !== undefined)) return names_of(node)
-      const at = entry(node)
+      const names = node.dataset && names_of(node), at = entry(node)
+      if (names) return names
       if (at >= 0) return model.slots[at]?.length ? model.slots[at] : null
     }
     return null
@@ -41,40 +31,33 @@ export function render({ model }) {
 
   // ---- what is highlighted
   const same = (one, other) => String(one) === String(other)
+  const is_lit = (names) => Boolean(lit) && names.some((name) => lit.includes(name))
   function lift() {
     const wanted = over ?? held
     if (same(wanted, lit)) return
     lit = wanted
     paint()
-    const at = lit ? model.slots.findIndex((names) => names.some((name) => lit.includes(name))) : -1
+    const at = model.slots.findIndex(is_lit)
     status.textContent = lit ? `${at >= 0 ? model.said[at] : lit.join(", ")} is highlighted; Escape ends it` : ""
     status.dataset.lit = lit ? lit.join(",") : ""
   }
   function paint() {
-    fade()
-    for (const node of everywhere("[data-run],[data-runs]")) {
-      node.classList.toggle("lit", Boolean(lit) && names_of(node).some((name) => lit.includes(name)))
-    }
+    if (plot) fade()
+    for (const node of everywhere("[data-run],[data-runs]")) node.classList.toggle("lit", is_lit(names_of(node)))
   }
   function fade() {
-    plot ??= figure()
-    if (!plot) return
-    base ??= new Map(plot.renderers.map((one) => [one, { line: one.glyph.line_alpha?.value ?? 1, fill: one.glyph.fill_alpha?.value ?? 1 }]))
-    const drawn = lit && model.slots.some((names) => names.some((name) => lit.includes(name)))
-    for (const [one, alpha] of base) {
-      const [part, slot] = (one.tags[0] ?? "").split("-")
-      if (!PARTS.includes(part)) continue
-      const share = !drawn || model.slots[slot].some((name) => lit.includes(name)) ? 1 : FADED
-      const changes = part === "band" ? { fill_alpha: alpha.fill * share } : { line_alpha: alpha.line * share }
-      if (part === "line") changes.line_width = drawn && share === 1 ? 3.2 : 2.2
-      one.glyph.setv(changes, { sync: false })
+    parts ??= plot.renderers.map(({ tags, glyph }) => [...(tags[0] ?? "").split("-"), glyph]).filter(([part]) => part in OPACITY)
+      .map(([part, slot, glyph]) => ({ part, slot, glyph, opacity: glyph[OPACITY[part]]?.value ?? 1 }))
+    const drawn = model.slots.some(is_lit)
+    for (const { part, slot, glyph, opacity } of parts) {
+      const own = drawn && is_lit(model.slots[slot]), changes = { [OPACITY[part]]: opacity * (own || !drawn ? 1 : FADED) }
+      if (part === "line") changes.line_width = own ? 3.2 : 2.2
+      glyph.setv(changes, { sync: false })
     }
   }
 
   // ---- the figure: the nearest curve to the pointer
   function nearest(event) {
-    plot ??= figure()
-    if (!plot) return null
     const { x_range, y_range } = plot
     const across = plot.inner_width / (x_range.end - x_range.start), up = plot.inner_height / (y_range.end - y_range.start)
     let best = NEAR * NEAR, found = null
@@ -108,7 +91,7 @@ export function render({ model }) {
       if (names || !path.some((node) => node.classList?.contains("bk-Figure"))) point(names)
     },
     "wb-figure": ({ detail: event }) => {
-      if (beside) return
+      if (beside || !plot) return
       const names = event.kind === "mouseleave" ? null : nearest(event)
       if (event.kind !== "tap") point(names)
       else if (names || held) hold(names)

@@ -3,8 +3,9 @@
 export function render({ model }) {
   const note = element("textarea", { label: "Note", rows: 2, placeholder: "What is to be remembered of this run" })
   const chips = element("span", { className: "chips" })
-  const tag = element("input", { type: "text", label: "New tag", placeholder: "new tag, Enter", maxLength: 40 })
-  const add = element("button", { type: "button", textContent: "Add tag" })
+  const onkeydown = (event) => { if (event.key === "Enter") addTag() }
+  const tag = element("input", { type: "text", label: "New tag", placeholder: "new tag, Enter", maxLength: 40, onkeydown })
+  const add = element("button", { type: "button", textContent: "Add tag", onclick: addTag })
   const hint = element("p", { className: "hint" }), said = element("p", { className: "said", role: "status" })
   const fields = element("div", { className: "fields" }, note, element("div", { className: "tags" }, chips, tag, add))
   const root = element("div", { className: "wb-notes" }, hint, fields, said)
@@ -37,21 +38,19 @@ export function render({ model }) {
     if (chips.dataset.tags !== String([names, tags])) {
       chips.dataset.tags = String([names, tags])
       chips.replaceChildren(...tags.map((text) => {
-        const away = element("button", { type: "button", className: "away", textContent: "×", label: `remove the tag ${text}` })
-        away.addEventListener("click", () => { model.send_msg({ runs, untag: text }); tag.focus() })
+        const onclick = () => { model.send_msg({ runs, untag: text }); tag.focus() }
+        const away = element("button", { type: "button", className: "away", label: `remove the tag ${text}`, onclick }, "×")
         return element("span", { className: "chip" }, text, away)
       }))
     }
     put(said, model.said); said.classList.toggle("bad", model.wrong)
   }
 
-  note.addEventListener("blur", save)
-  note.addEventListener("keydown", (event) => {
+  note.onblur = save
+  note.onkeydown = (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save()
     if (event.key === "Escape") { note.value = shown; note.blur() }
-  })
-  tag.addEventListener("keydown", (event) => { if (event.key === "Enter") addTag() })
-  add.addEventListener("click", addTag)
+  }
   for (const name of ["written", "said", "wrong"]) model.on(name, show)
   show()
   return root

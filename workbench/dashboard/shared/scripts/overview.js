@@ -8,18 +8,16 @@ export function render({ model }) {
 
   const layer = shape("g"), above = shape("g", { "aria-hidden": "true" })  // numbers and labels, which no other topic covers
   const map = shape("svg", { viewBox: `0 0 ${WIDE} ${WIDE}`, role: "group", class: "map" }, layer, above)
-  const where = element("p", { className: "hint" })
-  where.setAttribute("aria-live", "polite")
+  const where = element("p", { className: "hint", ariaLive: "polite" })
   const list = element("tbody"), topics = element("table", { className: "topics" },
     element("thead", {}, element("tr", {}, ...["Topic", "Size", "Words"].map((title) => element("th", { textContent: title, scope: "col" })))), list)
   const rows = element("tbody"), phi = element("th", { scope: "col" }), lift = element("th", { scope: "col" })
   const words = element("table", { className: "words" }, element("thead", {}, element("tr", {},
     element("th", { textContent: "Word", scope: "col" }), element("th", { scope: "col", ariaLabel: "bars" }), phi, lift)), rows)
-  const title = element("h3"), all = element("button", { type: "button", textContent: "Whole corpus" })
-  const name = element("button", { type: "button", textContent: "Edit label" })
+  const title = element("h3"), all = element("button", { type: "button", onclick: () => toggle(model.chosen) }, "Whole corpus")
+  const name = element("button", { type: "button", onclick: () => edit() }, "Edit label")
   const field = element("input", { type: "text", maxLength: 80, hidden: true, placeholder: "what it is about" })
-  const wrong = element("p", { className: "bad" }), legend = element("p", { className: "hint" })
-  wrong.setAttribute("role", "alert")
+  const wrong = element("p", { className: "bad", role: "alert" }), legend = element("p", { className: "hint" })
   const head = element("div", { className: "head" }, title, field, name, all)
   const root = element("div", { className: "wb-overview" }, element("section", {}, map, where),
     element("section", { className: "listed" }, boxed(topics, "topics")),
@@ -28,7 +26,7 @@ export function render({ model }) {
   const topic = (number) => model.topics.find((one) => one.topic === number)
   const name_of = (one) => [one.node, one.label].filter(Boolean).join(" · ")
   const called = (one) => name_of(one) ? `topic ${one.topic}: ${name_of(one)}` : `topic ${one.topic}`
-  const choose = (number) => { leave(); model.chosen = number === model.chosen ? -1 : number }
+  const toggle = (number) => { leave(); choose(model, number) }
   const spread = () => (model.words.rows || []).find((row) => row.word === (pointed ?? pinned))
 
   // ------------------------------------------------------------- the map
@@ -64,10 +62,10 @@ export function render({ model }) {
     const text = shape("text", { class: "number", "text-anchor": "middle", dy: "0.35em" }), hint = shape("title")
     const group = shape("g", { role: "button", tabindex: -1, "data-topic": number }, hint, circle), texts = shape("g", {}, text, label)
     above.append(texts)
-    group.addEventListener("click", () => choose(number))
-    group.addEventListener("pointerenter", () => say(topic(number)))
-    group.addEventListener("pointerleave", () => say())
-    group.addEventListener("keydown", (event) => along(event, [...points.keys()], number, (next) => points.get(next).group))
+    Object.assign(group, {
+      onclick: () => toggle(number), onpointerenter: () => say(topic(number)), onpointerleave: () => say(),
+      onkeydown: (event) => along(event, [...points.keys()], number, (next) => points.get(next).group),
+    })
     return { group, texts, circle, number: text, label, hint }
   }
 
@@ -104,20 +102,19 @@ export function render({ model }) {
       line.row.style.setProperty("--topic", one.colour)
       put(line.button, String(one.topic)); line.bar.style.width = wide(one.share / largest); put(line.size, percent(one.share))
       put(line.label, name_of(one)); put(line.words, one.words.join(" "))
-      line.button.setAttribute("aria-label", called(one))
+      line.button.ariaLabel = called(one)
       if (list.children[rank] !== line.row) list.insertBefore(line.row, list.children[rank] || null)
     })
-    topics.setAttribute("aria-label", `topics of ${model.run}`)
+    topics.ariaLabel = `topics of ${model.run}`
   }
 
   function makeLine(number) {
-    const button = element("button", { type: "button", className: "topic" }), bar = element("span", { className: "bar" })
+    const onkeydown = (event) => along(event, model.topics.map((one) => one.topic), number, (next) => lines.get(next).button)
+    const button = element("button", { type: "button", className: "topic", onkeydown }), bar = element("span", { className: "bar" })
     const size = element("span", { className: "share" }), label = element("strong"), text = element("span", { className: "some" })
-    const row = element("tr", {}, element("th", { scope: "row" }, button),
+    const row = element("tr", { onclick: () => toggle(number) }, element("th", { scope: "row" }, button),
       element("td", { className: "size" }, element("span", { className: "track" }, bar), size), element("td", {}, label, text))
     row.dataset.topic = number
-    row.addEventListener("click", () => choose(number))
-    button.addEventListener("keydown", (event) => along(event, [...model.topics.map((one) => one.topic)], number, (next) => lines.get(next).button))
     return { row, button, bar, size, label, words: text }
   }
 
@@ -126,15 +123,15 @@ export function render({ model }) {
     if (step) {
       const next = numbers[(numbers.indexOf(number) + step + numbers.length) % numbers.length]
       node(next).focus(); event.preventDefault()
-    } else if (event.key === "Escape") { choose(model.chosen) }
-    else if (["Enter", " "].includes(event.key) && event.currentTarget.tagName === "g") { choose(number); event.preventDefault() }
+    } else if (event.key === "Escape") toggle(model.chosen)
+    else if (["Enter", " "].includes(event.key) && event.currentTarget.tagName === "g") { toggle(number); event.preventDefault() }
   }
 
   function mark() {
     const first = model.topics.some((one) => one.topic === model.chosen) ? model.chosen : model.topics[0]?.topic
     for (const [number, { row, button }] of lines) {
       row.classList.toggle("chosen", number === model.chosen)
-      button.setAttribute("aria-pressed", String(number === model.chosen)); button.tabIndex = number === first ? 0 : -1
+      button.ariaPressed = number === model.chosen; button.tabIndex = number === first ? 0 : -1
     }
   }
 
@@ -150,7 +147,7 @@ export function render({ model }) {
     lift.title = one ? "how many times as frequent in the topic as in the corpus" : "share of the corpus' tokens"
     put(legend, !found.length ? "" : one ? "Coloured: share of the topic's tokens. Grey: share of the corpus' tokens."
       : "Words that tell topics apart, the most salient first. Grey: share of the corpus' tokens.")
-    words.setAttribute("aria-label", one ? `words of topic ${one.topic}` : "salient words of the corpus")
+    words.ariaLabel = one ? `words of topic ${one.topic}` : "salient words of the corpus"
     words.hidden = !found.length
     words.style.setProperty("--topic", one ? one.colour : "var(--wb-accent)")
     const scale = Math.max(...found.map((row) => Math.max(row.bar, one ? row.share : 0)), 1e-12)
@@ -162,31 +159,31 @@ export function render({ model }) {
       put(button, row.word); line.dataset.word = row.word
       bars.children[0].style.width = wide(row.bar / scale); bars.children[1].style.width = wide(row.share / commonest)
       put(first, row.first); put(second, row.second)
-      button.setAttribute("aria-pressed", String(row.word === pinned)); button.tabIndex = at === 0 ? 0 : -1
+      button.ariaPressed = row.word === pinned; button.tabIndex = at === 0 ? 0 : -1
     })
     if (pinned !== null && !found.some((row) => row.word === pinned)) pinned = null
     if (model.topics.length) sizes()
   }
 
   function makeWord() {
-    const button = element("button", { type: "button", title: "in which topics it lies: point at it, or click to hold" })
-    const row = element("tr", {}, element("th", { scope: "row" }, button),
-      element("td", { className: "bars" }, element("span", { className: "bar" }), element("span", { className: "corpus" })), element("td"), element("td"))
-    const point = (word) => { pointed = word; sizes() }
-    row.addEventListener("pointerenter", () => point(row.dataset.word)); row.addEventListener("pointerleave", () => point(null))
-    button.addEventListener("focus", () => point(row.dataset.word)); button.addEventListener("blur", () => point(null))
-    row.addEventListener("click", () => hold(row.dataset.word === pinned ? null : row.dataset.word))
-    button.addEventListener("keydown", (event) => {
+    const point = () => { pointed = row.dataset.word; sizes() }, pass = () => { pointed = null; sizes() }
+    const onkeydown = (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], other = step && rows.children[[...rows.children].indexOf(row) + step]
       if (other) { other.querySelector("button").focus(); event.preventDefault() }
       else if (event.key === "Escape") hold(null)
-    })
+    }
+    const title = "in which topics it lies: point at it, or click to hold"
+    const button = element("button", { type: "button", title, onfocus: point, onblur: pass, onkeydown })
+    const bars = element("td", { className: "bars" }, ...["bar", "corpus"].map((className) => element("span", { className })))
+    const row = element("tr", {
+      onpointerenter: point, onpointerleave: pass, onclick: () => hold(row.dataset.word === pinned ? null : row.dataset.word),
+    }, element("th", { scope: "row" }, button), bars, element("td"), element("td"))
     return row
   }
 
   function hold(word) {
     pinned = word
-    for (const row of rows.children) row.querySelector("button").setAttribute("aria-pressed", String(row.dataset.word === pinned))
+    for (const row of rows.children) row.querySelector("button").ariaPressed = row.dataset.word === pinned
     sizes()
   }
 
@@ -194,7 +191,7 @@ export function render({ model }) {
 
   function edit() {
     editing = true; field.hidden = false; title.hidden = true
-    field.value = topic(model.chosen)?.label || ""; field.setAttribute("aria-label", `label of topic ${model.chosen}`)
+    field.value = topic(model.chosen)?.label || ""; field.ariaLabel = `label of topic ${model.chosen}`
     name.hidden = true; all.hidden = true
     field.focus(); field.select()
   }
@@ -205,13 +202,11 @@ export function render({ model }) {
     drawWords()
   }
 
-  name.addEventListener("click", edit)
-  field.addEventListener("blur", leave)
-  field.addEventListener("keydown", (event) => {
+  field.onblur = leave
+  field.onkeydown = (event) => {
     if (event.key === "Enter") model.send_msg({ label: field.value, topic: model.chosen })
     if (event.key === "Enter" || event.key === "Escape") { leave(); name.focus(); event.preventDefault() }  // else Enter presses the button
-  })
-  all.addEventListener("click", () => choose(model.chosen))
+  }
 
   function show() { root.hidden = !model.topics.length; if (model.topics.length) { drawMap(); drawList(); mark() } if (!editing) drawWords() }
   model.on("topics", show); model.on("said", () => say()); model.on("words", () => { if (!editing) drawWords() })

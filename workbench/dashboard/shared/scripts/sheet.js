@@ -4,50 +4,42 @@ export function render({ model }) {
   const table = element("table", {}, element("thead", {}, head), body, foot)
   const root = element("div", { className: "wb-sheet" }, boxed(table, "topics"), said)
   head.append(...model.columns.map(([title, hint], at) => {
-    const button = element("button", { type: "button", textContent: title, title: hint }), words = at > 0 && model.texts.includes(at)
-    button.addEventListener("click", () => {
+    const words = at > 0 && model.texts.includes(at), onclick = () => {
       const down = model.sort === title || model.sort === `-${title}` ? model.sort === title : at > 0 && !words
       model.sort = down ? `-${title}` : title
-    })
+    }
+    const button = element("button", { type: "button", textContent: title, title: hint, onclick })
     return element("th", { scope: "col", className: words ? "words" : "" }, button)
   }))
 
-  function sorted(rows) {
+  function in_order(rows) {
     const down = model.sort.startsWith("-"), by = model.columns.findIndex(([title]) => title === model.sort.replace("-", ""))
-    model.columns.forEach((column, at) => set(head.children[at], { "aria-sort": by === at ? (down ? "descending" : "ascending") : "none" }))
-    return by < 0 ? rows : [...rows].sort((a, b) => {
-      const [x, y] = [a.values[by], b.values[by]]
-      if (x === null || y === null) return (x === null) - (y === null)   // what has no number comes last
-      return (typeof x === "string" ? x.localeCompare(y) : x - y) * (down ? -1 : 1)
-    })
+    const order = (at) => by !== at ? "none" : down ? "descending" : "ascending"
+    for (const [at, cell] of [...head.children].entries()) cell.ariaSort = order(at)
+    return by < 0 ? rows : sorted(rows, (row) => row.values[by], down)
   }
 
   function show() {
     const { rows = [], foot: last = [], caption = "" } = model.content
     put(said, model.said)
     table.hidden = !rows.length; table.setAttribute("aria-label", caption)
-    body.replaceChildren(...sorted(rows).map((one) => {
-      const row = element("tr", {}, ...one.told.map((text, at) => {
-        const cell = element(at ? "td" : "th", { className: model.texts.includes(at) ? "words" : "" })
-        if (at) cell.textContent = text
-        else {
-          const button = element("button", { type: "button", textContent: text, className: "topic" })
-          button.setAttribute("aria-pressed", String(one.key === model.chosen)); cell.scope = "row"; cell.append(button)
-        }
-        return cell
-      }))
-      row.dataset.key = one.key; row.classList.toggle("chosen", one.key === model.chosen)
+    body.replaceChildren(...in_order(rows).map((one) => {
+      const [first, ...others] = one.told, button = element("button", { type: "button", className: "topic" }, first)
+      const row = element("tr", { onclick: () => choose(model, one.key) }, element("th", { scope: "row" }, button),
+        ...others.map((text, at) => element("td", { className: model.texts.includes(at + 1) ? "words" : "" }, text)))
+      row.dataset.key = one.key
       if (one.colour) row.style.setProperty("--topic", one.colour)
-      row.addEventListener("click", () => { model.chosen = one.key === model.chosen ? -1 : one.key })
       return row
     }))
-    foot.replaceChildren(...(last.length ? [element("tr", {}, ...last.map((text, at) => element(at ? "td" : "th", { textContent: text })))] : []))
+    const cells = last.map((text, at) => element(at ? "td" : "th", {}, text))
+    foot.replaceChildren(...(last.length ? [element("tr", {}, ...cells)] : []))
+    mark()
   }
 
   function mark() {
     for (const row of body.children) {
       const own = Number(row.dataset.key) === model.chosen
-      row.classList.toggle("chosen", own); row.querySelector("button").setAttribute("aria-pressed", String(own))
+      row.classList.toggle("chosen", own); row.querySelector("button").ariaPressed = own
     }
   }
 

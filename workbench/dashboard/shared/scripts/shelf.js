@@ -13,11 +13,10 @@ export function render({ model }) {
     const { documents = [], caption = "" } = model.content
     table.hidden = !documents.length; table.setAttribute("aria-label", caption)
     body.replaceChildren(...documents.map((one) => {
-      const button = element("button", { type: "button", textContent: one.title })
-      const row = element("tr", {}, element("th", { scope: "row" }, button),
-        element("td", { textContent: one.share === null ? "–" : percent(one.share) }), element("td", { textContent: one.tokens.toLocaleString("en") }))
+      const row = element("tr", { onclick: () => { model.chosen = one.document } },
+        element("th", { scope: "row" }, element("button", { type: "button", textContent: one.title })),
+        element("td", {}, one.share === null ? "–" : percent(one.share)), element("td", {}, one.tokens.toLocaleString("en")))
       row.dataset.document = one.document
-      row.addEventListener("click", () => { model.chosen = one.document })
       return row
     }))
     mark()
@@ -27,7 +26,7 @@ export function render({ model }) {
     const shown = model.shown.document
     for (const row of body.children) {
       const own = Number(row.dataset.document) === shown
-      row.classList.toggle("chosen", own); row.querySelector("button").setAttribute("aria-pressed", String(own))
+      row.classList.toggle("chosen", own); row.querySelector("button").ariaPressed = own
     }
   }
 
@@ -39,20 +38,19 @@ export function render({ model }) {
     put(title, one.title); put(note, one.note)
     words.replaceChildren(...one.words.flatMap((word) => {
       if (word.topic === null) return [word.word]
-      const made = element("span", { className: "token", textContent: word.word, title: word.told })
-      if (word.n > 1) made.append(element("sub", { textContent: `×${word.n}` }))
+      const times = word.n > 1 ? [element("sub", {}, `×${word.n}`)] : []
+      const made = element("span", { className: "token", title: word.told }, word.word, ...times)
       made.style.setProperty("--topic", word.colour); made.dataset.topic = word.topic
       made.classList.toggle("own", word.topic === one.topic && one.topic >= 0); made.classList.toggle("unknown", word.topic < 0)
       return one.raw ? [made] : [made, " "]
     }))
-    topics.setAttribute("aria-label", `topics of ${one.title}`)
+    topics.ariaLabel = `topics of ${one.title}`
     bars.replaceChildren(...one.topics.map((topic) => {
-      const bar = element("span", { className: "bar" }), row = element("tr", {},
-        element("th", { scope: "row", textContent: topic.label ? `${topic.topic} · ${topic.label}` : `topic ${topic.topic}` }),
-        element("td", {}, element("span", { className: "track" }, bar)), element("td", { textContent: percent(topic.share) }))
-      bar.style.width = wide(topic.share / one.topics[0].share); row.style.setProperty("--topic", topic.colour)
-      row.title = "click to choose the topic"
-      row.addEventListener("click", () => model.send_msg({ topic: topic.topic }))
+      const name = topic.label ? `${topic.topic} · ${topic.label}` : `topic ${topic.topic}`
+      const row = element("tr", { title: "click to choose the topic", onclick: () => model.send_msg({ topic: topic.topic }) },
+        element("th", { scope: "row" }, name), element("td", {}, track(topic.share / one.topics[0].share)),
+        element("td", {}, percent(topic.share)))
+      row.style.setProperty("--topic", topic.colour)
       return row
     }))
   }

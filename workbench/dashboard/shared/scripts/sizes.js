@@ -12,8 +12,8 @@ function round(first, last) {
 }
 
 export function render({ model }) {
-  const plot = shape("svg", { role: "img", height: HIGH, class: "plot" }), hint = element("p", { className: "hint" })
-  hint.setAttribute("aria-live", "polite")
+  const plot = shape("svg", { role: "img", height: HIGH, class: "plot" })
+  const hint = element("p", { className: "hint", ariaLive: "polite" })
   const root = element("div", { className: "wb-sizes" }, plot, hint)
   const paths = new Map()
   const axes = shape("g", { class: "axes" }), layer = shape("g")
@@ -37,7 +37,7 @@ export function render({ model }) {
       const key = String(one.topic)
       if (!paths.has(key)) {
         const title = shape("title"), path = shape("path", { "data-topic": key }, title)
-        if (one.topic >= 0) path.addEventListener("click", () => { model.chosen = one.topic === model.chosen ? -1 : one.topic })
+        if (one.topic >= 0) path.onclick = () => choose(model, one.topic)
         paths.set(key, path); layer.append(path)
       }
       const path = paths.get(key), point = (at, share) => `${x(at).toFixed(1)},${y(share).toFixed(1)}`
@@ -55,14 +55,14 @@ export function render({ model }) {
     const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => part * largest), marks = []
     for (const share of ticks) {
       marks.push(shape("line", { x1: LEFT, x2: width - RIGHT, y1: y(share), y2: y(share) }))
-      const text = shape("text", { x: LEFT - 6, y: y(share) + 4, "text-anchor": "end" }); text.textContent = percent(share, largest < 0.1 ? 1 : 0); marks.push(text)
+      marks.push(shape("text", { x: LEFT - 6, y: y(share) + 4, "text-anchor": "end" }, percent(share, largest < 0.1 ? 1 : 0)))
     }
     for (const one of round(first, last)) {
-      const text = shape("text", { x: along(one), y: HIGH - BOTTOM + 16, "text-anchor": one === first ? "start" : one === last ? "end" : "middle" })
-      text.textContent = one.toLocaleString("en"); marks.push(text)
+      const anchor = one === first ? "start" : one === last ? "end" : "middle"
+      marks.push(shape("text", { x: along(one), y: HIGH - BOTTOM + 16, "text-anchor": anchor }, one.toLocaleString("en")))
     }
-    const name = shape("text", { x: LEFT + (width - LEFT - RIGHT) / 2, y: HIGH - 4, "text-anchor": "middle" }); name.textContent = "iteration"
-    axes.replaceChildren(...marks, name)
+    const middle = LEFT + (width - LEFT - RIGHT) / 2
+    axes.replaceChildren(...marks, shape("text", { x: middle, y: HIGH - 4, "text-anchor": "middle" }, "iteration"))
   }
 
   const watch = new ResizeObserver(draw)

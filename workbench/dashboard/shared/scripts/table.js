@@ -15,57 +15,60 @@ export function render({ model }) {
     type: "search", label: "Find runs", value: model.query, placeholder: "Find: words, engine:cgs k:10 state:running tag:paper r:1",
     title: "Words stand anywhere in name, label, corpus, state, tags or note; engine: k: seed: state: corpus: tag: note: name: "
       + "and an option as r: ask for one of them; - before it takes those away",
+    oninput: () => ask(search.value), onkeydown: (event) => { if (event.key === "Escape") ask("") },
   })
-  const group = element("select", { label: "Group runs by" }, ...Object.entries(GROUPS).map(([value, name]) => element("option", { value, textContent: name })))
+  const group = element("select", { label: "Group runs by", onchange: () => { model.group = group.value } },
+    ...Object.entries(GROUPS).map(([value, name]) => element("option", { value, textContent: name })))
   const said = element("span", { className: "said", role: "status" })
   const tools = element("div", { className: "tools" }, search, element("label", {}, "Group by ", group), said)
-  const all = element("input", { type: "checkbox" })
+  const all = element("input", { type: "checkbox", onchange: () => chooseAll(found, all.checked) })
   const columns = Object.fromEntries(COLUMNS.map((name) => {
-    const sort = element("button", { type: "button", className: "sort", textContent: TITLES[name], title: HINTS[name] || "" })
-    sort.addEventListener("click", () => { model.sort = { [name]: `-${name}`, [`-${name}`]: "" }[model.sort] ?? name })
+    const onclick = () => { model.sort = { [name]: `-${name}`, [`-${name}`]: "" }[model.sort] ?? name }
+    const sort = element("button", { type: "button", className: "sort", title: HINTS[name] || "", onclick }, TITLES[name])
     return [name, element("th", { className: name, scope: "col" }, sort)]
   }))
   const head = element("tr", {}, element("th", { className: "narrow" }, all),
     element("th", { className: "narrow", textContent: "Drawn" }), ...Object.values(columns))
-  const body = element("tbody"), above = element("tr", { className: "room" }), below = element("tr", { className: "room" })
-  for (const room of [above, below]) { room.setAttribute("aria-hidden", "true"); room.append(element("td", { colSpan: COLUMNS.length + 2 })) }
+  const body = element("tbody"), [above, below] = [1, 2].map(() =>
+    element("tr", { className: "room", ariaHidden: "true" }, element("td", { colSpan: COLUMNS.length + 2 })))
   const table = element("table", { label: "runs of the store" }, element("thead", {}, head), body)
   const empty = element("div", { className: "empty" }), nothing = element("div", { className: "empty" })
-  const scroller = element("div", { className: "scroller" }, table, nothing)
+  const onscroll = () => { if (listed.length > LAZY) { draw(); mark() } }
+  const scroller = element("div", { className: "scroller", onscroll }, table, nothing)
   const root = element("div", { className: "wb-table" }, tools, scroller, empty)
 
   const toggle = (list, name) => list.includes(name) ? list.filter((other) => other !== name) : [...list, name]
   const choose = (name) => { model.chosen = toggle(model.chosen, name) }
+  const of = (head) => found.filter((run) => run[model.group] === head)
   const chooseAll = (own, chosen) => {
     const names = new Set(own.map((run) => run.name)), others = model.chosen.filter((name) => !names.has(name))
     model.chosen = chosen ? [...others, ...names] : others
   }
 
   function make(name) {
-    const box = element("input", { type: "checkbox", label: `choose ${name}` })
+    const box = element("input", { type: "checkbox", label: `choose ${name}`, onchange: () => choose(name) })
     const swatch = element("button", { type: "button", className: "swatch", label: `draw ${name}` })
+    swatch.onclick = () => model.send_msg({ draw: name })
     const cells = Object.fromEntries(COLUMNS.map((key) => [key, element("td", { className: key })]))
-    const label = element("span", { className: "label" }), small = element("span", { className: "name" }), why = element("span", { className: "why" })
+    const spans = ["label", "name", "why", "state", "bar", "share"].map((className) => element("span", { className }))
+    const [label, small, why, state, bar, share] = spans
     cells.run.append(label, small, why)
-    const state = element("span", { className: "state" })
     cells.state.append(state)
-    const bar = element("span", { className: "bar" }), share = element("span", { className: "share" })
     cells.progress.append(element("span", { className: "track" }, bar), share)
-    const row = element("tr", {}, element("td", { className: "narrow" }, box), element("td", { className: "narrow" }, swatch), ...Object.values(cells))
+    const first = [box, swatch].map((part) => element("td", { className: "narrow" }, part))
+    const row = element("tr", {}, ...first, ...Object.values(cells))
     row.dataset.run = name
-    box.addEventListener("change", () => choose(name))
-    swatch.addEventListener("click", () => { model.send_msg({ draw: name }) })
-    row.addEventListener("click", (event) => { if (!event.target.closest("input, button") && !String(getSelection())) choose(name) })
+    row.onclick = (event) => { if (!event.target.closest("input, button") && !String(getSelection())) choose(name) }
     return { row, box, swatch, cells, label, small, why, state, bar, share }
   }
 
   function makeHead(name) {
-    const box = element("input", { type: "checkbox", label: `choose the runs of ${name}` })
-    const fold = element("button", { type: "button", className: "fold" })
-    const row = element("tr", { className: "group" }, element("td", { className: "narrow" }, box), element("th", { colSpan: COLUMNS.length + 1, scope: "rowgroup" }, fold))
-    fold.addEventListener("click", () => { closed[closed.has(name) ? "delete" : "add"](name); arrange() })
-    box.addEventListener("change", () => chooseAll(found.filter((run) => run[model.group] === name), box.checked))
-    return { row, box, fold }
+    const turn = () => { closed[closed.has(name) ? "delete" : "add"](name); arrange() }
+    const fold = element("button", { type: "button", className: "fold", onclick: turn }), box = element("input", {
+      type: "checkbox", label: `choose the runs of ${name}`, onchange: () => chooseAll(of(name), box.checked),
+    })
+    const head = element("th", { colSpan: COLUMNS.length + 1, scope: "rowgroup" }, fold)
+    return { row: element("tr", { className: "group" }, element("td", { className: "narrow" }, box), head), box, fold }
   }
 
   function fill(parts, run) {
@@ -78,9 +81,8 @@ export function render({ model }) {
     if (cells.tags.dataset.tags !== String(run.tags)) {
       cells.tags.dataset.tags = run.tags
       cells.tags.replaceChildren(...run.tags.map((tag) => {
-        const chip = element("button", { type: "button", className: "tag", textContent: tag, label: `runs with the tag ${tag}` })
-        chip.addEventListener("click", () => { ask(`tag:"${tag}"`) })
-        return chip
+        const onclick = () => ask(`tag:"${tag}"`)
+        return element("button", { type: "button", className: "tag", label: `runs with the tag ${tag}`, onclick }, tag)
       }))
     }
   }
@@ -101,14 +103,13 @@ export function render({ model }) {
   }
 
   function arrange() {
-    const order = sorted(find([...runs.values()], asked), model.sort)
-    listed = lines(order, model.group, closed); found = order
+    found = in_order(find([...runs.values()], asked), model.sort)
+    listed = lines(found, model.group, closed)
     for (const [name, cell] of Object.entries(columns)) {
-      const down = model.sort === `-${name}`
-      cell.setAttribute("aria-sort", down ? "descending" : model.sort === name ? "ascending" : "none")
+      cell.ariaSort = { [name]: "ascending", [`-${name}`]: "descending" }[model.sort] ?? "none"
     }
     table.classList.toggle("tagged", [...runs.values()].some((run) => run.tags.length))
-    table.setAttribute("aria-rowcount", listed.length + 1)
+    table.ariaRowCount = listed.length + 1
     root.classList.toggle("lazy", listed.length > LAZY)
     tools.hidden = scroller.hidden = !runs.size; empty.hidden = runs.size > 0; put(empty, model.empty)
     nothing.hidden = found.length > 0; put(nothing, "No run is found. Take a word out of the search, or clear it to see all runs.")
@@ -126,9 +127,9 @@ export function render({ model }) {
       const parts = made.get(key)
       if (line.runs) {
         put(parts.fold, `${closed.has(key) ? "▸" : "▾"} ${key} · ${line.runs.length === 1 ? "1 run" : `${line.runs.length} runs`}`)
-        parts.fold.setAttribute("aria-expanded", String(!closed.has(key)))
+        parts.fold.ariaExpanded = !closed.has(key)
       } else fill(parts, line)
-      parts.row.setAttribute("aria-rowindex", first + at + 2)
+      parts.row.ariaRowIndex = first + at + 2
       return parts.row
     })
     above.firstChild.style.height = `${first * HEIGHT}px`; below.firstChild.style.height = `${(listed.length - last) * HEIGHT}px`
@@ -139,21 +140,24 @@ export function render({ model }) {
   }
 
   function mark() {
-    const chosen = new Set(model.chosen), of = (own) => own.filter((run) => chosen.has(run.name)).length
-    const tick = (box, own) => { box.checked = own.length > 0 && of(own) === own.length; box.indeterminate = !box.checked && of(own) > 0 }
+    const chosen = new Set(model.chosen), count = (own) => own.filter((run) => chosen.has(run.name)).length
+    const tick = (box, own) => {
+      box.checked = own.length > 0 && count(own) === own.length
+      box.indeterminate = !box.checked && count(own) > 0
+    }
     for (const [name, parts] of drawn) {
       const colour = model.colours[name]
       parts.box.checked = chosen.has(name); parts.row.classList.toggle("chosen", parts.box.checked)
       parts.swatch.style.setProperty("--colour", colour || "transparent")
-      parts.swatch.setAttribute("aria-pressed", String(Boolean(colour)))
+      parts.swatch.ariaPressed = Boolean(colour)
       parts.swatch.title = colour ? "drawn; click to hide the curve" : "click to draw the curve"
     }
-    for (const [name, parts] of heads) tick(parts.box, found.filter((run) => run[model.group] === name))
+    for (const [name, { box }] of heads) tick(box, of(name))
     tick(all, found)
     const some = found.length < runs.size
-    all.setAttribute("aria-label", some ? "choose all runs that are found" : "choose all runs")
+    all.ariaLabel = some ? "choose all runs that are found" : "choose all runs"
     all.title = some ? "choose all runs that are found or none of them" : "choose all runs or none"
-    const away = chosen.size - of(found)
+    const away = chosen.size - count(found)
     put(said, [
       some ? `${found.length} of ${runs.size} runs found` : runs.size === 1 ? "1 run" : `${runs.size} runs`,
       chosen.size ? `${chosen.size} chosen${away ? `, ${away} of them not among those found` : ""}` : "",
@@ -173,11 +177,6 @@ export function render({ model }) {
     arrange()
   }
 
-  all.addEventListener("change", () => chooseAll(found, all.checked))
-  search.addEventListener("input", () => ask(search.value))
-  search.addEventListener("keydown", (event) => { if (event.key === "Escape") ask("") })
-  group.addEventListener("change", () => { model.group = group.value })
-  scroller.addEventListener("scroll", () => { if (root.classList.contains("lazy")) { draw(); mark() } })
   model.on("rows", renew); model.on("news", () => { take(JSON.parse(model.news).rows); arrange() }); model.on("empty", arrange)
   model.on("query", () => { if (model.query !== asked) refind() }); model.on("sort", refind); model.on("group", refind)
   model.on("chosen", mark); model.on("colours", mark)

@@ -1,0 +1,115 @@
+"""Collapsed Gibbs sampling against its twin, enumeration and published values; more in tests/kernels/lda/test_gibbs.py."""
+
+import numpy as np
+import pytest
+import twins
+from engines.lda.starts import cgs_state, uniforms_of
+from toys import CORPORA, corpus_of, doubled, every_pair, random_topics, simulated, toy_a, toy_three_topics
+
+from workbench.engines import get_engine
+from workbench.engines.engine import StepContext
+from workbench.engines.lda import cgs
+from workbench.models import LDA
+
+ENGINE, OPTIONS = get_engine("cgs"), cgs.Options()
+EXACT = 1e-10  # exact quantities, spec E.5
+
+
+def run(corpus, model, n_sweeps, seed=0):
+    """The state after each sweep; its arrays are reused by the next."""
+    state = ENGINE.init(corpus, model, OPTIONS, StepContext(seed, 0))
+    for sweep in range(1, n_sweeps + 1):
+        state, _ = ENGINE.step(corpus, model, OPTIONS, state, StepContext(seed, sweep))
+        yield state
+
+
+def assert_within_four_standard_errors(samples, exact):
+    """Of batch means, 50 batches, for samples (sweep, quantity)."""
+    batches = np.reshape(samples, (50, -1, len(exact))).mean(axis=1)
+    error = batches.std(axis=0, ddof=1) / np.sqrt(50)
+    assert np.all(np.abs(batches.mean(axis=0) - exact) < 4 * error)
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
+def test_sweeps_meet_their_twin_token_by_token(n_topics):
+    corpus, model = simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
+    topics = random_topics(corpus, n_topics)
+    state = cgs_state(corpus, model, topics, n_topics)
+    for sweep in (1, 2):
+        context, before = StepContext(9, sweep), topics
+        topics = twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context))
+        state, info = ENGINE.step(corpus, model, OPTIONS, state, context)
+        assert np.array_equal(state.topics, topics)
+        assert info == {"updates": corpus.n_tokens, "moved": np.mean(before != topics), "scan": 0}
+    expected = twins.log_joint(twins.sampled_counts(corpus, topics, n_topics), model.alphas, model.beta)
+    found = ENGINE.watch(corpus, model, OPTIONS, state)["log_joint"]
+    assert found == pytest.approx(expected, rel=1e-12)  # rounding of some hundred lgammas
+
+
+@pytest.mark.parametrize("prior", [1e-4, 1e-8])
+def test_tiny_priors_meet_their_twin_token_by_token(prior):
+    corpus, model = simulated(), LDA(6, prior, prior)
+    topics = random_topics(corpus, 6)
+    state, context = cgs_state(corpus, model, topics, 6), StepContext(9, 1)
+    state, _ = ENGINE.step(corpus, model, OPTIONS, state, context)
+    assert np.array_equal(state.topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context)))
+
+
+@pytest.mark.parametrize("toy", [toy_a, toy_three_topics])
+def test_draws_of_the_engine_follow_the_exact_posterior(toy):
+    """Expected counts and the predictive table, 4 standard errors of batch means of 5000 sweeps."""
+    corpus, model = toy()
+    exact = twins.enumerate_topics(corpus, model.alphas, model.beta)
+    counts = [twins.sampled_counts(corpus, z, model.n_topics) for z in exact.topics]
+    tables = [twins.predictive(each, model.alphas, model.beta).ravel() for each in counts]
+    expected = exact.probability @ np.hstack([[each.n_wk.ravel() for each in counts], tables])
+    samples, grid = [], every_pair(corpus)
+    for state in run(corpus, model, 5100):
+        probability = ENGINE.predict(corpus, model, OPTIONS, state, grid)
+        samples.append(np.concatenate([state.n_wk[:, : model.n_topics].ravel(), probability]))
+    assert_within_four_standard_errors(samples[100:], expected)
+
+
+def test_one_token_follows_its_prior(oracles):
+    edge = oracles["edge"]["one_token"]
+    model = LDA(2, tuple(edge["alpha"]), edge["beta"])
+    samples = [[state.topics[0] == 0] for state in run(CORPORA["one_token"], model, 5000)]
+    assert_within_four_standard_errors(samples, np.array(edge["pz"][0][:1]))
+
+
+def test_one_topic_is_exact(oracles):
+    edge, (corpus, _) = oracles["edge"]["K1"], toy_a()
+    model = LDA(1, tuple(edge["alpha"]), edge["beta"])
+    for state in run(corpus, model, 3):
+        assert ENGINE.watch(corpus, model, OPTIONS, state)["log_joint"] == pytest.approx(edge["log_evidence"], abs=EXACT)
+
+
+def test_samples_predict_with_the_printed_perplexity(oracles, toy):
+    """p(w|d) of each token is averaged over samples before the product is taken (eq. 31)."""
+    printed, (corpus, model) = oracles["toyA"]["perplexity"], toy
+    test = corpus_of(printed["test"], 2, 3)
+    rows = [twins.pairs_of(test).index(tuple(pair)) for pair in printed["test"]]
+    probability = [
+        ENGINE.predict(corpus, model, OPTIONS, cgs_state(corpus, model, topics, 2), test) for topics in printed["samples"]
+    ]
+    np.testing.assert_allclose(np.array(probability)[:, rows], printed["p_token_per_sample"], rtol=EXACT)
+    average = np.mean(probability, axis=0)
+    perplexity = np.exp(-np.dot(test.counts, np.log(average)) / test.n_tokens)
+    assert perplexity == pytest.approx(printed["perplexity_eq31"], rel=EXACT)
+
+
+def test_the_exact_predictive_has_the_printed_perplexity(oracles, toy):
+    printed, (corpus, model) = oracles["toyA"], toy
+    exact = twins.enumerate_topics(corpus, model.alphas, model.beta)
+    tables = [twins.predictive(twins.sampled_counts(corpus, z, 2), model.alphas, model.beta) for z in exact.topics]
+    table = np.tensordot(exact.probability, tables, 1)
+    perplexity = twins.perplexity(printed["perplexity"]["test"], table)
+    assert perplexity == pytest.approx(printed["perplexity"]["perplexity_exact_predictive"], rel=EXACT)
+
+
+def test_doubled_counts_are_twice_the_tokens_and_twice_the_updates():
+    corpus, model = simulated(), LDA(4, 0.3, 0.2)
+    twice = doubled(corpus)
+    for each, expected in ((corpus, corpus.n_tokens), (twice, 2 * corpus.n_tokens)):
+        state = ENGINE.init(each, model, OPTIONS, StepContext(0, 0))
+        assert ENGINE.step(each, model, OPTIONS, state, StepContext(0, 1))[1]["updates"] == expected

@@ -1,0 +1,264 @@
+"""Standard variational Bayes against its twin, the published trajectories, and what theory promises."""
+
+import math
+
+import numpy as np
+import pytest
+import twins
+from engines.lda.starts import assert_same_counts, svb_state
+from toys import CORPORA, corpus_of, doubled, random_gamma, simulated, toy_a
+
+from workbench.engines import get_engine
+from workbench.engines.engine import StepContext
+from workbench.engines.lda import svb
+from workbench.models import LDA
+
+ENGINE = get_engine("svb")
+SCHEDULES = ("parallel", "sequential")
+# exp(digamma) has a relative error of 3e-10 (spec A.11); three of them in a responsibility and three in its
+# normaliser, times the tokens of a toy (9 to 180), over a few sweeps. Seen: 2e-9 in counts, 1.3e-8 in bounds.
+COUNTS, NATS = 1e-8, 1e-7
+ORACLE = 1e-9  # float64 trajectories, spec E.5
+CONVERGED = 1e-7  # fixed points, spec E.5
+
+
+def step(corpus, model, schedule, state, n=1):
+    for i in range(n):
+        state, _ = ENGINE.step(corpus, model, svb.Options(schedule), state, StepContext(0, i + 1))
+    return state
+
+
+def bound(corpus, model, schedule, state):
+    return ENGINE.watch(corpus, model, svb.Options(schedule), state)["bound"]
+
+
+# ---------------------------------------------------------------------- published values
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_twin_and_engine_follow_the_printed_trajectory(oracles, toy, schedule):
+    printed, (corpus, model) = oracles["toyA"]["svb_" + schedule], toy
+    gamma = np.array(printed["gamma0"])
+    state = svb_state(corpus, model, gamma, schedule)
+    assert twins.bound(corpus, gamma, model.alphas, model.beta) == pytest.approx(printed["F_after"]["0"], abs=ORACLE)
+    if schedule == "sequential":  # the parallel schedule keeps no responsibilities behind a start
+        assert bound(corpus, model, schedule, state) == pytest.approx(printed["F_after"]["0"], abs=ORACLE)
+    for sweep in range(1, 6):
+        gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
+        state = step(corpus, model, schedule, state)
+        assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
+        if str(sweep) in printed["F_after"]:
+            np.testing.assert_allclose(gamma, printed["gamma_after"][str(sweep)], rtol=0, atol=ORACLE)
+            published = printed["F_after"][str(sweep)]
+            assert twins.bound(corpus, gamma, model.alphas, model.beta) == pytest.approx(published, abs=ORACLE)
+            assert bound(corpus, model, schedule, state) == pytest.approx(published, abs=NATS)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_twin_and_engine_converge_to_the_printed_optimum(oracles, toy, schedule):
+    printed, (corpus, model) = oracles["toyA"]["svb_" + schedule], toy
+    gamma = np.array(printed["gamma0"])
+    state = step(corpus, model, schedule, svb_state(corpus, model, gamma, schedule), 1000)
+    for _ in range(1000 if schedule == "parallel" else 500):
+        gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
+    np.testing.assert_allclose(gamma, printed["gamma_final"], rtol=0, atol=CONVERGED)
+    assert_same_counts(state, twins.expected_counts(corpus, np.array(printed["gamma_final"])), CONVERGED)
+    assert bound(corpus, model, schedule, state) == pytest.approx(printed["F_final"], abs=CONVERGED)
+
+
+def test_the_optimum_predicts_with_the_printed_perplexity(oracles, toy):
+    printed, (corpus, model) = oracles["toyA"], toy
+    test = corpus_of(printed["perplexity"]["test"], 2, 3)
+    state = svb_state(corpus, model, np.array(printed["svb_parallel"]["gamma_final"]), "parallel")
+    probability = ENGINE.predict(corpus, model, svb.Options(), state, test)
+    perplexity = np.exp(-np.dot(test.counts, np.log(probability)) / test.n_tokens)
+    assert perplexity == pytest.approx(printed["perplexity"]["perplexity_eq30_svb"], abs=CONVERGED)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_one_topic_is_exact(oracles, schedule):
+    edge, (corpus, _) = oracles["edge"]["K1"], toy_a()
+    model = LDA(1, tuple(edge["alpha"]), edge["beta"])
+    state = step(corpus, model, schedule, svb_state(corpus, model, np.ones((5, 1)), schedule))
+    assert bound(corpus, model, schedule, state) == pytest.approx(edge["log_evidence"], abs=ORACLE)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_one_token_reaches_its_printed_fixed_point(oracles, schedule):
+    """Where exact inference gives (0.636, 0.364): variational Bayes is too sure of itself."""
+    edge, corpus = oracles["edge"]["one_token"], CORPORA["one_token"]
+    model = LDA(2, tuple(edge["alpha"]), edge["beta"])
+    state = step(corpus, model, schedule, svb_state(corpus, model, np.array([[0.6, 0.4]]), schedule), 1000)
+    np.testing.assert_allclose(state.mean_k[:2], edge["svb_gamma_fixed_point_from_0p6"][0], rtol=0, atol=CONVERGED)
+    assert bound(corpus, model, schedule, state) == pytest.approx(edge["F_svb"], abs=CONVERGED)
+
+
+# ---------------------------------------------------------------------- against the twin
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
+def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, schedule):
+    corpus, model = simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
+    gamma = random_gamma(corpus, n_topics)
+    state = svb_state(corpus, model, gamma, schedule)
+    for _ in range(3):
+        gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
+        state = step(corpus, model, schedule, state)
+    assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
+    expected = twins.bound(corpus, gamma, model.alphas, model.beta)
+    assert bound(corpus, model, schedule, state) == pytest.approx(expected, abs=NATS)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("n_words_prior", [(20, 1e-4), (20, 1e-8), (1, 1e-4), (2, 1e-8)])
+def test_tiny_priors_meet_their_twin_in_the_log_domain(n_words_prior, schedule):
+    """psi is of order 1/prior here; exp(psi) underflows, and a bound that sums such numbers is rounded more."""
+    n_words, prior = n_words_prior
+    corpus, model = simulated(8, n_words, 12), LDA(6, prior, prior)
+    gamma = random_gamma(corpus, 6)
+    state = svb_state(corpus, model, gamma, schedule)
+    for _ in range(12):
+        gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
+        state = step(corpus, model, schedule, state)
+        assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
+    assert bound(corpus, model, schedule, state) == pytest.approx(
+        twins.bound(corpus, gamma, model.alphas, model.beta), abs=max(NATS, 1e-14 / prior)
+    )
+
+
+# ---------------------------------------------------------------------- invariants
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("prior", [1e-4, 0.02, 0.1, 1.0])
+@pytest.mark.parametrize("name", CORPORA)
+def test_the_bound_never_falls(name, prior, schedule):
+    """Beyond 1e-10 of its size (spec A.13, 3): the error of the sums."""
+    corpus, model = CORPORA[name], LDA(5, prior, prior)
+    for seed in range(3):
+        state, before = ENGINE.init(corpus, model, svb.Options(schedule), StepContext(seed, 0)), -np.inf
+        for _ in range(40):
+            state = step(corpus, model, schedule, state)
+            now = bound(corpus, model, schedule, state)
+            assert now >= before - 1e-10 * abs(before)
+            before = now
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_lies_below_the_evidence(toy, schedule, seed):
+    corpus, model = toy
+    evidence = twins.enumerate_topics(corpus, model.alphas, model.beta).log_sum
+    state = ENGINE.init(corpus, model, svb.Options(schedule), StepContext(seed, 0))
+    for _ in range(30):
+        state = step(corpus, model, schedule, state)
+        assert bound(corpus, model, schedule, state) < evidence
+
+
+def test_the_collapsed_bound_is_the_uncollapsed_bound_at_its_best_parameters(oracles, toy):
+    """Invariant 4; and the printed bound at other parameters."""
+    corpus, model = toy
+    printed = oracles["toyA"]["elbo_arbitrary"]
+    arrays = (np.array(printed[name]) for name in ("gamma", "alpha_tilde", "beta_tilde_kw"))
+    assert twins.uncollapsed_bound(corpus, *arrays, model.alphas, model.beta) == pytest.approx(printed["elbo"], abs=ORACLE)
+    gamma = random_gamma(corpus, 2)
+    counts = twins.expected_counts(corpus, gamma)
+    best = model.alphas + counts.n_dk, model.beta + counts.n_wk.T
+    found = twins.uncollapsed_bound(corpus, gamma, *best, model.alphas, model.beta)
+    assert found == pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=1e-12)  # rounding
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_responsibilities_are_probabilities(schedule):
+    corpus, model = simulated(), LDA(17, 0.1, 0.1)
+    state = step(corpus, model, "sequential", svb_state(corpus, model, random_gamma(corpus, 17), "sequential"), 3)
+    np.testing.assert_allclose(state.gamma.sum(axis=1), 1.0, rtol=1e-14)  # rounding
+    assert state.gamma.min() >= 0
+    assert not state.gamma[:, 17:].any()
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_permuted_topics_give_permuted_results(schedule):
+    """Sums over topics come in another order: rounding, enlarged by five sweeps."""
+    corpus, model, order = simulated(), LDA(5, 0.3, 0.2), np.array([3, 0, 4, 1, 2])
+    gamma = random_gamma(corpus, 5)
+    plain = step(corpus, model, schedule, svb_state(corpus, model, gamma, schedule), 5)
+    permuted = step(corpus, model, schedule, svb_state(corpus, model, gamma[:, order], schedule), 5)
+    np.testing.assert_allclose(permuted.mean_wk[:, :5], plain.mean_wk[:, :5][:, order], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(permuted.mean_dk[:, :5], plain.mean_dk[:, :5][:, order], rtol=0, atol=1e-11)
+
+
+def test_the_parallel_schedule_knows_no_order_of_documents_and_words():
+    corpus, model = simulated(), LDA(4, 0.3, 0.2)
+    random, gamma = np.random.default_rng(1), random_gamma(corpus, 4)
+    documents, words = random.permutation(corpus.n_documents), random.permutation(corpus.n_words)
+    moved = [(documents[d], words[w], n) for d, w, n in twins.pairs_of(corpus)]
+    order = np.lexsort(np.array(moved).T[1::-1])
+    plain = step(corpus, model, "parallel", svb_state(corpus, model, gamma, "parallel"), 5)
+    other = corpus_of(moved, corpus.n_documents, corpus.n_words)
+    permuted = step(other, model, "parallel", svb_state(other, model, gamma[order], "parallel"), 5)
+    np.testing.assert_allclose(permuted.mean_dk[documents], plain.mean_dk, rtol=0, atol=1e-11)  # rounding, five sweeps
+    np.testing.assert_allclose(permuted.mean_wk[words], plain.mean_wk, rtol=0, atol=1e-11)
+
+
+def test_doubled_counts_cost_no_more_updates():
+    corpus, model = simulated(), LDA(4, 0.3, 0.2)
+    for schedule in SCHEDULES:
+        infos = []
+        for each in (corpus, doubled(corpus)):
+            state = ENGINE.init(each, model, svb.Options(schedule), StepContext(0, 0))
+            infos.append(ENGINE.step(each, model, svb.Options(schedule), state, StepContext(0, 1))[1])
+        assert infos[0] == infos[1] == {"updates": corpus.n_pairs}
+
+
+@pytest.mark.parametrize("other_topics", [5, 40])
+def test_two_runs_on_one_corpus_at_once_do_not_touch_each_other(other_topics):
+    corpus, model, other = simulated(), LDA(5, 0.3, 0.2), LDA(other_topics, 0.1, 0.1)
+    gamma, theirs = random_gamma(corpus, 5), svb_state(corpus, other, random_gamma(corpus, other_topics, 1), "parallel")
+
+    def meanwhile():
+        ENGINE.step(corpus, other, svb.Options(), theirs, StepContext(0, 1))
+
+    alone = step(simulated(), model, "parallel", svb_state(corpus, model, gamma, "parallel"), 3)
+    state = svb_state(corpus, model, gamma, "parallel")
+    for i in range(3):
+        state, _ = ENGINE.step(corpus, model, svb.Options(), state, StepContext(0, i + 1, 1, meanwhile))
+    for found, expected in zip(state, alone, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_runs_with_few_and_with_many_topics_take_turns_on_one_corpus():
+    corpus, models = simulated(40), {n: LDA(n, 0.3, 0.2) for n in (5, 40)}
+    for n_topics in (5, 40, 5):
+        here, alone = (
+            step(each, model, "parallel", svb_state(each, model, random_gamma(each, n_topics), "parallel"))
+            for each, model in ((corpus, models[n_topics]), (simulated(40), models[n_topics]))
+        )
+        for found, expected in zip(here, alone, strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_states_that_part_have_a_bound_each():
+    """Both go on from one sweep, under different priors; what has been swept on from has no entropy any more."""
+    corpus, models = simulated(40), [LDA(5, 0.3, 0.2), LDA(5, 1.0, 0.5)]
+    first = step(corpus, models[0], "parallel", svb_state(corpus, models[0], random_gamma(corpus, 5), "parallel"), 1)
+    arrays = [[[field.copy() for field in first[:4]] for _ in models] for _ in range(2)]
+    priors = [(model.alphas, model.beta) for model in models]
+    copies = [svb.State(*each, first.entropy, *prior) for each, prior in zip(arrays[0], priors, strict=True)]
+    alone = [svb.State(*each, float(first.entropy), *prior) for each, prior in zip(arrays[1], priors, strict=True)]
+    found, expected = (
+        [step(corpus, model, "parallel", state, 1) for model, state in zip(models, states, strict=True)]
+        for states in (copies, alone)
+    )
+    assert [float(state.entropy) for state in found] == [float(state.entropy) for state in expected]
+    assert float(found[0].entropy) != float(found[1].entropy) and math.isnan(float(first.entropy))
+
+
+def test_equal_responsibilities_are_a_fixed_point_of_equal_priors():
+    """The trap that a random start avoids (spec A.12)."""
+    corpus, model = simulated(), LDA(3, 0.3, 0.2)
+    gamma = np.full((corpus.n_pairs, 3), 1 / 3)
+    for schedule in SCHEDULES:
+        state = step(corpus, model, schedule, svb_state(corpus, model, gamma, schedule), 20)
+        assert_same_counts(state, twins.expected_counts(corpus, gamma), 1e-10)  # rounding of counts up to 180

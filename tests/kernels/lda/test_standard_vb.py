@@ -1,0 +1,115 @@
+"""Pieces of the variational kernels against their twins; whole sweeps are in tests/engines/lda/test_svb.py."""
+
+import numpy as np
+import pytest
+import twins
+from engines.lda.starts import padded_rows
+from scipy.special import logsumexp, psi
+from toys import random_gamma, random_topics, simulated
+
+from workbench.kernels.jit import lean
+from workbench.kernels.lda import standard_vb
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.simd.lanes import pad_topics, padded
+
+SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
+RANDOM = np.random.default_rng(4)
+log_weight, log_domain_gamma = (lean(part.py_func) for part in (standard_vb.log_weight, standard_vb.log_domain_gamma))
+
+
+def sampled_of(corpus, n_topics, n_chains):
+    """n_dk, n_wk (chain, row, topic), n_k (chain, 1, topic) and the same as Counts of the twins."""
+    counts = [twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, 1) for seed in range(n_chains)]
+    n_dk, n_wk, n_k = (
+        np.stack([padded_rows(np.atleast_2d(rows), np.int32) for rows in arrays]) for arrays in zip(*counts, strict=True)
+    )
+    return (n_dk, n_wk, n_k), counts
+
+
+@pytest.mark.parametrize("point", [False, True])
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+@pytest.mark.parametrize("n_padded", [16, 32])
+def test_weights_are_averaged_over_chains_in_the_log_domain(n_padded, n_chains, point):
+    prior, mean = np.linspace(0.1, 0.9, n_padded), RANDOM.gamma(1.0, 4.0, (5, n_padded))
+    log_sizes = RANDOM.uniform(0.0, 2.0, n_padded)
+    sampled = RANDOM.integers(0, 9, (n_chains, 5, n_padded)).astype(np.int32)
+    logs, weights = np.full((2, 5, n_padded), np.nan)
+    given = sampled[:0] if point else sampled
+    standard_vb.weigh_rows(1, 4, prior, mean, given, log_sizes, point, logs, weights)
+    chains = sampled if len(given) else np.zeros((1, 5, n_padded))
+    expected = (np.log if point else psi)(prior + mean + chains).mean(axis=0) - log_sizes
+    np.testing.assert_allclose(weights[1:4], np.exp(expected)[1:4], rtol=SERIES_ERROR)
+    assert np.isnan(weights[[0, 4]]).all()
+
+
+@pytest.mark.parametrize("point", [False, True])
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+def test_logs_are_stored_where_a_weight_is_faint_and_are_those_of_the_weights_elsewhere(n_chains, point):
+    """Topics 13 to 15 are padding, which weighs nothing and is not faint."""
+    prior, mean = np.full(16, 1e-160 if point else 1e-4), RANDOM.gamma(9.0, 1.0, (3, 16))
+    mean[1, 6] = 0.0  # psi of 1e-4 is about -1e4
+    log_sizes = pad_topics(RANDOM.uniform(0.0, 2.0, 13), standard_vb.OUT_OF_REACH)
+    sampled = np.zeros((0 if point else n_chains, 3, 16), np.int32)
+    logs, weights = np.full((2, 3, 16), np.nan)
+    standard_vb.weigh_rows(0, 3, prior, mean, sampled, log_sizes, point, logs, weights)
+    assert np.isfinite(logs).all(axis=1).tolist() == [len(sampled) > 1, True, len(sampled) > 1]
+    assert not weights[:, 13:].any()
+    found = [[log_weight(row, k, logs, weights, 13) for k in range(13)] for row in range(3)]
+    expected = (np.log if point else psi)(prior + mean) - log_sizes
+    np.testing.assert_allclose(found, expected[:, :13], rtol=1e-11, atol=SERIES_ERROR)  # 1e-11: spec A.11, psi of 1e-4
+
+
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+def test_a_padding_topic_weighs_nothing_and_an_empty_one_as_much_as_it_must(n_chains):
+    """With W beta = 3e-8 exp(psi) of an empty topic is far below the smallest double, its ratio to itself is 1."""
+    mean = np.repeat([0.0, 5.0], 8)
+    sampled = RANDOM.integers(0, 9, (n_chains, 1, 16)).astype(np.int64)
+    logs, weights = np.empty((2, 1, 16))
+    sizes = standard_vb.log_sizes(3e-8, mean, sampled, False, 13)
+    standard_vb.weigh_rows(0, 1, np.full(16, 3e-8), mean[None], sampled, sizes, False, logs, weights)
+    np.testing.assert_allclose(weights[0], [1.0] * 13 + [0.0] * 3, rtol=1e-8)  # psi of -1/3e-8 is rounded to about 4e-9
+
+
+@pytest.mark.parametrize("n_chains", [0, 1, 3])
+@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
+def test_one_pair_of_the_sequential_schedule_meets_its_twin(n_topics, n_chains):
+    corpus, alpha, beta = simulated(), np.linspace(0.1, 0.9, n_topics), 0.2
+    gamma, pair = random_gamma(corpus, n_topics), int(np.argmax(corpus.counts))
+    d, w, n = twins.pairs_of(corpus)[pair]
+    mean = twins.expected_counts(corpus, gamma, 1)
+    sampled, counts = sampled_of(corpus, n_topics, n_chains) if n_chains else (NOTHING_SAMPLED, [mean.plus(mean)])
+    totals = [mean.plus(c) for c in counts] if n_chains else [mean]
+    expected = twins.responsibility(totals, np.full(len(totals), 1 / len(totals)), d, w, alpha, beta)
+    moved = padded_rows(mean.n_dk, float), padded_rows(mean.n_wk, float), pad_topics(mean.n_k)
+    kept, alphas = padded_rows(gamma[[pair, pair]], float), pad_topics(alpha, np.nan)
+    standard_vb.update_pair(d, w, n, *moved, *sampled, alphas, beta, n_topics, kept, 1, np.empty(padded(n_topics)))
+    assert not any(array[..., n_topics:].any() for array in (*moved, kept))
+    np.testing.assert_array_equal(kept[0, :n_topics], gamma[pair])
+    np.testing.assert_allclose(kept[1, :n_topics], expected, rtol=6 * SERIES_ERROR)  # three series, and the normaliser's three
+    new = gamma.copy()
+    new[pair] = expected
+    for array, after in zip(moved, twins.expected_counts(corpus, new, 1), strict=True):
+        np.testing.assert_allclose(array[..., :n_topics], after, rtol=0, atol=6 * n * SERIES_ERROR)
+
+
+@pytest.mark.parametrize("prior", [1e-8, 1e-4, 0.3])
+def test_the_log_domain_meets_its_twin_however_small_the_prior(prior):
+    """Small priors make psi of order 1/prior; its rounding is then that much larger."""
+    corpus, alpha = simulated(), np.full(6, prior)
+    gamma = np.eye(6)[RANDOM.integers(6, size=corpus.n_pairs)]
+    mean = twins.expected_counts(corpus, gamma)
+    sizes = psi(corpus.n_words * prior + mean.n_k)
+    for d, w, _ in twins.pairs_of(corpus)[::7]:
+        found, word_logs = np.empty(6), psi(prior + mean.n_wk[w]) - sizes
+        logs, faint = (psi(alpha + mean.n_dk[d])[None], word_logs[None]), np.zeros((1, 6))
+        log_normaliser = log_domain_gamma(0, logs[0], faint, 0, logs[1], faint, 6, found)
+        assert log_normaliser == pytest.approx(logsumexp(psi(alpha + mean.n_dk[d]) + word_logs), rel=1e-14)
+        expected = twins.responsibility([mean], [1.0], d, w, alpha, prior)
+        np.testing.assert_allclose(found, expected, rtol=max(6 * SERIES_ERROR, 1e-15 / prior), atol=1e-300)
+
+
+def test_entropy_takes_zero_responsibilities():
+    gamma, weights = np.zeros((2, 16)), np.array([3, 2], np.int32)
+    gamma[0, :2], gamma[1, 0] = [0.25, 0.75], 1.0
+    expected = -3 * (0.25 * np.log(0.25) + 0.75 * np.log(0.75))
+    assert standard_vb.weighted_entropy(weights, gamma) == pytest.approx(expected, rel=1e-15)  # rounding

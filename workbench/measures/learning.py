@@ -1,0 +1,79 @@
+"""What a run learns: its hyperparameters, and the log of the splits and merges that it tried."""
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures.selection import spec_of
+
+KINDS = {1: "split", 2: "merge"}
+
+
+class Hyperparameter(NamedTuple):
+    """A prior of a run."""
+
+    name: str              # alpha and beta of LDA; alpha_total, beta_total, top_concentration of the HDP
+    how: str               # "fixed", or how it is learnt: "maximised", "sampled", "posterior"
+    values: np.ndarray     # at the last iteration: one number, or (topic,) of an alpha for each topic
+
+
+def hyperparameters(run: xr.Dataset) -> list[Hyperparameter]:
+    """The priors of a run with their last values, whether they are learnt or fixed."""
+    _, model, options = spec_of(run).parts()
+    found = []
+    for name, how in model.hyperparameters(options).items():
+        values = run[name].values[-1] if name in run and run.sizes["iteration"] else getattr(model, name)
+        values = np.atleast_1d(np.asarray(values, float))
+        how = ("sampled" if "log_joint" in run else "posterior") if how == "learnt" else how
+        found.append(Hyperparameter(name, how, values[:1] if np.ptp(values) == 0 else values))
+    return found
+
+
+def learnt_by(run: xr.Dataset) -> list[str]:
+    """The names of the hyperparameters that a run learns."""
+    return [each.name for each in hyperparameters(run) if each.how != "fixed" and each.name in run]
+
+
+class Move(NamedTuple):
+    """One split or merge that was tried after an iteration."""
+
+    iteration: int
+    kind: str        # "split" or "merge"
+    giver: int       # the topic that was split, or merged into the other
+    taker: int       # the topic that took in the tokens
+    gain: float      # nats: bound with the move less bound without it
+    accepted: bool   # kept, or taken back
+
+    @property
+    def text(self) -> str:
+        """As ``split 3 → 17, +12.4 nats, kept``."""
+        return f"{self.kind} {self.giver} → {self.taker}, {self.gain_text} nats, {self.outcome}"
+
+    @property
+    def gain_text(self) -> str:
+        """As ``+12.4``, or two digits of less than one nat."""
+        return format(self.gain, "+,.1f" if abs(self.gain) >= 1 else "+.2g").replace("-", "−")
+
+    @property
+    def outcome(self) -> str:
+        return "kept" if self.accepted else "taken back"
+
+
+def moves(run: xr.Dataset) -> list[Move]:
+    """The moves that a run tried, in order; none of a run that tries none."""
+    if "move" not in run:
+        return []
+    tried = run.isel(iteration=np.flatnonzero(run["move"].values > 0))
+    names = ("iteration", "move", "move_from", "move_to", "move_gain", "move_accepted")
+    return [
+        Move(int(iteration), KINDS[kind], int(giver), int(taker), gain, bool(accepted))
+        for iteration, kind, giver, taker, gain, accepted in zip(*(tried[name].values.tolist() for name in names), strict=True)
+    ]
+
+
+def describe_moves(tried: list[Move]) -> str:
+    """Numbers of moves tried and kept, as ``12 tried, 5 kept (4 splits, 1 merge)``."""
+    kept = [move.kind for move in tried if move.accepted]
+    parts = [f"{n} {kind}{'s' * (n != 1)}" for kind in KINDS.values() if (n := kept.count(kind))]
+    return f"{len(tried)} tried, {len(kept)} kept" + (f" ({', '.join(parts)})" if parts else "")
