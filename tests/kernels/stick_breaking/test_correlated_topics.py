@@ -1,4 +1,4 @@
-"""Gibbs sampling of correlated topics: sticks against quadrature, and the whole sampler by Geweke's test of joint distributions."""
+"""Gibbs sampling of correlated topics: sticks against quadrature, and the whole sampler by Geweke's test."""
 
 import json
 import math
@@ -106,7 +106,8 @@ def note(mu, sigma, sticks, topics, words, row):
 
 @kernel
 def from_the_prior(n, mean, kappa, nu, scale, starts, key):
-    sticks, topics, words = np.empty((len(starts) - 1, N_TOPICS - 1)), np.empty(N_TOKENS, np.uint16), np.empty(N_TOKENS, np.int32)
+    sticks = np.empty((len(starts) - 1, N_TOPICS - 1))
+    topics, words = np.empty(N_TOKENS, np.uint16), np.empty(N_TOKENS, np.int32)
     kept = np.empty((n, 16))
     for i in range(n):
         here = absorb(key, i)
@@ -119,7 +120,8 @@ def from_the_prior(n, mean, kappa, nu, scale, starts, key):
 @kernel
 def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, key):
     """The sampler and the data in turns: words given all else, then one sweep of all else given the words."""
-    sticks, topics, words = np.empty((len(starts) - 1, N_TOPICS - 1)), np.empty(N_TOKENS, np.uint16), np.empty(N_TOKENS, np.int32)
+    sticks = np.empty((len(starts) - 1, N_TOPICS - 1))
+    topics, words = np.empty(N_TOKENS, np.uint16), np.empty(N_TOKENS, np.int32)
     kept, ones, before = np.empty((n, 16)), np.ones(N_TOKENS, np.int32), np.arange(N_TOKENS + 1)
     mu, sigma, precision = draw_prior(mean, kappa, nu, scale, starts, sticks, topics, absorb(key, n))
     for i in range(n):

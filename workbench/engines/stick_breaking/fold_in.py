@@ -20,6 +20,11 @@ class LearntCorrelations(NamedTuple):
     covariance: np.ndarray  # (stick, stick) Sigma
 
 
+def learnt_of(model, last, topics: LearntTopics) -> LearntCorrelations:
+    """What the last snapshot of a run, arrays by name, has learnt."""
+    return LearntCorrelations(topics, np.asarray(last["psi_mean"]), np.asarray(last["psi_covariance"]))
+
+
 def by_gibbs(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
     """Mean of theta (document, topic) over 50 Gibbs sweeps after 20."""
     phi, precision = word_probabilities(*learnt.of_words), np.linalg.inv(learnt.covariance)

@@ -1,6 +1,6 @@
 """Gibbs sampling of correlated topics by stick-breaking and Polya-gamma augmentation, with the topics integrated out.
 
-Linderman, Johnson & Adams (2015), eq. 10-13, corrected: the mean in eq. 13 is Omega^-1 kappa. With phi integrated out, a sweep is::
+Linderman, Johnson & Adams (2015), eq. 10-13; the mean in eq. 13 must read Omega^-1 kappa. With phi integrated out, a sweep is::
 
     z_i      ~  theta_dt (n_wt + beta) / (n_t + W beta),  theta_d = pi(psi_d)      token i removed from the counts
     omega_dt ~  PG(N_dt, psi_dt),  N_dt = sum_{s>=t} n_ds
@@ -21,8 +21,8 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
-from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
-from workbench.engines.stick_breaking.fold_in import by_gibbs
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
 from workbench.kernels.gaussian import draw_niw, niw_posterior
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
@@ -143,8 +143,9 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "sb-ctm") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of correlated topics by stick-breaking", source="Linderman, Johnson & Adams (2015), eq. 10-13",
+        name=name, title="Gibbs sampling of correlated topics by stick-breaking",
+        source="Linderman, Johnson & Adams (2015), eq. 10-13",
         model=CorrelatedTopics, options=Options, state=State, samples=cgs.samples,
         watches=("moved",), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, memory=memory,
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, learnt=learnt_of, memory=memory,
     )

@@ -120,7 +120,7 @@ class CorrelatedTopics:
         return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """``theta`` (document, topic) of the sticks that were drawn last, ``phi`` (topic, word) the posterior mean given counts."""
+        """``theta`` (document, topic) of the sticks drawn last; ``phi`` (topic, word), the posterior mean given counts."""
         return {
             "theta": probabilities(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
         }
