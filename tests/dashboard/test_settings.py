@@ -57,7 +57,7 @@ def test_the_form_as_it_is_can_be_started_with_any_engine_alone(engine):
     assert not mistakes_in(values)
     has = set(model_fields(get_engine(engine)))
     assert {name for name in ("n_topics", "alpha", "beta") if values[name] is not None} == has
-    assert form.numbers["alpha"].visible == form.numbers["beta"].visible == (engine not in ("cv-hdp", "g-hdp"))
+    assert all(form.numbers[name].visible == (name in get_engine(engine).model.takes) for name in ("alpha", "beta"))
 
 
 NETWORKS = [name for name in ENGINES if get_engine(name).model is Network]

@@ -6,7 +6,7 @@ import pytest
 from toys import CORPORA, HDP_ENGINES, LDA_ENGINES
 
 import workbench as wb
-from workbench.engines import ENGINES
+from workbench.engines import ENGINES, get_engine
 from workbench.runs.afterwards.bound import hybrid_bound
 from workbench.runs.dataset import priors_of
 
@@ -21,7 +21,7 @@ def test_an_edge_corpus_is_fitted_measured_and_used(corpus, engine, tmp_path):
     for n_topics, prior in MODELS.values():
         settings = dict(n_topics=n_topics, n_iterations=12, burn_in=3, progress=False)
         if engine not in HDP_ENGINES:
-            settings |= {"alpha": prior, "beta": prior}
+            settings |= {name: prior for name in ("alpha", "beta") if name in get_engine(engine).model.takes}
         else:
             totals = {"alpha_total": prior * n_topics, "beta_total": prior * documents.n_words, "top_concentration": prior}
             settings["options"] = {"learn_alpha": False, "learn_gamma": False} | totals
