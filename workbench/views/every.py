@@ -12,6 +12,7 @@ from workbench.views import progress
 from workbench.views.against_topics import draw_against_topics
 from workbench.views.coherence import draw_coherence
 from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, draw_state_and_average
+from workbench.views.correlations import draw_correlations
 from workbench.views.differences import draw_differences
 from workbench.views.flow import draw_flows
 from workbench.views.lineage import draw_lineage
@@ -38,6 +39,7 @@ VIEWS = (
     View("topic-sizes", "Topic sizes", ("n_k",), progress.draw_topic_sizes),
     View("topic-words", "Words of the topics", COUNTED, draw_words),
     View("topic-map", "Map of the topics", COUNTED, draw_maps),
+    View("topic-correlations", "Which topics go together", ("psi_covariance phi",), draw_correlations, on_page=True),
     View("coherence", "Coherence of the topics", COUNTED, draw_coherence),
     View("topic-flow", "Topics of two runs", COUNTED, draw_flows),
     View("recorded", "What else was recorded", ("iteration",), progress.draw_recorded, on_page=True),

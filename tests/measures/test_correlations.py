@@ -1,0 +1,60 @@
+"""Correlations of topics: of drawn shares, in an order in which topics that go together stand together."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.kernels.stick_breaking.sticks import probabilities
+from workbench.measures import MeasureError, topic_correlations
+from workbench.measures.correlations import alike_together
+
+
+def run_of(means, covariances):
+    """A run whose snapshots have these means and covariances of sticks."""
+    corpus, _ = wb.models.LDA(2).simulate(5, 6, 8)
+    n = len(means)
+    run = wb.fit(corpus, "sb-ctm", np.shape(means)[1] + 1, n_iterations=n, snapshot_every=1, progress=False)
+    return run.assign(psi_mean=(run["psi_mean"].dims, means), psi_covariance=(run["psi_covariance"].dims, covariances))
+
+
+def test_correlations_are_those_of_many_drawn_documents_averaged_over_the_later_snapshots():
+    mean, covariance = np.array([0.3, -0.5, 0.8]), np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]])
+    found = topic_correlations(run_of([mean + 9, mean], [covariance, covariance]), 100_000)["correlation"].values
+    theta = probabilities(np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000))
+    assert found == pytest.approx(np.corrcoef(theta.T), abs=0.015)
+    assert np.array_equal(found, found.T) and np.diag(found) == pytest.approx(1.0)
+
+
+def test_shares_of_two_topics_are_opposite_and_one_topic_has_none():
+    assert topic_correlations(run_of([[0.2]], [[[1.0]]]))["correlation"].values == pytest.approx(np.array([[1, -1], [-1, 1]]))
+    assert topic_correlations(run_of(np.empty((1, 0)), np.empty((1, 0, 0))))["correlation"].values.tolist() == [[0.0]]
+
+
+def test_topics_that_go_together_stand_together():
+    correlation = np.full((4, 4), -0.2)
+    for a, b in ((0, 2), (1, 3)):
+        correlation[a, b] = correlation[b, a] = 0.9
+    order = alike_together(correlation).tolist()
+    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset((0, 2)), frozenset((1, 3))}
+    assert alike_together(np.eye(2)).tolist() == [0, 1]
+
+
+def test_a_run_without_sticks_is_refused():
+    corpus, _ = wb.models.LDA(2).simulate(5, 6, 8)
+    with pytest.raises(MeasureError, match="correlated topics"):
+        topic_correlations(wb.fit(corpus, "cgs", 2, n_iterations=2, progress=False))
+
+
+def test_correlations_that_documents_were_drawn_with_are_found():
+    """Three topics, each of words of its own; sticks that go together."""
+    rng = np.random.default_rng(3)
+    sticks = rng.multivariate_normal([-0.7, 0.0], [[6.0, 4.0], [4.0, 6.0]], 400)
+    theta, words = probabilities(sticks), np.arange(30).reshape(3, 10)
+    documents = [np.concatenate([rng.choice(words[k], n) for k, n in enumerate(rng.multinomial(60, row))]) for row in theta]
+    rows = np.repeat(np.arange(400), 60)
+    corpus = wb.Corpus.from_pairs(rows, np.concatenate(documents), np.ones(len(rows), int))
+    run = wb.fit(corpus, "sb-ctm", 3, n_iterations=200, snapshot_every=10, progress=False)
+    found, phi = topic_correlations(run)["correlation"].values, run["phi"].values
+    at = [int(np.argmax(phi[:, words[k]].sum(axis=1))) for k in range(3)]
+    assert sorted(at) == [0, 1, 2]
+    assert found[np.ix_(at, at)] == pytest.approx(np.corrcoef(theta.T), abs=0.15)
