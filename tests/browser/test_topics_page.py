@@ -264,6 +264,14 @@ def within(inner: dict, outer: dict) -> bool:
     return outer["y"] - 1 <= inner["y"] and inner["y"] + inner["height"] <= outer["y"] + outer["height"] + 1
 
 
+def cut_by_its_end(part, row):
+    """Whether the visible end of a list, above its foot if it has one, lies within a row."""
+    box, row = part.locator(".scroll").bounding_box(), part.locator("tbody tr").nth(row).bounding_box()
+    foot = part.locator("tfoot tr")
+    end = box["y"] + box["height"] - (foot.bounding_box()["height"] if foot.count() else 0)
+    return row["y"] + 5 < end < row["y"] + row["height"] - 5
+
+
 def test_what_is_longer_is_cut_within_a_row_and_says_so(new_page, topics_url, store, corpus):
     fit(corpus, "cgs", 30, n_iterations=5, store=store, name="many", progress=False)
     try:
@@ -272,10 +280,7 @@ def test_what_is_longer_is_cut_within_a_row_and_says_so(new_page, topics_url, st
         until(lambda: scores.locator("tbody tr").count() == 30, "the scores")
         for part in (card(page, "listed"), scores):
             part.get_by_text("30 topics: scroll for the rest").wait_for()
-            box, foot = part.locator(".scroll").bounding_box(), part.locator("tfoot tr")
-            end = box["y"] + box["height"] - (foot.bounding_box()["height"] if foot.count() else 0)
-            row = part.locator("tbody tr").nth(20).bounding_box()
-            assert row["y"] + 5 < end < row["y"] + row["height"] - 5, "the row is cut"
+            until(lambda part=part: cut_by_its_end(part, 20), "the row is cut")
         at, last = page.evaluate("scrollY"), topics_by_size(open_run(store / "many"))[-1]
         page.locator(f"g[data-topic='{last}']").dispatch_event("click")
         for part, mark in ((card(page, "listed"), "topic"), (scores, "key")):

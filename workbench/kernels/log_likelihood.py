@@ -10,8 +10,8 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.logarithms import logs
 from workbench.kernels.simd.reductions import count, total
+from workbench.kernels.simd.special import logs
 from workbench.kernels.simd.vectors import choose, doubles, load, spread, store
 
 LARGEST_POWER = 3

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import fields
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -51,8 +52,10 @@ def runs(engine, corpus, model, options, n_steps, seed=0, n_threads=1):
 def likelihood_of(engine, corpus, options, state):
     """{"alpha": likelihood, "beta": likelihood} as `learn` maximises them."""
     module = import_module(ENGINES[engine.name], "workbench.engines")
+    how = {"threshold": module.threshold_of(options)} if engine.name in HYBRIDS else {}
+    of = partial(module.likelihood, options, state) if engine.name == "vb" else polya
     return {
-        name: module.likelihood(corpus, options, state, asked(state, options, name, corpus.n_words))
+        name: of(corpus, module.sufficient_statistics(corpus, state, name, **how), asked(state, options, name, corpus.n_words))
         for name in ("alpha", "beta")
     }
 
@@ -144,7 +147,7 @@ def test_minkas_step_of_cvb_has_its_printed_value(oracles):
     printed, (corpus, model) = oracles["cvb_alpha_step"], toy_a()
     state = cvb_state(corpus, model, np.array(oracles["toyA"]["cvb"]["gamma0"]))
     prior = asked(state, Learning(learn_alpha="maximised"), "alpha", corpus.n_words)
-    corrected = polya(corpus, cvb.sufficient_statistics(corpus, 0, state, "alpha"), prior).slopes(prior.x)
+    corrected = polya(corpus, cvb.sufficient_statistics(corpus, state, "alpha"), prior).slopes(prior.x)
     np.testing.assert_allclose(corrected.fixed_point, printed["zero_corrected"], rtol=PRINTED)
     np.testing.assert_allclose(corrected.fixed_point, printed["exact"], rtol=3e-4)  # the expansion's own error
     plugged_in = polya(corpus, SufficientStatistics(Counts(state.mean_dk), None), prior).slopes(prior.x)

@@ -4,9 +4,8 @@ import network_twins as twins
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.networks.field import owners_of
+from workbench.engines.networks.compiled import cells_of, owners_of
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.state import cells_of
 from workbench.models.networks.network import AUTHORS, WORD
 
 

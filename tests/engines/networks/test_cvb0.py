@@ -14,9 +14,9 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cvb
 from workbench.engines.networks import cvb0 as network_cvb0
+from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.cvb0 import begins_of
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.state import initial_alphas
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError

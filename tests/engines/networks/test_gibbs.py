@@ -15,9 +15,8 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.networks import gibbs as network_gibbs
-from workbench.engines.networks.field import owners_of
+from workbench.engines.networks.compiled import alphas_of, owners_of
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.state import alphas_of
 from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows, Variable

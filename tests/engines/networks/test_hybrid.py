@@ -16,8 +16,8 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import hybrid as network_hybrid
+from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.hybrid import chain_of, mean_part, totals
-from workbench.engines.networks.state import initial_alphas
 from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import WORD

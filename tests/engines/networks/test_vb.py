@@ -15,9 +15,8 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import compile_network, owners_of
+from workbench.engines.networks.compiled import alphas_of, compile_network, initial_alphas, owners_of, priors_of
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.state import alphas_of, initial_alphas, priors_of
 from workbench.engines.networks.weights import row_shares
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from workbench.kernels.log_likelihood import log_likelihood, take_in
 from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.logarithms import log_gammas, logs
+from workbench.kernels.simd.special import log_gammas, logs
 from workbench.kernels.simd.vectors import load, store
 
 UNITS = 5e-16

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from workbench.kernels.jit import inlined
-from workbench.kernels.simd.float_bits import SHIFTER, power_of_two
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.reductions import STAIR, count, counted, running, running_in_order, stairs, total, totals
+from workbench.kernels.simd.special import SHIFTER, power_of_two
 from workbench.kernels.simd.vectors import (
     bump,
     choose,

@@ -22,16 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.hdp import split_merge
-from workbench.engines.hdp.hyper_round import hyper_round, mean_priors, prior_of_tau, priors_of_counts
-from workbench.engines.hdp.posteriors import (
-    MEAN,
-    dirichlet_divergence,
-    fixed,
-    gamma_divergence,
-    gamma_posterior,
-    stick_divergence,
-)
+from workbench.engines.hdp import posteriors, split_merge
+from workbench.engines.hdp.posteriors import MEAN, fixed, hyper_round, mean_priors, prior_of_tau, priors_of_counts
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
@@ -108,8 +100,8 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Responsibilities at random with even weights of the topics (spec 6), or those behind the counts of another run."""
     n_topics, n_words = model.n_topics, corpus.n_words
-    alpha = gamma_posterior(model.a_alpha, model.b_alpha) if model.learn_alpha else fixed(model.alpha_total)
-    top = gamma_posterior(model.a_gamma, model.b_gamma) if model.learn_gamma else fixed(model.top_concentration)
+    alpha = posteriors.gamma_posterior(model.a_alpha, model.b_alpha) if model.learn_alpha else fixed(model.alpha_total)
+    top = posteriors.gamma_posterior(model.a_gamma, model.b_gamma) if model.learn_gamma else fixed(model.top_concentration)
     n_learnt = n_words if model.learn_tau else 0
     state = State(
         **zeros(arrays(corpus, n_topics)),
@@ -206,13 +198,13 @@ def bound(corpus, model, options, state) -> float:
     a, b, b_sum = priors_of_counts(state)
     joint = expected_log_joint(corpus, state.gamma, a, state.alpha[MEAN], b, b_sum)
     divergence = (
-        gamma_divergence(state.alpha, model.a_alpha, model.b_alpha)
-        + gamma_divergence(state.top, model.a_gamma, model.b_gamma)
-        + stick_divergence(state.sticks, state.top)
-        + gamma_divergence(state.beta, model.a_beta, model.b_beta)
+        posteriors.gamma_divergence(state.alpha, model.a_alpha, model.b_alpha)
+        + posteriors.gamma_divergence(state.top, model.a_gamma, model.b_gamma)
+        + posteriors.stick_divergence(state.sticks, state.top)
+        + posteriors.gamma_divergence(state.beta, model.a_beta, model.b_beta)
     )
     if model.learn_tau:
-        divergence += dirichlet_divergence(state.tau, prior_of_tau(corpus, model))
+        divergence += posteriors.dirichlet_divergence(state.tau, prior_of_tau(corpus, model))
     return joint + weighted_entropy(corpus.counts, state.gamma) - divergence
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
@@ -92,7 +92,7 @@ def initial_topics(corpus, model, key, warm_start) -> np.ndarray:
 def step(corpus, model, options, state, context):
     """Draw every token's topic once, in canonical order, word after word, or block by block; then learn priors that are due."""
     n_moved, scan = sweep_all(corpus, state, context, n_parts=options.partition, scan=options.scan)
-    state = learn(corpus, options, state, context, True, likelihood)
+    state = learn(corpus, options, state, context, True, sufficient_statistics)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1), "scan": scan}
 
 
@@ -140,17 +140,11 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, *state[1:4], state.alpha, state.beta)
 
 
-def sufficient_statistics(chains, of) -> SufficientStatistics:
-    """Sufficient statistics of alpha or beta: the sampled counts; ``chains``: a state with a first dim of chains."""
-    return SufficientStatistics(
-        Counts(sampled=chains.n_dk if of == "alpha" else chains.n_wk), Counts(sampled=chains.n_k[:, None])
-    )
-
-
-def likelihood(corpus, options, state, prior):
-    """Likelihood of a prior given the sampled counts."""
-    one_chain = State(*(array[None] for array in state[:4]), state.alpha, state.beta)
-    return polya(corpus, sufficient_statistics(one_chain, prior.name), prior)
+def sufficient_statistics(corpus, state, of) -> SufficientStatistics:
+    """Sufficient statistics of alpha or beta: the sampled counts of a chain, or of several along a first dim."""
+    cells, n_k = state.n_dk if of == "alpha" else state.n_wk, state.n_k
+    cells, sizes = cells.reshape(-1, *cells.shape[-2:]), n_k.reshape(-1, 1, n_k.shape[-1])
+    return SufficientStatistics(Counts(sampled=cells), Counts(sampled=sizes))
 
 
 def samples(corpus, options) -> bool:

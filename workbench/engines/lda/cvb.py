@@ -21,7 +21,7 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, learnt, polya, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, learnt, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.svb import counts, predict, samples
@@ -80,7 +80,7 @@ def init(corpus, model, options, context, warm_start=None, second_order=True) ->
 def step(corpus, model, options, state, context):
     """Update the responsibilities of every pair once, in canonical order or block by block; then learn priors that are due."""
     state, info = update(corpus, options, 0, state, NOTHING_SAMPLED, context)
-    return learn(corpus, options, state, context, False, likelihood), info
+    return learn(corpus, options, state, context, False, sufficient_statistics), info
 
 
 def arrays(corpus, model, options, threshold=0, second_order=True) -> dict[str, Array]:
@@ -151,7 +151,7 @@ def watch(corpus, model, options, state) -> dict:
     return numbers | watched(options, state)
 
 
-def sufficient_statistics(corpus, threshold, state, of) -> SufficientStatistics:
+def sufficient_statistics(corpus, state, of, threshold=0) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
     mean, variance = (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
     if not len(state.var_k):
@@ -164,11 +164,6 @@ def sufficient_statistics(corpus, threshold, state, of) -> SufficientStatistics:
     return SufficientStatistics(
         Counts(mean, variance, occupied), Counts(state.mean_k[None], state.var_k[None], occupied_k[None])
     )
-
-
-def likelihood(corpus, options, state, prior):
-    """Likelihood of a prior given the expected counts."""
-    return polya(corpus, sufficient_statistics(corpus, 0, state, prior.name), prior)
 
 
 def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:

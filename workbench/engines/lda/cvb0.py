@@ -14,7 +14,7 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda import cvb
 
 initial_mean, init, memory = (partial(each, second_order=False) for each in (cvb.initial_mean, cvb.init, cvb.memory))
-update, likelihood = cvb.update, cvb.likelihood
+update, sufficient_statistics = cvb.update, cvb.sufficient_statistics
 
 
 def engine(name: str = "cvb0") -> Engine:

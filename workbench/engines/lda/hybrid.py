@@ -25,7 +25,7 @@ from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, polya, watched
+from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.interleaved import interleaved_pass
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
@@ -179,7 +179,7 @@ def step(corpus, model, options, state, context, *, part=svb):
         n_moved, scans = sum(n for n, _ in swept), [scan for _, scan in swept]
         mean, info = part.update(corpus, options, threshold, mean_part(state), drawn, context)
         state = type(state)(*mean[:-2], *state[-6:])
-    state = learn(corpus, options, state, context, n_sampled > 0, likelihood)
+    state = learn(corpus, options, state, context, n_sampled > 0, partial(sufficient_statistics, threshold=threshold))
     info["updates"] = n_sampled + info["updates"] * len(state.topics)
     if not n_sampled:
         return state, info | {"moved": math.nan, "scan": math.nan}
@@ -232,20 +232,15 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
 
 
-def sufficient_statistics(corpus, options, state, of) -> SufficientStatistics:
+def sufficient_statistics(corpus, state, of, threshold) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: counts of the variational part, and those sampled in each chain."""
-    sampled, threshold = cgs.sufficient_statistics(state, of), threshold_of(options)
-    if sampled_of(corpus, threshold).n_pairs == corpus.n_pairs:
+    sampled, n_sampled = cgs.sufficient_statistics(corpus, state, of), sampled_of(corpus, threshold).n_pairs
+    if n_sampled == corpus.n_pairs:
         return sampled
-    expected = part_of(state).sufficient_statistics(corpus, threshold, mean_part(state), of)
-    if not samples(corpus, options):
+    expected = part_of(state).sufficient_statistics(corpus, mean_part(state), of, threshold)
+    if not n_sampled:
         return expected
     return SufficientStatistics(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
-
-
-def likelihood(corpus, options, state, prior):
-    """Likelihood of a prior given the expected and the sampled counts."""
-    return polya(corpus, sufficient_statistics(corpus, options, state, prior.name), prior)
 
 
 def memory(corpus, model, options, *, part=svb) -> Memory:

@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.engines.engine import StepContext, never_interrupted
 from workbench.engines.lda import cgs
-from workbench.engines.lda.hybrid import chain_of
+from workbench.engines.lda.hybrid import chain_of, sampled_of
 from workbench.engines.memory import zeros
 from workbench.kernels.lda import annealing
 from workbench.kernels.lda.log_joint import log_joint
@@ -54,11 +54,6 @@ class Bracket(NamedTuple):
     high: float
 
 
-def n_sampled_tokens(corpus, threshold) -> int:
-    """How many tokens a hybrid samples."""
-    return int(corpus.counts[corpus.counts <= threshold].sum(dtype=np.int64))
-
-
 def exact(corpus, threshold, state, entropy: float) -> float:
     """B by enumeration of every assignment.
 
@@ -67,7 +62,7 @@ def exact(corpus, threshold, state, entropy: float) -> float:
     OptionError
         Above 2**16 assignments.
     """
-    n_sampled = n_sampled_tokens(corpus, threshold)
+    n_sampled = sampled_of(corpus, threshold).n_tokens
     if n_sampled * math.log(len(state.alpha)) > math.log(MOST_STATES) + 1e-9:
         raise OptionError(
             f"method exact enumerates at most {MOST_STATES:,} assignments; {n_sampled:,} sampled tokens in "
@@ -160,7 +155,7 @@ def bracket(
     sampled = tuple(array.copy() for array in chain_of(state, 0)[:4])
     copies = np.where(corpus.counts <= threshold, corpus.counts, 0).astype(np.int64)
     sampled_before = np.cumsum(copies) - copies
-    marginals = np.zeros((n_sampled_tokens(corpus, threshold), n_topics), np.float32)
+    marginals = np.zeros((sampled_of(corpus, threshold).n_tokens, n_topics), np.float32)
     joint, entropies = 0.0, 0.0
     for step in range(burn_in + n_sweeps):
         key = context._replace(step=step).key(ANNEALING)
@@ -185,7 +180,7 @@ def bracket(
 
 def bracket_bytes(corpus, threshold, state) -> int:
     """Memory of the marginals that `bracket` keeps."""
-    return 4 * n_sampled_tokens(corpus, threshold) * len(state.alpha)
+    return 4 * sampled_of(corpus, threshold).n_tokens * len(state.alpha)
 
 
 def _log_joint_of_means(state) -> float:

@@ -142,18 +142,19 @@ def asked(state, options, name: str, n_words: int) -> Prior:
     return Prior(name, state.alpha, 1, n_topics)
 
 
-def learn(corpus, options, state, context, sampled: bool, likelihood: Callable):
+def learn(corpus, options, state, context, sampled: bool, statistics: Callable, likelihood: Callable | None = None):
     """The state with the priors that are learnt after this step; the same state if none is due.
 
     sampled : is any token sampled?
-    likelihood : (corpus, options, state, prior: Prior) -> the likelihood of a prior, `Polya` or `Dirichlet`
+    statistics : (corpus, state, name of the prior) -> `SufficientStatistics`
+    likelihood : (corpus, sufficient statistics, prior: Prior) -> the likelihood of a prior; default `polya`
     """
     if not due(options, context.step, sampled):
         return state
     new = {}
     for name in learnt(options):
         prior = asked(state, options, name, corpus.n_words)
-        found = likelihood(corpus, options, state, prior)
+        found = (likelihood or polya)(corpus, statistics(corpus, state, name), prior)
         if getattr(options, f"learn_{name}") == "maximised":
             x = climbed(found, within(prior.x))
         else:

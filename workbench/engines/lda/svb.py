@@ -22,7 +22,7 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_blocks
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
 from workbench.kernels.lda.log_joint import log_joint, predictive
@@ -66,7 +66,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 def step(corpus, model, options, state, context):
     """Update the responsibilities of every pair once, then learn priors that are due."""
     state, info = update(corpus, options, 0, state, NOTHING_SAMPLED, context)
-    return learn(corpus, options, state, context, False, likelihood), info
+    return learn(corpus, options, state, context, False, sufficient_statistics), info
 
 
 def arrays(corpus, model, options, threshold=0) -> dict[str, Array]:
@@ -184,14 +184,9 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
-def sufficient_statistics(corpus, threshold, state, of) -> SufficientStatistics:
+def sufficient_statistics(corpus, state, of, threshold=0) -> SufficientStatistics:
     """Sufficient statistics of alpha or of beta: the expected counts."""
     return SufficientStatistics(Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None]))
-
-
-def likelihood(corpus, options, state, prior):
-    """Likelihood of a prior given the expected counts."""
-    return polya(corpus, sufficient_statistics(corpus, 0, state, prior.name), prior)
 
 
 def samples(corpus, options) -> bool:

@@ -15,6 +15,7 @@ Dirichlet(beta + 1) prior, and the bound is one on log p(words, phi).
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +83,9 @@ def step(corpus, model, options, state, context):
         n_visited = corpus.n_pairs
     else:
         entropy, n_visited = fit(corpus, options, state, context)
-    return learn(corpus, options, state._replace(entropy=entropy), context, False, likelihood), {"updates": n_visited}
+    state = state._replace(entropy=entropy)
+    given = sufficient_statistics, partial(likelihood, options, state)
+    return learn(corpus, options, state, context, False, *given), {"updates": n_visited}
 
 
 def fit(corpus, options, state, context) -> tuple[Entropy, int]:
@@ -129,11 +132,11 @@ def log_modes(corpus, state) -> np.ndarray:
     return np.log((state.beta + state.mean_wk[:, live]) / (corpus.n_words * state.beta + state.mean_k[live]))
 
 
-def likelihood(corpus, options, state, prior) -> Dirichlet:
+def likelihood(options, state, corpus, statistics, prior) -> Dirichlet:
     """The bound as a function of a prior, with q(theta) and q(phi), or the point phi, held fixed."""
     if prior.name == "beta" and options.topics == "point":
         return Dirichlet(prior.n_topics, log_modes(corpus, state).sum(keepdims=True)[0], prior.copies, shift=1.0)
-    return dirichlet(corpus, state.alpha, sufficient_statistics(corpus, 0, state, prior.name), prior)
+    return dirichlet(corpus, state.alpha, statistics, prior)
 
 
 def memory(corpus, model, options) -> Memory:

@@ -22,16 +22,16 @@ from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import compile_network, owners_of
+from workbench.engines.networks.compiled import compile_network, count_arrays, counts_of, initial_alphas, owners_of, watched
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.gibbs import check
 from workbench.engines.networks.path_slots import laid_out
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import count_arrays, counts_of, initial_alphas, watched
 from workbench.engines.networks.vb import initialise_rows, log_joint
 from workbench.engines.networks.weights import predict
-from workbench.kernels.networks.cvb0 import Added, Counts, add_paths, spread_over_paths, update_paths
+from workbench.kernels.networks.cvb0 import Added, add_paths, spread_over_paths, update_paths
+from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import PATHS
@@ -39,12 +39,12 @@ from workbench.models.networks.network import Network
 
 
 class State(NamedTuple):
-    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.state`
+    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
     n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
     n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
     n_k: np.ndarray      # (R,) float64
     gamma: np.ndarray    # (…,) responsibilities, float64 or float32: of each pair, of each author, the lanes of its paths
-    alphas: np.ndarray   # all priors, as learnt: `networks.state.alphas_of`
+    alphas: np.ndarray   # all priors, as learnt: `networks.compiled.alphas_of`
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.lda.fold_in import PASSES
-from workbench.engines.networks.field import CompiledNetwork, compile_network, owners_of
-from workbench.engines.networks.state import alphas_of, hidden_levels, initial_alphas
+from workbench.engines.networks.compiled import alphas_of, compile_network, hidden_levels, initial_alphas, owners_of
 from workbench.engines.networks.weights import NO_CHAIN, corpus_numbers, row_shares, word_means, word_numbers
 from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE
 from workbench.kernels.networks.vb import fit_documents, sum_rows
@@ -30,7 +29,7 @@ class Learnt(NamedTuple):
 
     network: Network                  # with the authors that it knows
     counts: dict[str, np.ndarray]     # by name of the level, of those without rows by document, as `Engine.counts` gives them
-    alphas: np.ndarray                # all priors, as `networks.state.alphas_of` reads them
+    alphas: np.ndarray                # all priors, as `networks.compiled.alphas_of` reads them
 
 
 def learnt_of(network: Network, last, topics) -> Learnt:
@@ -106,7 +105,7 @@ def _fold(network: Network, learnt, documents, context) -> np.ndarray:
     return row_shares(compiled, owners, n_own, n_rest)[:, paths.leaf_places]
 
 
-def first_counts(compiled: CompiledNetwork, documents, context) -> np.ndarray:
+def first_counts(compiled, documents, context) -> np.ndarray:
     """(document, D) the tokens of a document even over the values of a level, which has several rows: uneven, by the seed.
 
     Without that, rows with one prior would stay alike for ever (spec D.7).
@@ -122,7 +121,7 @@ def first_counts(compiled: CompiledNetwork, documents, context) -> np.ndarray:
     return n_own
 
 
-def rest_counts(compiled: CompiledNetwork, counts: dict) -> np.ndarray:
+def rest_counts(compiled, counts: dict) -> np.ndarray:
     """Counts of the corpus and of authors in the layout of the vector of the paths, from those by level."""
     paths = compiled.paths
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)

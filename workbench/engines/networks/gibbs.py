@@ -17,18 +17,15 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda.cgs import samples
 from workbench.engines.lda.partition import EVERY_COUNT
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import check as check_words
-from workbench.engines.networks.field import compile_network, owners_of
+from workbench.engines.networks import weights
+from workbench.engines.networks.compiled import compile_network, count_arrays, counts_of, initial_alphas, owners_of, watched
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import count_arrays, counts_of, initial_alphas, watched
 from workbench.engines.networks.vb import log_joint
-from workbench.engines.networks.weights import predict
-from workbench.kernels.networks.cvb0 import Counts
 from workbench.kernels.networks.gibbs import draw_paths
-from workbench.kernels.networks.path_topics import count_paths, places_of_counts, uniform_places
+from workbench.kernels.networks.path_slots import Counts, count_paths, places_of_counts, uniform_places
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import GIBBS, PATHS_WITHIN, TOPICS
 from workbench.models.lda import ModelError
@@ -37,11 +34,11 @@ from workbench.models.networks.network import Network
 
 class State(NamedTuple):
     places: np.ndarray  # (token,) int32: number of its author among the document's, times lanes, plus lane
-    n_own: np.ndarray   # (document, D) int32: cells and row sums of documents, see `networks.state`
+    n_own: np.ndarray   # (document, D) int32: cells and row sums of documents, see `networks.compiled`
     n_rest: np.ndarray  # (C + A * authors,) int64: those of the corpus, and of authors
     n_wk: np.ndarray    # (word, R) int32, padded: of the rows of the last level
     n_k: np.ndarray     # (R,) int64
-    alphas: np.ndarray  # all priors, as learnt: `networks.state.alphas_of`
+    alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ def check(network: Network) -> Network:
     ------
     ModelError
     """
-    for level in check_words(network).levels:
+    for level in weights.check(network).levels:
         if level.kind == "point":
             raise ModelError(
                 f"level '{level.name}' is a point estimate, and sampling integrates rows out; make it 'dirichlet', "
@@ -195,6 +192,6 @@ def engine(name: str = "network-gibbs") -> Engine:
         name=name, title="Collapsed Gibbs sampling of networks", source="Heinrich & Goesele (2009), sec. 4",
         model=Network, options=Options, state=State, samples=samples,
         watches=("log_joint", "moved"), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
-        memory=memory, idle=lambda options: "tokens are drawn one after another", suits=check,
+        init=init, step=step, watch=watch, counts=counts, predict=weights.predict, fold_in=by_variational_bayes,
+        learnt=learnt_of, memory=memory, idle=lambda options: "tokens are drawn one after another", suits=check,
     )

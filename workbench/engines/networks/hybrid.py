@@ -24,13 +24,12 @@ from workbench.engines.lda.svb import pairs_above
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.field import compile_network, owners_of
+from workbench.engines.networks.compiled import compile_network, counts_of, owners_of, watched
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import counts_of, watched
 from workbench.engines.networks.weights import NO_CHAIN, Sampled, predictive
-from workbench.kernels.networks.cvb0 import Counts
+from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.threads import each_task
 from workbench.models.networks.network import Network
 
@@ -47,7 +46,7 @@ class State(NamedTuple):
     n_rest: np.ndarray     # (chain, C + A * authors) int64
     n_wk: np.ndarray       # (chain, word, R) int32, padded
     n_k: np.ndarray        # (chain, R) int64
-    alphas: np.ndarray     # all priors, as learnt: `networks.state.alphas_of`
+    alphas: np.ndarray     # all priors, as learnt: `networks.compiled.alphas_of`
 
 
 def mean_part(state) -> network_vb.State:

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.field import chained
+from workbench.engines.networks.compiled import FlatPriors, chained
 from workbench.engines.networks.paths import Paths, paths_of
-from workbench.engines.networks.state import FlatPriors
 from workbench.kernels.lda.gibbs import ENDS
 from workbench.kernels.networks.path_slots import Bands, Numbers, PathSlots, Scratch, Shape
 from workbench.kernels.simd.lanes import aligned_zeros

@@ -47,7 +47,7 @@ class Run(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The paths of one network and their layout; the authors of a corpus are in `field.owners_of`.
+    """The paths of one network and their layout; the authors of a corpus are in `compiled.owners_of`.
 
     Lanes are paths in order of the runs, with the padding of each run's last sixteen.
     """

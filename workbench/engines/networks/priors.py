@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import psi
 
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
+from workbench.engines.networks.compiled import alphas_of
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.state import alphas_of
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models.networks.network import WORD, Level, Network
 from workbench.models.options import option

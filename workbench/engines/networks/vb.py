@@ -29,12 +29,11 @@ from workbench.engines.lda.factored import workspace_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.field import CompiledNetwork, check, compile_network, owners_of
+from workbench.engines.networks.compiled import compile_network, count_arrays, counts_of, initial_alphas, owners_of, watched
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.state import count_arrays, counts_of, initial_alphas, watched
-from workbench.engines.networks.weights import NO_CHAIN, Sampled, corpus_numbers, predict, word_numbers
+from workbench.engines.networks.weights import NO_CHAIN, Sampled, check, corpus_numbers, predict, word_numbers
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.networks.vb import fit_documents, random_cells, share_start, signed_rises, sum_rows
@@ -47,12 +46,12 @@ from workbench.models.options import option
 
 
 class State(NamedTuple):
-    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.state`
+    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
     n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
     n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
     n_k: np.ndarray      # (R,) float64
     n_dr: np.ndarray     # (document, R) float64: tokens of a document by the row that their word came from
-    alphas: np.ndarray   # all priors, as learnt: `networks.state.alphas_of`
+    alphas: np.ndarray   # all priors, as learnt: `networks.compiled.alphas_of`
     entropy: float       # of the responsibilities behind the counts, nats
 
 
@@ -137,7 +136,7 @@ def step(corpus, model, options, state, context):
     return state._replace(entropy=entropy, alphas=alphas), {"updates": n_visited}
 
 
-def sweep(corpus, compiled: CompiledNetwork, options, state, context, sampled: Sampled = NO_CHAIN) -> tuple[float, int]:
+def sweep(corpus, compiled, options, state, context, sampled: Sampled = NO_CHAIN) -> tuple[float, int]:
     """One sweep: recomputes the expected counts of a state in place, beside sampled ones, if any.
 
     Returns the entropy of the responsibilities and the pairs visited.
@@ -194,7 +193,7 @@ def watch(corpus, model, options, state) -> dict:
     return {"bound": joint + state.entropy} | watched(paths_of(model), state.n_k, state.alphas)
 
 
-def log_joint(compiled: CompiledNetwork, corpus, state) -> float:
+def log_joint(compiled, corpus, state) -> float:
     """log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others: F (D1) without the entropy."""
     priors, rest = compiled.priors, state.n_rest[None]
     found = signed_rises(state.n_own, priors.own, compiled.own_sign) + signed_rises(rest, priors.rest, compiled.rest_sign)

@@ -7,15 +7,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.networks.field import CompiledNetwork, compile_network, owners_of
+from workbench.engines.networks.compiled import CompiledNetwork, compile_network, owners_of
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, OUT_OF_REACH, log_row, weigh_rows
-from workbench.kernels.networks.field import NEVER, Owners
-from workbench.kernels.networks.means import mean_ends, mean_rest, mix
+from workbench.kernels.networks.field import NEVER, Owners, mean_ends, mean_rest, mix
 from workbench.kernels.networks.vb import weigh_rest
 from workbench.kernels.threads import each_slice
+from workbench.models.lda import ModelError
+from workbench.models.networks.network import Network
 
 FLOOR = 1e-10
 """Of a probability of an estimated row, renormalised, where words are predicted: of unseen words it would be 0 (spec D.7)."""
+
+
+def check(network: Network) -> Network:
+    """The network, after a check that words of its documents can be predicted.
+
+    Raises
+    ------
+    ModelError
+    """
+    if any(network.is_author(name) for rows in network.levels[-1].rows for name in rows.by):
+        raise ModelError(
+            f"rows over words by author, as level '{network.levels[-1].name}' has them, cannot be predicted from; "
+            "put a variable between authors and words, as 'author-topic' has"
+        )
+    return network
 
 
 def predict(corpus, model, options, state, pairs) -> np.ndarray:

@@ -12,8 +12,8 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.simd.lanes import LANES, pad_topics, padded
-from workbench.kernels.simd.logarithms import log_gammas
 from workbench.kernels.simd.reductions import count, total
+from workbench.kernels.simd.special import log_gammas
 from workbench.kernels.simd.vectors import choose, doubles, fetch, load, numbers, spread, store, take
 
 IN_TABLE = 2048

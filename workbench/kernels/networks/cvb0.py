@@ -14,19 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
+from workbench.kernels.networks.path_slots import add_path
 from workbench.kernels.uniforms import uniform
 
 TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
-
-
-class Counts(NamedTuple):
-    """Counts in the layout of the vector of the paths: expected (float64), or sampled (integers)."""
-
-    n_own: np.ndarray    # (document, D)
-    n_rest: np.ndarray   # (C + A * authors,)
-    n_wk: np.ndarray     # (word, R)
-    n_k: np.ndarray      # (R,)
 
 
 class Added(NamedTuple):
@@ -39,22 +31,6 @@ class Added(NamedTuple):
     beta_total: np.ndarray  # (R,) float64
     own_at: int             # numbers of a document, from address 0 on
     rest_at: int            # where those of the corpus begin
-
-
-@inlined
-def add_path(d, w, slot, author, n, slots, rest_at, whole):
-    """Adds n tokens of a word to all counts along one path; rounding leaves none below 0."""
-    leaf = slots.leaf[slot]
-    whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
-    whole.n_k[leaf] = max(whole.n_k[leaf] + n, 0.0)
-    for level in range(slots.cells.shape[1]):
-        shift = author * slots.strides[level]
-        for at in (slots.cells[slot, level], slots.rows[slot, level]):
-            if at >= rest_at:
-                at += shift - rest_at
-                whole.n_rest[at] = max(whole.n_rest[at] + n, 0.0)
-            elif at >= 0:
-                whole.n_own[d, at] = max(whole.n_own[d, at] + n, 0.0)
 
 
 @inlined

@@ -14,7 +14,9 @@ Factors that every slot of a run has are one number of `flat`; others are a stre
 slots of a run weigh 0, so they may read and add to what stands behind.
 
 Where numbers leave the range of doubles (tiny priors), the same is done with logarithms, path by path: `gather_logs`,
-`share_logs`.
+`share_logs`. Predictive probabilities (spec D.6) are of posterior means::
+
+    p(w | d) = sum_r P_dr phi_rw,   P_dr = mean over owners of the paths that end in row r of prod (alpha_t + n_t) / (A + n)
 """
 
 from typing import NamedTuple
@@ -25,10 +27,12 @@ from workbench.kernels.jit import inlined, lean
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.special import fast_exp, fast_log
-from workbench.kernels.simd.vectors import bump, load, spread, store
+from workbench.kernels.simd.vectors import bump, choose, doubles, fetch, load, spread, store, take
 
 NEVER = -1e200
 """The logarithm of 0; that of a number is above it, however small."""
+AHEAD = 8
+"""Pairs ahead whose row of the word is loaded into the cache."""
 
 
 class Field(NamedTuple):
@@ -46,7 +50,7 @@ class Field(NamedTuple):
 
 
 class Owners(NamedTuple):
-    """The authors whom a token of a document may have; one, 0, where there are none: `engines.networks.field.owners_of`."""
+    """The authors whom a token of a document may have; one, 0, where there are none: `engines.networks.compiled.owners_of`."""
 
     indptr: np.ndarray
     ids: np.ndarray
@@ -163,3 +167,48 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
                 for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
                     if low <= field.vector_at[i] < high:
                         expected[field.vector_at[i] + owner * field.vector_stride[i] + slot] += count
+
+
+@inlined
+def mean_cells(cells, counts, row, inverse, x):
+    """(prior + n) / (its sum) of the cells in a row of counts, integer or real; inverse (address,) is scratch."""
+    for i in range(len(cells.rows)):
+        at = cells.rows[i]
+        inverse[at] = 1.0 / (cells.prior[at] + counts[row, at])
+    for i in range(len(cells.blocks)):
+        k = cells.blocks[i]
+        value = (load(cells.prior, k) + doubles(load(counts, row * counts.shape[1] + k))) * take(inverse, load(cells.row_of, k))
+        store(x, k, choose(load(cells.real, k) > 0.5, value, spread(0.0)))
+
+
+@lean
+def mean_rest(cells, counts, inverse, x):
+    """Posterior means of the cells of the corpus, counts (1, address)."""
+    mean_cells(cells, counts, 0, inverse, x)
+
+
+@lean
+def mean_ends(first, last, owners, field, cells, n_own, inverse, x, ends):
+    """P (document, row) of documents first..last; a document without owners has none. x (address,) has what is the corpus'."""
+    width = ends.shape[1]
+    for d in range(first, last):
+        mean_cells(cells, n_own, d, inverse, x)
+        gather_ends(d, owners, field, x, ends, d * width, width)
+        n_owners = owners.indptr[d + 1] - owners.indptr[d]
+        for k in range(0, width, LANES):
+            store(ends, d * width + k, load(ends, d * width + k) / max(1.0, np.float64(n_owners)))
+
+
+@lean
+def mix(first, last, indptr, words, ends, phi, probability):
+    """p(w | d) = sum_r P_dr phi_wr of each pair of documents first..last; both padded with zeros."""
+    width, last_pair = ends.shape[1], len(words) - 1
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            soon = np.int64(words[min(pair + AHEAD, last_pair)]) * width
+            sums = spread(0.0)
+            for k in range(0, width, LANES):
+                fetch(phi, soon + k)
+                fetch(phi, soon + k + LANES // 2)
+                sums += load(ends, d * width + k) * load(phi, np.int64(words[pair]) * width + k)
+            probability[pair] = total(sums)

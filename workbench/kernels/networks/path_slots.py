@@ -1,12 +1,24 @@
-"""Arrays that a sampler of paths works on: addresses of the numbers of each path slot, and the numbers; see `networks.gibbs`.
+"""Arrays that a sampler of paths works on, initial paths of tokens, and the counts along them; see `networks.gibbs`.
 
 A path slot is a place for a path, in the order of the runs of `workbench.engines.networks.paths`. An address is ``at + author *
-stride``.
+stride``. The place of a token is a path slot among those of all authors of its document, slots of the first author first.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+
+from workbench.kernels.jit import inlined, kernel
+from workbench.kernels.uniforms import uniform
+
+
+class Counts(NamedTuple):
+    """Counts in the layout of the vector of the paths: expected (float64), or sampled (integers)."""
+
+    n_own: np.ndarray    # (document, D)
+    n_rest: np.ndarray   # (C + A * authors,)
+    n_wk: np.ndarray     # (word, R)
+    n_k: np.ndarray      # (R,)
 
 
 class Shape(NamedTuple):
@@ -79,3 +91,82 @@ class Scratch(NamedTuple):
     band_at: np.ndarray     # (band,) int64 where the weights of a band stand within rest
     stale: np.ndarray       # (band,) bool
     ends: np.ndarray        # of `draw_from`
+
+
+@inlined
+def add_path(d, w, slot, author, n, slots, rest_at, whole):
+    """Adds n tokens of a word to all counts along one path; rounding leaves none below 0."""
+    leaf = slots.leaf[slot]
+    whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
+    whole.n_k[leaf] = max(whole.n_k[leaf] + n, 0.0)
+    for level in range(slots.cells.shape[1]):
+        shift = author * slots.strides[level]
+        for at in (slots.cells[slot, level], slots.rows[slot, level]):
+            if at >= rest_at:
+                at += shift - rest_at
+                whole.n_rest[at] = max(whole.n_rest[at] + n, 0.0)
+            elif at >= 0:
+                whole.n_own[d, at] = max(whole.n_own[d, at] + n, 0.0)
+
+
+@kernel
+def count_paths(indptr, words, counts, tokens_before, threshold, owners, rest_at, fixed, slots, places, whole):
+    """Adds every token of pairs that count at most the threshold to the counts along its place."""
+    n_slots = len(slots.leaf)
+    for d in range(len(indptr) - 1):
+        for pair in range(indptr[d], indptr[d + 1]):
+            if counts[pair] > threshold:
+                continue
+            for i in fixed:
+                whole.n_own[d, i] += counts[pair]
+            for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+                author = owners.ids[owners.indptr[d] + places[token] // n_slots]
+                add_path(d, words[pair], places[token] % n_slots, author, 1, slots, rest_at, whole)
+
+
+@kernel
+def uniform_places(key, tokens, owners, real, n_slots, places):
+    """A place for every token, each real slot of each author of its document with the same probability.
+
+    tokens (document + 1,): tokens before each document; real (path,): the slots that are paths.
+    """
+    for d in range(len(tokens) - 1):
+        n_here = (owners.indptr[d + 1] - owners.indptr[d]) * len(real)
+        for token in range(tokens[d], tokens[d + 1]):
+            chosen = np.int64(uniform(key, token) * n_here)
+            places[token] = chosen // len(real) * n_slots + real[chosen % len(real)]
+
+
+@kernel
+def places_of_counts(
+    indptr, words, counts, tokens_before, owners, slots, flat, real, given_dr, given_wk, given_k, beta, beta_total, topics, key,
+    places,
+):
+    """A place for every token, drawn given counts of another run by rows of the last level.
+
+    The prior weight of a path is multiplied by that of the word; the counts of a document by rows (given_dr, of no rows where
+    they are not known) stand in proportion over the paths that end there, so that of LDA (alpha_k + n_dk) is weighed. A token
+    whose row is known (topics, of no length where none is, else -1 where it is not) has a path to it.
+    """
+    n_slots = len(slots.leaf)
+    for d in range(len(indptr) - 1):
+        own = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
+        prior, mass = np.ones(len(own) * len(real)), np.zeros(len(beta))
+        for i in range(len(prior)):
+            slot, author = real[i % len(real)], own[i // len(real)]
+            for f in range(slots.factors.shape[1]):
+                prior[i] *= flat[slots.factors[slot, f] + author * slots.factor_strides[slot, f]]
+            mass[slots.leaf[slot]] += prior[i]
+        running = np.empty(len(prior))
+        for pair in range(indptr[d], indptr[d + 1]):
+            w = words[pair]
+            for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+                known, total = topics[token] if len(topics) else -1, 0.0
+                for i in range(len(prior)):
+                    leaf = slots.leaf[real[i % len(real)]]
+                    weight = prior[i] * (1.0 + (given_dr[d, leaf] / mass[leaf] if len(given_dr) else 0.0))
+                    weight *= (beta[leaf] + given_wk[w, leaf]) / (beta_total[leaf] + given_k[leaf])
+                    total += weight if known < 0 or known == leaf else 0.0
+                    running[i] = total
+                i = min(np.searchsorted(running, uniform(key, token) * total, "right"), len(running) - 1)
+                places[token] = i // len(real) * n_slots + real[i % len(real)]

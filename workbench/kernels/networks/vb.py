@@ -22,9 +22,8 @@ from workbench.kernels.lda.log_joint import rises_of
 from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma
 from workbench.kernels.networks.field import NEVER, gather_ends, gather_logs, share_logs, share_out
 from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.logarithms import log_gammas
 from workbench.kernels.simd.reductions import count, total
-from workbench.kernels.simd.special import digamma, exp_nearly, fast_log, shifted
+from workbench.kernels.simd.special import digamma, exp_nearly, fast_log, log_gammas, shifted
 from workbench.kernels.simd.vectors import choose, doubles, load, spread, store, take
 from workbench.kernels.uniforms import uniform
 

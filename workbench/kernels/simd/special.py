@@ -10,16 +10,21 @@ the true value is under the smallest double and 0 comes out. psi(x) itself is ri
 rounding. Both hold up to 1e40, where the product of the denominators leaves the range of doubles.
 
 Where psi and its derivatives are summed over cells (the HDP), they come from a shift by seven and
-longer series, to rounding error: `digamma_tetragamma` and `log_gamma_trigamma`.
+longer series, to rounding error: `digamma_tetragamma` and `log_gamma_trigamma`. `log_gammas` is
+
+    lnG(x) = (y - 1/2) ln y - y + ln(2 pi) / 2 + 1/(12 y) - 1/(360 y^3) + … - ln( x (x + 1) … (x + 7) ),   y = x + 8
+
+Unlike those of the C library, all are plain arithmetic, and so have the same bits on every machine.
 """
 
 import math
 
 import numpy as np
+from llvmlite import ir
+from numba.extending import intrinsic
 
 from workbench.kernels.jit import aside, inlined
-from workbench.kernels.simd.float_bits import SHIFTER, exponent, power_of_two
-from workbench.kernels.simd.vectors import choose
+from workbench.kernels.simd.vectors import INT64, Vector, choose, spread
 
 SHIFT = 5.5
 SERIES_1, SERIES_3 = 1 / 24, -37 / 5760
@@ -29,6 +34,47 @@ LOG2_E = 1.4426950408889634
 LN2 = math.log(2.0)
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 SMALLEST_EXPONENT = -708.0
+SMALLEST, LARGEST = float(np.finfo(np.float64).smallest_normal), float(np.finfo(np.float64).max)
+SHIFTER = 1.5 * 2.0**52
+"""Added to a number it leaves the nearest whole one in the low bits."""
+SQRT_HALF_BITS, TWO_TO_52_BITS = 0x3FE6A09E667F3BCD, (1023 + 52) << 52
+"""The bits of sqrt(1/2), and of 2^52, in whose low bits a whole number stands."""
+
+
+def _bits_of(number):
+    """The type that holds the bits of a float64, or of a vector of them, and what makes its constants."""
+    if not isinstance(number, Vector):
+        return INT64, INT64
+    kind = ir.VectorType(INT64, number.lanes)
+    return kind, lambda bits: ir.Constant(kind, [bits] * number.lanes)
+
+
+@intrinsic
+def power_of_two(typing_context, raised):
+    """2^n of `raised`, a whole number n plus `SHIFTER`: the low bits of that sum are n; number or vector of float64."""
+
+    def build(context, builder, sig, arguments):
+        value = arguments[0]
+        kind, constant = _bits_of(raised)
+        bits = builder.shl(builder.bitcast(value, kind), constant(52))
+        return builder.bitcast(builder.add(bits, constant(1023 << 52)), value.type)
+
+    return raised(raised), build
+
+
+@intrinsic
+def exponent(typing_context, positive):
+    """The whole number n, as float64, for which positive / 2^n lies in [sqrt(1/2), sqrt(2)); number or vector of float64."""
+
+    def build(context, builder, sig, arguments):
+        value = arguments[0]
+        kind, constant = _bits_of(positive)
+        bits = builder.add(builder.bitcast(value, kind), constant((1023 << 52) - SQRT_HALF_BITS))
+        raised = builder.bitcast(builder.or_(builder.lshr(bits, constant(52)), constant(TWO_TO_52_BITS)), value.type)
+        offset = [2.0**52 + 1023.0] * positive.lanes if isinstance(positive, Vector) else 2.0**52 + 1023.0
+        return builder.fsub(raised, ir.Constant(value.type, offset))
+
+    return positive(positive), build
 
 
 @inlined
@@ -78,6 +124,12 @@ def fast_log(x):
     even = 2 / 5 + w * (2 / 9 + w * (2 / 13 + w * (2 / 17 + w * (2 / 21))))
     odd = 2 / 3 + w * (2 / 7 + w * (2 / 11 + w * (2 / 15 + w * (2 / 19))))
     return n * LN2_HIGH + (2.0 * s + (s * (z * (odd + z * even)) + n * LN2_LOW))
+
+
+@inlined
+def logs(x):
+    """log x for x < 1e300, as probabilities are; -inf below the smallest normal number, NaN and inf as they are."""
+    return choose(x < SMALLEST, spread(-math.inf), choose(x <= LARGEST, fast_log(x), x))
 
 
 @inlined
@@ -166,3 +218,15 @@ def log_gamma_trigamma(x):
     tri = z * (1.0 + 0.5 * z + s * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - tri)))))
     product = (t * (t + 6.0)) * ((t + 10.0) * (t + 12.0))
     return (y - 0.5) * fast_log(y) - y + HALF_LOG_TWO_PI + log_gamma - fast_log(product), tri + second
+
+
+@inlined
+def log_gammas(x):
+    """lnG(x) for 0 < x < 1e37, to 5e-14 absolute below 10 and 2e-15 relative above; Abramowitz & Stegun 6.1.15, 6.1.40."""
+    t = x * (x + 7.0)
+    product = t * (t + 6.0) * ((t + 10.0) * (t + 12.0))
+    y = x + 8.0
+    z = 1.0 / y
+    s = z * z
+    series = z * (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * (691 / 360360))))))
+    return ((y - 0.5) * fast_log(y) - y) - fast_log(product) + (series + HALF_LOG_TWO_PI)

@@ -91,5 +91,5 @@ def hybrid_bound(
             found = bounds.bracket(*given, context, *sizes, line.update)._asdict()
     return {
         "method": method, "run": run.name, "engine": spec.engine, "iteration": position.iteration,
-        "n_sampled": bounds.n_sampled_tokens(corpus, threshold), "entropy": entropy, "seed": context.seed, **found,
+        "n_sampled": hybrid.sampled_of(corpus, threshold).n_tokens, "entropy": entropy, "seed": context.seed, **found,
     }
