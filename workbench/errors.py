@@ -6,6 +6,7 @@ Python names the argument.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import NamedTuple
 
 
@@ -62,3 +63,9 @@ class InputError(ValueError):
     def within(self, where: str) -> InputError:
         """The same error with a beginning that says where."""
         return type(self)(where, *self.parts, field=self.field, value=self.value)
+
+
+def nearest_or_all(name, known, otherwise: str = "", cutoff: float = 0.6, also=()) -> str:
+    """The end of a sentence about an unknown name: the nearest (of ``also`` too), else ``otherwise`` or all there are."""
+    near = get_close_matches(str(name), [*known, *also], 1, cutoff)
+    return f"did you mean '{near[0]}'?" if near else otherwise or f"there are {', '.join(known)}"

@@ -1,11 +1,11 @@
 """Runs side by side as small tables: final numbers, means over seeds, paired differences, time to a perplexity."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 import numpy as np
 import xarray as xr
 
+from workbench.errors import nearest_or_all
 from workbench.measures.intervals import mean_and_error, percentile_interval, resampled_perplexities, t_interval
 from workbench.measures.quantities import quantity
 from workbench.measures.selection import MeasureError, counterparts, each_run, labels_of, replicate_of, same_model, spec_of
@@ -173,8 +173,7 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
     peers = {label: peers[rows[0]] for label, rows in by_label.items()}
     engine = engines.get(wanted) or wanted or "cgs"
     if wanted is not None and engine not in engines.values():
-        near = get_close_matches(wanted, labels, 1, 0.4)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {'; '.join(labels)}"
+        hint = nearest_or_all(wanted, labels, f"there are {'; '.join(labels)}", 0.4)
         raise MeasureError(f"no reference '{wanted}'; {hint}")
     chosen = {}
     for label in labels:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from workbench.measures.selection import MeasureError, one_run
+from workbench.measures.selection import MeasureError, one_run, spec_of
 from workbench.models.networks.levels import DOCUMENT, WORD, Level, Rows
 from workbench.models.networks.network import Network
 from workbench.models.networks.regions import regions_of
@@ -30,9 +28,9 @@ def mixtures(run) -> dict[str, xr.Dataset]:
     that is the row's own; -1 where there is none. ``by`` and ``draws`` in attrs name variables.
     """
     run = one_run(run)
-    network = model_of(run)
-    if not hasattr(network, "levels"):  # no network
+    if "levels" not in spec_of(run).model:  # no network
         return {}
+    network = model_of(run)
     leads = _Leads(network)
     return {
         level.name: _mixture(run, network, level, leads)
@@ -122,7 +120,4 @@ class _Leads:
     def _number(self, ends: list[Rows], given: dict[str, int]) -> int:
         if not ends:
             return NO_TOPIC
-        blocks, (end, *_) = self._last.rows, ends
-        before = sum(math.prod(self._network.shape(each)) for each in blocks[: blocks.index(end)])
-        places = [given[name] - self._network.span(end, name)[0] for name in end.by]
-        return before + int(np.ravel_multi_index(places, self._network.shape(end))) if places else before
+        return int(self._network.row_numbers(self._last, ends[0], {name: (given[name],) * 2 for name in ends[0].by}).item())

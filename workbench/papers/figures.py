@@ -1,8 +1,8 @@
 """The figures of the papers that can be made again: one table of what is run, and of what the paper says of it."""
 
 from dataclasses import replace
-from difflib import get_close_matches
 
+from workbench.errors import nearest_or_all
 from workbench.papers.figure import EACH, Claim, Extent, Figure, Method
 from workbench.papers.generic import GENERIC_FIGURES
 from workbench.papers.hdp import HDP_FIGURES
@@ -107,7 +107,5 @@ def get_figure(name: str) -> Figure:
     if name not in FIGURES:
         from workbench.report.files import ReportError
 
-        near = get_close_matches(str(name), FIGURES, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(FIGURES)}"
-        raise ReportError(f"no figure '{name}' to reproduce; {hint}")
+        raise ReportError(f"no figure '{name}' to reproduce; {nearest_or_all(name, FIGURES)}")
     return FIGURES[name]

@@ -13,7 +13,7 @@ from workbench.measures.selection import grouped
 from workbench.papers.figure import HOLDOUT, Figure
 from workbench.papers.generic import ATM, network_for
 from workbench.runs.afterwards.infer import document_completion
-from workbench.runs.execution.grid import Cell
+from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
 
 UNSEEN = ("foldin_same", "completion", "by_authors")
@@ -84,7 +84,7 @@ NUMBERS = {
 """Numbers of a run that are no curve's last value."""
 
 
-def measure(figure: Figure, cells: list[Cell], runs: list[Run], corpora: dict[str, Corpus]) -> list[Measured]:
+def measure(figure: Figure, cells: list[Planned], runs: list[Run], corpora: dict[str, Corpus]) -> list[Measured]:
     """The numbers of the runs that have committed something; of those whose documents are unseen, that have ended."""
     found = []
     for cell, run in zip(cells, runs, strict=True):
@@ -99,7 +99,7 @@ def measure(figure: Figure, cells: list[Cell], runs: list[Run], corpora: dict[st
     return found
 
 
-def score_unseen(run: Run, cell: Cell, documents: Corpus) -> dict[str, float]:
+def score_unseen(run: Run, cell: Planned, documents: Corpus) -> dict[str, float]:
     """Perplexities of unseen documents. Given without their authors, they are refitted (the paper's footnote 7)."""
     seed = cell.at["seed"]
     unseen = known_words(hold_out_documents(documents, HOLDOUT, seed)[1], cell.train)

@@ -18,7 +18,7 @@ from workbench.report.figures import checked_formats, put_picture
 from workbench.report.files import ReportError, put_file
 from workbench.runs.execution.compare import RunFailed
 from workbench.runs.execution.forecast import duration, forecast
-from workbench.runs.execution.grid import Cell
+from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run, make_runs
 from workbench.runs.execution.sweep import failures, run_cells, warmed
 from workbench.runs.spec import SpecError, make_spec, whole
@@ -32,7 +32,7 @@ class Reproduction(NamedTuple):
     figure: Figure
     quick: bool
     extent: Extent               # what was run of it
-    cells: list[Cell]
+    cells: list[Planned]
     runs: list[Run]              # one a cell
     reduced: list[str]           # what was left out of what is published, a clause each
     failures: list[str]          # a sentence for each run that failed
@@ -137,7 +137,7 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
     return chosen.with_pairs(chosen.indptr, chosen.words, chosen.counts, name=f"{corpus.name}, {n} documents")
 
 
-def stages(figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path) -> Iterator[list[Cell]]:
+def stages(figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path) -> Iterator[list[Planned]]:
     """The cells that begin at random; then, when these have been run, those that begin from their last states."""
     starts, cold = {method.label: method.start for method in figure.methods}, lay_out_figure(figure, corpora, extent)
     first = [cell for cell in cold if not starts[cell.at["method"]]]
@@ -154,7 +154,7 @@ def stages(figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Pa
         yield begun
 
 
-def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -> list[Cell]:
+def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -> list[Planned]:
     """The runs of a figure as cells, on each corpus with each seed, which is that of the split as well."""
     cells = []
     for corpus, documents in corpora.items():
@@ -175,7 +175,7 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
                 )
                 at = {"corpus": corpus, "model": model, "method": method.label,
                       "n_topics": 0 if method.n_topics else n_topics, "seed": seed}
-                cells.append(Cell(at, spec, train, test))
+                cells.append(Planned(spec, train, test, at))
     return cells
 
 

@@ -139,11 +139,7 @@ def make_spec(
 
     ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given; ``model`` and ``sizes`` for the
     engines of networks, see `workbench.models.networks.files.network_of`; the other settings are those of `RunSettings`.
-
-    Raises
-    ------
-    SpecError, ModelError, OptionError
-        One sentence each: what was wanted, what came, what to do.
+    Raises SpecError, ModelError or OptionError.
     """
     chosen = get_engine(engine)
     kind = chosen.model.data

@@ -17,7 +17,7 @@ def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None)
     The words must be the same. Where the documents are the same too, each of them goes on from where it was, and
     where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer
     topics is padded with empty ones; of a run with more the largest are taken, and the tokens of the others have no
-    topic. Without ``n_topics`` there are as many as an LDA has by default.
+    topic. Without ``n_topics`` there are as many as an LDA has by default. Raises SpecError, StoreError or ModelError.
 
     Returns
     -------
@@ -25,11 +25,6 @@ def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None)
     record : dict
         ``name``, ``hash`` (of its spec), ``iteration``, ``counts`` (hash of what was taken), ``n_topics`` that it had
         and ``dropped``, the share of its tokens whose topics were not taken.
-
-    Raises
-    ------
-    SpecError, StoreError, ModelError
-        One sentence each.
     """
     import xarray as xr
 

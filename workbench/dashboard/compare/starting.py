@@ -16,8 +16,8 @@ from workbench.engines import get_engine
 from workbench.records import Records
 from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.forecast import duration
-from workbench.runs.execution.grid import Cell, lay_out
-from workbench.runs.execution.memory_check import memory_forecast, unfinished
+from workbench.runs.execution.grid import lay_out
+from workbench.runs.execution.memory_check import Planned, memory_forecast, unfinished
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.loading import load_data
@@ -111,7 +111,7 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     return started, finished, f"{jobs} at a time, {memory}" if len(started) > jobs else memory, others
 
 
-def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Cell]:
+def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Planned]:
     """The runs of one engine: every combination of what has several values."""
     grid = {name: listed(values[name]) for name in model_fields(get_engine(engine)) if name == "n_topics"}
     grid |= grid_of(values, engine)
@@ -126,7 +126,7 @@ def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Cel
     return lay_out(corpus, grid, engine, values["seeds"], options, n_threads=n_threads, **fixed)
 
 
-def shared(cells: list[Cell]) -> list[Cell]:
+def shared(cells: list[Planned]) -> list[Planned]:
     """The cells with equal corpora held once."""
     held: dict[str, Corpus] = {}
 

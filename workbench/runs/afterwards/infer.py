@@ -50,7 +50,7 @@ class Topics(NamedTuple):
 
 
 def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.Dataset:
-    """theta of unseen documents, and how much of them the run knows.
+    """theta of unseen documents, and how much of them the run knows; raises SpecError, StoreError or CorpusError.
 
     Parameters
     ----------
@@ -71,11 +71,6 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.D
         Under an HDP a theta sums to a little less than 1: the rest is for topics that have no token.
         Attributes: the run, ``out_of_vocabulary`` of all tokens, and ``perplexity_foldin_same``, the perplexity
         of the known tokens to which theta was fitted (optimistic; `document_completion` gives the honest one).
-
-    Raises
-    ------
-    SpecError, StoreError, CorpusError
-        One sentence each.
 
     Source: specification of LDA, B.4.
     """

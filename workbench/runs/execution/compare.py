@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ import numpy as np
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
+from workbench.errors import nearest_or_all
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
@@ -50,11 +50,7 @@ def plan(
     each document (``holdout_per``). ``top_words`` and ``singletons`` change the corpus first, see
     `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`, path, Dataset, or a
     name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose model has them,
-    model and sizes to those of networks.
-
-    Raises
-    ------
-    SpecError, OptionError, ModelError, CorpusError
+    model and sizes to those of networks. Raises SpecError, OptionError, ModelError or CorpusError.
     """
     _refuse_unknown(settings)
     asked = SplitSettings(**of(SplitSettings, settings))
@@ -105,9 +101,7 @@ def _refuse_unknown(settings: dict) -> None:
     others = [name for name in signature(fit).parameters if name not in own]
     known = list(dict.fromkeys(("engines", "seeds", "seed", *names(SplitSettings), *others)))
     for unknown in (name for name in settings if name not in known):
-        near = get_close_matches(unknown, known, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-        raise SpecError(f"no setting '{unknown}'; {hint}", field=unknown, value=settings[unknown])
+        raise SpecError(f"no setting '{unknown}'; {nearest_or_all(unknown, known)}", field=unknown, value=settings[unknown])
 
 
 def compare(

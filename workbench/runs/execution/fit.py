@@ -93,7 +93,6 @@ def fit(
     Raises
     ------
     SpecError, ModelError, OptionError, StoreError
-        One sentence each.
     """
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
     specs = [

@@ -5,8 +5,7 @@ import time
 from dataclasses import replace
 
 from workbench.runs.execution.control import MemoryControl
-from workbench.runs.execution.grid import Cell
-from workbench.runs.execution.memory_check import memory_forecast
+from workbench.runs.execution.memory_check import Planned, memory_forecast
 from workbench.runs.execution.run import Run
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
@@ -17,7 +16,7 @@ LONG = 5e9
 """Tokens times topics, over all iterations to come, from which a sweep is timed before it starts: about half a minute."""
 
 
-def forecast(cells: list[Cell], runs: list[Run], jobs: int) -> str:
+def forecast(cells: list[Planned], runs: list[Run], jobs: int) -> str:
     """One line: how many runs there are and are still to come, how much disk and memory and how much time they will take.
 
     The time is predicted for long sweeps only; for that, one iteration of each engine is timed here and now.
@@ -51,12 +50,12 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def _size(cell: Cell) -> int:
+def _size(cell: Planned) -> int:
     """Tokens times topics: time and disk are taken to be proportional to it."""
     return cell.train.n_items * cell.spec.model.get("n_topics", 1)
 
 
-def _bytes(alike: list[tuple[Run, Cell]]) -> float:
+def _bytes(alike: list[tuple[Run, Planned]]) -> float:
     """Bytes on disk of the runs of a kind, at most: counts before compression, and checkpoints in proportion to the first."""
     hardest = alike[0][1]
     engine, model, options = hardest.spec.parts(hardest.train)
@@ -68,14 +67,14 @@ def _bytes(alike: list[tuple[Run, Cell]]) -> float:
     return found
 
 
-def _visits(run: Run, cell: Cell) -> float:
+def _visits(run: Run, cell: Planned) -> float:
     """Tokens times topics, over the iterations to come; no more than its stop rule allows in steps."""
     status, rule = run.status(), cell.spec.rule
     visits = (status["n_iterations"] - status["iteration"]) * _size(cell)
     return min(visits, cell.train.n_tokens * rule.tolerance) if rule and rule.on == "steps" else visits
 
 
-def _one_iteration(cell: Cell) -> float:
+def _one_iteration(cell: Planned) -> float:
     """Seconds of the second iteration of a cell's run in this process, with the time to score it."""
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []

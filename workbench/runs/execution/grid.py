@@ -1,18 +1,18 @@
 """A grid of settings laid out as cells: every combination of its values, with the spec and the corpora of its run."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, split_options, takes
+from workbench.errors import nearest_or_all
 from workbench.runs.execution.compare import is_option, plan
+from workbench.runs.execution.memory_check import Planned
 from workbench.runs.settings import SplitSettings, names
-from workbench.runs.spec import RunSpec, SpecError, whole
+from workbench.runs.spec import SpecError, whole
 
 SETTINGS = (
     "engine", "n_topics", "alpha", "beta", "n_iterations", "seed", "burn_in", *names(SplitSettings)
@@ -22,18 +22,9 @@ SHORT = {"topics": "n_topics", "iterations": "n_iterations"}
 """What the command line calls them."""
 
 
-class Cell(NamedTuple):
-    """One combination of the grid."""
-
-    at: dict                # value by key of the grid
-    spec: RunSpec
-    train: Corpus
-    test: Corpus | None
-
-
 def lay_out(
     corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, options: dict | None = None, **settings
-) -> list[Cell]:
+) -> list[Planned]:
     """The cells of a grid, its last key varying fastest; arguments and errors are those of `workbench.sweep`."""
     axes = grid_axes(grid, engine)
     if whole("seeds", seeds, 1) > 1:
@@ -43,7 +34,7 @@ def lay_out(
     _refuse_twice(axes, settings | (options or {}))
     outer = {key: values for key, values in axes.items() if key in SETTINGS and key != "engine"}
     inner = {key: values for key, values in axes.items() if key not in outer}
-    found: dict[tuple, Cell] = {}
+    found: dict[tuple, Planned] = {}
     for values in product(*outer.values()):  # one plan, so one split, for all engines and options
         chosen, places = dict(zip(outer, values, strict=True)), {}
         for others in product(*inner.values()):
@@ -58,7 +49,9 @@ def lay_out(
         pairs = [(name, own) for name, own, _ in places.values()]
         specs, train, test = plan(corpus, pairs, options=options, **settings | chosen)
         for spec, (*_, cells) in zip(specs, places.values(), strict=True):
-            found |= {tuple(at[key] for key in axes): Cell({key: at[key] for key in axes}, spec, train, test) for at in cells}
+            for at in cells:
+                at = {key: at[key] for key in axes}
+                found[tuple(at.values())] = Planned(spec, train, test, at)
     return [found[values] for values in product(*axes.values())]
 
 
@@ -82,8 +75,7 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
     known = [*SETTINGS, *dict.fromkeys(named.values())]
     for key, values in axes.items():
         if key not in SETTINGS and not is_option(key, values, engines):
-            near = get_close_matches(key, [*known, *SHORT], 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+            hint = nearest_or_all(key, known, also=SHORT)
             raise SpecError(f"no key '{key}' for a grid of {', '.join(each.name for each in engines)}; {hint}")
     return axes
 

@@ -45,6 +45,7 @@ class Planned(NamedTuple):
     spec: RunSpec
     train: Corpus
     test: Corpus | None
+    at: dict | None = None  # its value of each key of a grid, in which it is a cell
 
 
 class Prediction(NamedTuple):

@@ -7,10 +7,10 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.errors import nearest_or_all
 from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.worker import launch
 from workbench.runs.spec import whole
@@ -42,9 +42,8 @@ def find_run(run, store: Path | None = None) -> Path:
         if is_run(path):
             return path
     names = [path.name for path in run_paths(home)]
-    near = get_close_matches(str(run), names, 1, 0.3)
-    hint = f"did you mean '{near[0]}'?" if near else f"{home} holds {len(names)} runs; choose another store with --store"
-    raise StoreError(f"no run '{run}' in {home}; {hint}")
+    otherwise = f"{home} holds {len(names)} runs; choose another store with --store"
+    raise StoreError(f"no run '{run}' in {home}; {nearest_or_all(run, names, otherwise, 0.3)}")
 
 
 class Run(RunReader):
@@ -131,7 +130,7 @@ def extend(path: Path, n_iterations: int | None) -> None:
 
 
 def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> list[Run]:
-    """The run of each `Planned` or `Cell`, made or reopened in the store, lasting to the longest of those that share it.
+    """The run of each `Planned`, made or reopened in the store, lasting to the longest of those that share it.
 
     Raises SpecError where ``jobs`` of them at a time do not fit into memory (``here``: in this process); then none is made.
     """

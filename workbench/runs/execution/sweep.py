@@ -15,8 +15,8 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.runs.execution.compare import failures, side_by_side, work_through
 from workbench.runs.execution.forecast import forecast
-from workbench.runs.execution.grid import Cell, grid_axes, lay_out
-from workbench.runs.execution.memory_check import check_room, unfinished
+from workbench.runs.execution.grid import grid_axes, lay_out
+from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
 from workbench.runs.progress import bar
 from workbench.runs.settings import RunSettings, of
@@ -65,7 +65,6 @@ def sweep(
     Raises
     ------
     SpecError, OptionError, ModelError, CorpusError, StoreError
-        One sentence each.
     """
     whole("jobs", jobs, 1)
     home = default_store() if store is None else Path(store)
@@ -83,7 +82,7 @@ def sweep(
 
 def rungs(
     corpus: Corpus, grid: dict, engine: str, seeds: int, store: Path, warm: bool, jobs: int, start=None, **settings
-) -> Iterator[list[Cell]]:
+) -> Iterator[list[Planned]]:
     """The cells of a grid, those that can run side by side together: all of them, or of a warm sweep one number of topics
     after the other, smallest first.
 
@@ -150,7 +149,7 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
         work_through(each, jobs, on_progress)
 
 
-def tabulate(cells: list[Cell], runs: list[Run]) -> xr.Dataset:
+def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
     """The cells side by side along ``run``, with the keys of the grid and ``state`` as coordinates."""
     parts = []
     for cell, run in zip(cells, runs, strict=True):
