@@ -69,3 +69,7 @@ def nearest_or_all(name, known, otherwise: str = "", cutoff: float = 0.6, also=(
     """The end of a sentence about an unknown name: the nearest (of ``also`` too), else ``otherwise`` or all there are."""
     near = get_close_matches(str(name), [*known, *also], 1, cutoff)
     return f"did you mean '{near[0]}'?" if near else otherwise or f"there are {', '.join(known)}"
+
+
+class DataError(InputError):
+    """Data that cannot be used as they are, or a split that cannot be made."""

@@ -6,8 +6,7 @@ from bokeh.document import Document
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES
 from workbench.dashboard.compare.curve import COLOURS, N_SLOTS, Curve
-from workbench.dashboard.compare.grouping import mean_lines
-from workbench.dashboard.shared.labels import telling_labels
+from workbench.dashboard.compare.grouping import mean_lines, telling_labels
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.measures import Move
 from workbench.measures.smoothing import smoothed

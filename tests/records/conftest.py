@@ -3,7 +3,7 @@
 import pytest
 from missing import skip_without
 
-from workbench.data.errors import DataError
+from workbench.errors import DataError
 from workbench.records import Records, load_records
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs, checked_sequence
 from workbench.corpus.text import count_words
 from workbench.data.arrays import frozen, sealed, whole_numbers
-from workbench.data.errors import DataError
 from workbench.data.saving import SavedByHash
+from workbench.errors import DataError
 
 MOST_TOKENS = 2**40
 INT32_MAX = np.iinfo(np.int32).max

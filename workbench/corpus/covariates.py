@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.data.arrays import sealed
-from workbench.data.errors import DataError
+from workbench.errors import DataError
 
 
 class BySequence(NamedTuple):

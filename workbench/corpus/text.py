@@ -11,8 +11,7 @@ from numbers import Real
 import numpy as np
 
 from workbench.data.drawing import check_whole
-from workbench.data.errors import DataError
-from workbench.errors import Named
+from workbench.errors import DataError, Named
 
 WORD_PATTERN = r"[^\W\d_]{2,}"  # two letters or more of any alphabet; no digits, no underscores
 

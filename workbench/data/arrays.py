@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.data.errors import DataError
+from workbench.errors import DataError
 
 
 def whole_numbers(values, what: str) -> np.ndarray:

@@ -8,8 +8,7 @@ from numbers import Real
 
 import numpy as np
 
-from workbench.data.errors import DataError
-from workbench.errors import Named
+from workbench.errors import DataError, Named
 
 SHARE = Named("holdout", text="fraction")
 """The share of the data that is held out, in sentences."""

@@ -5,7 +5,7 @@ import os
 import zlib
 from pathlib import Path
 
-from workbench.data.errors import DataError
+from workbench.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -4,8 +4,8 @@ import csv
 import io
 from pathlib import Path
 
-from workbench.data.errors import DataError
 from workbench.data.opening import read_text
+from workbench.errors import DataError
 
 SEPARATORS = ",;\t"
 LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise

@@ -12,7 +12,7 @@ from typing import BinaryIO, Self
 
 import numpy as np
 
-from workbench.data.errors import DataError
+from workbench.errors import DataError
 
 LEVEL = 6  # of gzip: 9 takes four times as long for 3 % less at most
 

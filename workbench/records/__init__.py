@@ -1,6 +1,6 @@
 """Categorical records as arrays: `Records`, and what reads and splits them."""
 
-from workbench.data.errors import DataError
+from workbench.errors import DataError
 from workbench.records.reading import load_records, read_records
 from workbench.records.records import Records
 from workbench.records.splits import hold_out_cells, hold_out_records, prepare_records

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from workbench.data.errors import DataError
+from workbench.errors import DataError
 
 MISSING = -1
 

@@ -4,9 +4,9 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workbench.data.errors import DataError
 from workbench.data.opening import data_folders, read_bytes
 from workbench.data.rows import read_columns
+from workbench.errors import DataError
 from workbench.records.columns import refuse_repeated
 from workbench.records.records import Records
 

@@ -11,8 +11,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from workbench.data.arrays import frozen, sealed
-from workbench.data.errors import DataError
 from workbench.data.saving import SavedByHash
+from workbench.errors import DataError
 from workbench.records.columns import MISSING, merged, refuse_repeated, table_of_columns
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from workbench.data.drawing import draw_share
-from workbench.data.errors import DataError
+from workbench.errors import DataError
 from workbench.records.columns import MISSING, merged
 from workbench.records.records import Records
 

@@ -1,15 +1,14 @@
 """What a run found, in files that other programs read: CSV, NumPy, and the formats of MALLET, lda-c and pyLDAvis."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from workbench.corpus.mallet import one_word
 from workbench.measures import used_topics
@@ -17,10 +16,6 @@ from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather
 from workbench.runs.dataset import priors_of
 from workbench.runs.store.notes import NoteError, Notes, read_notes
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 MOST_KEYS = 20
 """Words a topic in MALLET's topic-keys.txt, as MALLET itself writes them."""
@@ -84,8 +79,6 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
 
 def _csv(each: Gathered) -> dict[str, bytes]:
     """Everything but the counts of earlier snapshots, in long tables."""
-    import pandas as pd
-
     run = each.dataset
     scalars = [name for name, values in run.data_vars.items() if values.dims == ("iteration",)]
     files = {"progress.csv": _table(run[scalars].to_dataframe().reset_index())}

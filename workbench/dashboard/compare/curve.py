@@ -14,9 +14,8 @@ from bokeh.events import Reset
 from bokeh.models import ColumnDataSource, GlyphRenderer, LegendItem, Scatter, Span
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES, RANK
-from workbench.dashboard.compare.grouping import Line, Mean
+from workbench.dashboard.compare.grouping import Line, Mean, telling_labels
 from workbench.dashboard.compare.slots import STRANDS, Look, Slot, crossings, marks, profiles
-from workbench.dashboard.shared.labels import telling_labels
 from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.plot import add, add_legend, plot

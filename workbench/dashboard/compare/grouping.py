@@ -1,16 +1,18 @@
 """The lines of the figure: one a run, or the mean of the runs that differ in seed and split alone."""
 
+from collections import Counter
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.dashboard.shared.numbers import COLUMNS
-from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.run_monitor import Reading, describe_changes
 from workbench.measures.selection import labels_of_specs
 
 NO_ROWS = np.empty((0, len(COLUMNS)))
 GROUPINGS = ("each run", "mean of seeds")
+SIGNS = {"α": "alpha", "β": "beta"}
 MOST_RUNS = 64
 """Runs that the means are taken over without a choice by hand, the newest."""
 
@@ -68,3 +70,25 @@ def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         return rows[0], np.full(rows.shape[1:], np.nan)
     with np.errstate(invalid="ignore"):  # of a bound that is infinite
         return rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(tables))
+
+
+def telling_labels(readings: list[Reading]) -> dict[str, str]:
+    """Name → a short label: engine and options, K when it differs, and more only where two labels are the same."""
+    labels = {reading.name: reading.label for reading in readings}
+    specs = {reading.name: reading.spec for reading in readings if reading.spec is not None}
+    if len({spec.model.get("n_topics") for spec in specs.values()}) > 1:
+        labels |= {
+            name: f"{labels[name]} · K={spec.model['n_topics']}" for name, spec in specs.items() if "n_topics" in spec.model
+        }
+    for describe in (
+        lambda name, spec: f"seed {spec.seed}",
+        lambda name, spec: spec.corpus,
+        lambda name, spec: describe_changes(spec) or "all words",
+        lambda name, spec: " ".join(f"{sign}={spec.model[name]}" for sign, name in SIGNS.items() if name in spec.model),
+        lambda name, spec: name,
+    ):
+        for label in {label for label, number in Counter(labels.values()).items() if number > 1}:
+            alike = {name: describe(name, spec) for name, spec in specs.items() if labels[name] == label}
+            if len(set(alike.values())) > 1:
+                labels |= {name: f"{label} · {word}" if word else label for name, word in alike.items()}
+    return labels

@@ -24,8 +24,8 @@ import numpy as np
 
 from workbench.kernels.simd.lanes import LANES, padded
 from workbench.models.lda import ModelError
+from workbench.models.networks.levels import Region, regions_of
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows
-from workbench.models.networks.regions import Region, regions_of
 
 
 class Places(NamedTuple):

@@ -9,8 +9,7 @@ from itertools import chain
 import numpy as np
 
 from workbench.models.lda import MOST_TOPICS, SMALLEST_PRIOR, ModelError
-from workbench.models.networks.levels import AUTHORS, DOCUMENT, KINDS, LEARNING, WORD
-from workbench.models.networks.regions import holds, regions_of
+from workbench.models.networks.levels import AUTHORS, DOCUMENT, KINDS, LEARNING, WORD, holds, regions_of
 from workbench.models.variables import VARIABLES
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")

@@ -12,8 +12,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from workbench.corpus import Corpus
-from workbench.models.networks.levels import AUTHORS, DOCUMENT, Level
-from workbench.models.networks.regions import regions_of
+from workbench.models.networks.levels import AUTHORS, DOCUMENT, Level, regions_of
 from workbench.models.networks.variables import level_priors, narrowed
 from workbench.models.priors import Priors
 

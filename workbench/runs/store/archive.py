@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.data.errors import DataError
 from workbench.data.saving import load_data, replacing
 from workbench.engines.engine import WarmStart
+from workbench.errors import DataError
 from workbench.records import Records
 from workbench.runs.spec import SpecError
 
