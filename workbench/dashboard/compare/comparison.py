@@ -13,9 +13,8 @@ from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import File, FileError, differences_file
 from workbench.dashboard.shared.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
-from workbench.dashboard.shared.highlight import data_runs
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
-from workbench.dashboard.shared.shell import STYLE, column, labelled, message, styled, text
+from workbench.dashboard.shared.shell import column, labelled, message, styled, text
 from workbench.measures import MeasureError, final, paired_differences, perplexity_errors, reached_by_all, time_to
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
@@ -42,8 +41,7 @@ class Comparison:
         self.found: pd.DataFrame | None = None
         self.reference = styled(pn.widgets.Select(
             label="Set against", options={BEST: ""}, value="", width=230, css_classes=["wb-unlabelled"]))
-        self.table = text(sizing_mode="stretch_width")
-        self.table.stylesheets = [*self.table.stylesheets, (STYLE / "comparison.css").read_text(encoding="utf-8")]
+        self.table = text("", "comparison.css", sizing_mode="stretch_width")
         self.files = Downloads(
             handover, {"Numbers as CSV": lambda: self._make("csv")},
             {name: partial(self._make, form) for name, form in FORMS.items()},
@@ -107,30 +105,15 @@ class Comparison:
 
 @lru_cache(maxsize=32)
 def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, reference: str | None) -> pd.DataFrame:
-    """One row a label, for runs with something held out.
+    """One row a label, of the runs with something held out; one that was removed meanwhile is left out.
 
-    Parameters
-    ----------
-    runs : of (path, iteration)
-        One that was removed meanwhile is left out.
-        The iteration is that of a run that rests, whose documents are then scored; -1 - n for one that goes on, with any n
-        that changes when it is to be looked at again.
-    until : float, optional
-        A perplexity; by default the lowest that every run comes down to.
-    reference : str, optional
-        A label or an engine, see `workbench.measures.summary`.
+    runs : (path, iteration) of each. The iteration is that of a run that rests, whose documents are then scored; -1 - n for
+    one that goes on, with any n that changes when it is to be looked at again.
+    until : a perplexity; by default the lowest that every run comes down to. reference : a label or an engine.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``label``; columns runs (names), n_runs, test_perplexity, mc_error, mc_source, documents_low, documents_high
-        (95 %), reference, difference, difference_low, difference_high (95 %), n_pairs, until, n_reached, and elapsed and
-        updates until then, means over the runs that came so far.
-
-    Raises
-    ------
-    MeasureError
-        No run with a record and a test set, or no such reference.
+    Columns are runs (names), n_runs, test_perplexity, mc_error, mc_source, documents_low, documents_high (95 %), reference,
+    difference, difference_low, difference_high (95 %), n_pairs, until, n_reached, and elapsed and updates until then, means
+    over the runs that came so far. Raises MeasureError for no run with a record and a test set, or no such reference.
     """
     found, scored = [], {}
     for path, iteration in runs:
@@ -217,7 +200,8 @@ def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> s
     cells += [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
     told = "".join(f'<td class="{kind}">{cell}</td>' for kind, cell in zip(KINDS, cells, strict=True))
     dot = f'<span class="dot" style="background:{colour}"></span>' if colour else ""
-    return f'<tr {data_runs(one["runs"])}><th scope="row">{dot}{escape(str(label))}</th>{told}</tr>'
+    runs = escape("\n".join(one["runs"]))  # by which highlight.js finds the row
+    return f'<tr data-runs="{runs}"><th scope="row">{dot}{escape(str(label))}</th>{told}</tr>'
 
 
 def _interval(one: pd.Series, low: float, high: float, colour: str) -> str:

@@ -15,10 +15,9 @@ from bokeh.models import ColumnDataSource, GlyphRenderer, LegendItem, Scatter, S
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES, RANK
 from workbench.dashboard.compare.grouping import Line, Mean, telling_labels
-from workbench.dashboard.compare.slots import STRANDS, Look, Slot, crossings, marks, profiles
+from workbench.dashboard.compare.slots import STRANDS, Look, Slot, add, add_legend, crossings, marks, plot, profiles
 from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
-from workbench.dashboard.shared.plot import add, add_legend, plot
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.comparison import reached_by_each
 

@@ -4,19 +4,31 @@ from collections.abc import Callable
 from functools import partial
 
 import panel as pn
+import param
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, describe_measure
 from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
 from workbench.dashboard.compare.files import figure_file, report_file, table_file
 from workbench.dashboard.compare.grouping import GROUPINGS, MOST_RUNS, mean_lines
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.highlight import Highlight
 from workbench.dashboard.shared.light_components import BokehModel
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.shell import Choice, column, labelled, message, styled, text
+from workbench.dashboard.shared.shell import SCRIPTS, Choice, column, labelled, message, styled, text
 
 FIGURES = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
+
+
+class Highlight(pn.custom.JSComponent):
+    """Highlights, in the browser alone, the run that is pointed at, has the focus or was clicked, wherever it is visible.
+
+    An element belongs to a run by ``data-run``, to several by ``data-runs``, a name a line. Files have no highlight.
+    """
+
+    slots = param.List(doc="The runs of each slot of the figure, in the order of its legend.")
+    said = param.List(doc="Label of each slot in the legend.")
+
+    _esm = SCRIPTS / "highlight.js"
 
 
 class FigureCard:
@@ -75,7 +87,7 @@ class FigureCard:
             beyond = wanted[N_SLOTS:] if self.picked is not None else []
         self._beyond, self._empty = [readable[name] for name in beyond], not readable
         self.curve.show(readable)
-        self.highlight.show(self.curve.members(), self.curve.labels())
+        self.highlight.param.update(slots=self.curve.members(), said=self.curve.labels())
         self._describe()
 
     def toggled(self, name: str) -> list[str]:

@@ -7,12 +7,11 @@ from html import escape
 from workbench.dashboard.compare.files import File, lineage_file, moves_file
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.shell import STYLE, column, message, text
+from workbench.dashboard.shared.shell import column, message, text
 from workbench.measures import Move, describe_moves
 from workbench.measures.lineage import descent, edges_of
 from workbench.report.drawing import FORMATS
 
-CSS = (STYLE / "history.css").read_text(encoding="utf-8")
 STEP, LINE = 20, 26
 """Pixels from one generation to the next, and from one run to the next."""
 
@@ -21,8 +20,8 @@ class _Card:
     """A card with a table or a picture as HTML, and files of it; hidden while there is none."""
 
     def __init__(self, handover: Handover, title: str, what: str, file: Callable[..., File]):
-        self.html, self._source = text(sizing_mode="stretch_width"), None   # what the files are made of
-        self.html.stylesheets = [*self.html.stylesheets, CSS]
+        self.html = text("", "history.css", sizing_mode="stretch_width")
+        self._source = None   # what the files are made of
 
         def make(form: str, columns: int = 1):
             return partial(file, self._source, form, columns)

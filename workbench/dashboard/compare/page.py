@@ -20,16 +20,14 @@ from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
+from workbench.dashboard.shared.link import Part, attribute_part, follow_address, widget_part, write_address
 from workbench.dashboard.shared.notes import NotesCard
-from workbench.dashboard.shared.run_monitor import UNREADABLE, Listing, Reading, monitor_of
+from workbench.dashboard.shared.run_monitor import FIRST_LOOK, UNREADABLE, Listing, Reading, monitor_of
 from workbench.dashboard.shared.shell import begin_session, button, column, lay_out, message, styled, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.runs.execution.run import default_store
 
 TITLE = "workbench · Compare"
-FIRST_LOOK = 0.5
-"""Seconds that the first visitor waits for the first look at the store."""
 RUNS, READING = "<h2>Runs</h2>", "The runs are being read …"
 
 
@@ -59,7 +57,7 @@ class ComparePage:
         fields = self.settings.fields()
         self.parts = self.figure.parts() | {name: widget_part(field) for name, field in fields.items()} | self.table.parts() | {
             "against": Part(lambda: self.comparison.reference.value, "", self.comparison.set_against),
-            "topics_of": Part(lambda: self._ticked_last, "", self._take_ticked_last),
+            "topics_of": attribute_part(self, "_ticked_last"),
         }
         listing = self._monitor.latest(FIRST_LOOK)
         self._offer(listing)
@@ -90,7 +88,10 @@ class ComparePage:
         progress = self._monitor.progress
         self.heading.object = RUNS + message(f"{progress[0]:,} of {progress[1]:,} runs read" if progress else "")
         if self.table.empty == READING and self._monitor.looked():
-            self.table.empty = _empty(self.store)
+            self.table.empty = (
+                "No run yet.\nChoose a corpus and engines and press Start, or type in a terminal:\n"
+                f"workbench compare docstrings --store {self.store}"
+            )
 
     def _take(self, listing: Listing) -> None:
         """Brings everything but the comparison to a listing, unless it is known."""
@@ -175,10 +176,6 @@ class ComparePage:
 
         with_lock(self._document, work)
 
-    def _take_ticked_last(self, name: str) -> bool:
-        self._ticked_last = name
-        return True
-
     def _write_link(self, *events) -> None:
         write_address(self.parts)
 
@@ -207,10 +204,3 @@ def topic_links(names: list[str]) -> str:
     """Links to the Topics page as HTML, of as many runs as are drawn."""
     links = [f'<a href="topics?{urlencode({"run": name})}">Topics of {escape(name)}</a>' for name in names[:N_SLOTS]]
     return f'<nav aria-label="topics of runs">{" · ".join(links)}</nav>' if links else ""
-
-
-def _empty(store: Path) -> str:
-    return (
-        "No run yet.\nChoose a corpus and engines and press Start, or type in a terminal:\n"
-        f"workbench compare docstrings --store {store}"
-    )

@@ -121,7 +121,7 @@ class Settings:
     def say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
         """Shows one sentence under the button, which rests while something is under way."""
         self.start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
-        self.said.object, self.said.visible = message(sentence, kind), bool(sentence)
+        self.said.say(sentence, kind)
 
     def refuse(self, error: Exception) -> None:
         """Enables Start again; shows what is wrong with the corpus under its field, all else under the button."""
@@ -175,7 +175,7 @@ class Settings:
         if found == self.form.wrong:
             return
         if self.form.wrong:
-            self.said.param.update(object="", visible=False)
+            self.said.say("")
         for fold, names in self._folded.items():
             if not found.keys().isdisjoint(names):
                 self.unfold(fold, True)

@@ -8,7 +8,7 @@ from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.shell import button, message, text
+from workbench.dashboard.shared.shell import button, text
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import SLOTS
@@ -56,7 +56,7 @@ class Steering:
         if action == "remove" and self._sure != names:
             self._sure = names
             self._update()
-            self._say(f"Removing deletes {counted(len(names))} from the store; press again to do it.", "bad")
+            self.said.say(f"Removing deletes {counted(len(names))} from the store; press again to do it.", "bad")
             return
         self._sure = ()
         targets = [self._states[name] for name in names]
@@ -71,20 +71,17 @@ class Steering:
 
         def then(others, error) -> None:
             done = f"{counted(len(names))} {DONE[action]}{others and f'; {others}'}."
-            self._say(*((sentence_of(error), "bad") if error else (done, "muted")))
+            self.said.say(*((sentence_of(error), "bad") if error else (done, "muted")))
             self._on_change()
 
         in_background(self._document, work, then)
-
-    def _say(self, sentence: str, kind: str) -> None:
-        self.said.object, self.said.visible = message(sentence, kind), bool(sentence)
 
     def _update(self) -> None:
         for action, made in self.buttons.items():
             names = self.targets(action)
             if action == "remove" and self._sure and self._sure != names:
                 self._sure = ()
-                self._say("", "muted")
+                self.said.say("")
             sure = action == "remove" and bool(self._sure)
             label = "Really remove" if sure else action.capitalize()
             label += f" {len(names)}" if len(names) > 1 else ""

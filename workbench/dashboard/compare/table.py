@@ -6,12 +6,11 @@ The browser finds, sorts and groups them (`finding.js`), updates the cells in pl
 
 import json
 import math
-from functools import partial
 
 import param
 
 from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.link import LONGEST, Part
+from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
 from workbench.runs.store.status import FAILED, LOST
@@ -77,15 +76,7 @@ class RunTable(Drawn):
     def parts(self) -> dict[str, Part]:
         """Search, order and groups as parts of the address."""
         names = {"find": "query", "sort": "sort", "group": "group"}
-        return {part: Part(partial(getattr, self, name), "", partial(self._set, name)) for part, name in names.items()}
-
-    def _set(self, name: str, text: str) -> bool:
-        """Sets a parameter to a text of the address, if it can have it."""
-        try:
-            self.param.update(**{name: text[:LONGEST]})
-        except ValueError:
-            return False
-        return True
+        return {part: attribute_part(self, name) for part, name in names.items()}
 
 
 def row(reading: Reading) -> dict:

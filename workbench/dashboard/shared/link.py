@@ -30,6 +30,20 @@ def widget_part(widget) -> Part:
     return Part(lambda: written(widget.value), written(widget.value), lambda text: take(widget, text))
 
 
+def attribute_part(owner, name: str, known: Callable[[str], bool] = lambda text: True) -> Part:
+    """The part of the address for an attribute that holds a text, empty as a rule; ``known``: can it have this one?"""
+
+    def take(text: str) -> bool:
+        try:
+            if fits := known(text):
+                setattr(owner, name, text[:LONGEST])
+        except ValueError:
+            return False
+        return fits
+
+    return Part(lambda: getattr(owner, name), "", take)
+
+
 def take(widget, text: str) -> bool:
     """Sets a widget to a value that is given as text, if it can have it."""
     try:

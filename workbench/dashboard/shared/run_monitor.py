@@ -31,6 +31,8 @@ from workbench.runs.store.status import PAUSED, RUNNING, WAITING, read_spec, rea
 
 MOST_POINTS = 2000
 """Points that a curve has at most: more than a screen has pixels for, little enough for a thousand runs."""
+FIRST_LOOK = 0.5
+"""Seconds that a page waits for the first look at the store."""
 LOOK_EVERY = 0.5
 """Seconds between two looks at the store."""
 IDLE_AFTER = 5.0

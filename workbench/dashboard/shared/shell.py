@@ -73,9 +73,9 @@ class Text(Sentence):
         self.param.update(object=message(sentence, kind), visible=bool(sentence))
 
 
-def text(html: str = "", **settings) -> Text:
-    """A sentence; escape what others wrote."""
-    return Text(html, stylesheets=[TEXT_CSS], margin=0, **settings)
+def text(html: str = "", *sheets: str, **settings) -> Text:
+    """A sentence, with these files of style sheets too; escape what others wrote."""
+    return Text(html, stylesheets=[TEXT_CSS, *map(_read, sheets)], margin=0, **settings)
 
 
 def message(sentence: str, kind: str = "muted") -> str:
@@ -136,8 +136,8 @@ def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) ->
     """The page: a head with title, links to all `PAGES` (``here`` is the address of this one), link, theme; the parts."""
     theme = _browser_button("Light / dark", TOGGLE, figures=figures)
     link = _browser_button("Copy link", COPY_LINK)
-    heading = text(f"<h1>{escape(title)} <small>{escape(subtitle)}</small></h1>{links(PAGES, here)}", css_classes=["wb-grow"])
-    heading.stylesheets = [TEXT_CSS, _read("head.css")]
+    html = f"<h1>{escape(title)} <small>{escape(subtitle)}</small></h1>{links(PAGES, here)}"
+    heading = text(html, "head.css", css_classes=["wb-grow"])
     body = column(*parts, kind="wb-body", html_attributes={"role": "main"})
     return column(column(heading, link, theme, kind="wb-head"), body, kind="wb-page")
 

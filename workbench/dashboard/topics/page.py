@@ -11,7 +11,7 @@ import param
 
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
-from workbench.dashboard.shared.run_monitor import Reading, monitor_of, stamp
+from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of, stamp
 from workbench.dashboard.shared.shell import Choice, begin_session, column, lay_out, styled, text
 from workbench.dashboard.shared.snapshots import Moment, moment_of
 from workbench.dashboard.topics import files
@@ -28,8 +28,6 @@ from workbench.runs.execution.run import default_store
 from workbench.runs.store.notes import FILE as NOTES
 
 TITLE = "workbench · Topics"
-FIRST_LOOK = 0.5
-"""Seconds that the first visitor waits for the first look at the store."""
 NEWEST, NO_RUN = "the newest run", "no run"
 MOST_WORDS = 50
 

@@ -5,7 +5,7 @@ import math
 import param
 
 from workbench.dashboard.shared.drawn import code, style
-from workbench.dashboard.shared.link import Part
+from workbench.dashboard.shared.link import Part, attribute_part
 from workbench.dashboard.shared.snapshots import topic_colour
 from workbench.dashboard.topics.filled import Filled
 
@@ -23,14 +23,7 @@ class Sheet(Filled):
 
     def part(self) -> Part:
         """What rows are sorted by as a part of the link."""
-
-        def take(sort: str) -> bool:
-            known = sort in {sign + title for title, _ in self.columns for sign in ("", "-")}
-            if known:
-                self.sort = sort
-            return known
-
-        return Part(lambda: self.sort, "", take)
+        return attribute_part(self, "sort", {sign + title for title, _ in self.columns for sign in ("", "-")}.__contains__)
 
 
 def sheet_row(topic: int, *cells) -> dict:
