@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Files of tests that run side by side: one more than two processors have, since many tests wait for a browser.
+# Files of tests that run side by side: twice as many as two processors, since many tests wait for a browser.
 TEST_JOBS ?= 4
 # In their order: xdist would begin with the files of most tests and leave the longest, which have few, to one job at the end.
 SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
