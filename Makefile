@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Files of tests that run side by side: twice as many as two processors, since many tests wait for a browser.
-TEST_JOBS ?= 4
+# Files of tests that run side by side: one more than two processors, since many tests wait for a browser.
+TEST_JOBS ?= 3
 # In their order: xdist would begin with the files of most tests and leave the longest, which have few, to one job at the end.
 SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
 # Whatever the surroundings say, compiled Python is kept: the tests start hundreds of processes.
