@@ -8,7 +8,18 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.kernels.jit import kernel
-from workbench.kernels.polya_gamma import STEPS, TABLE_END, cumulants, polya_gammas, remainder, tail_share, terms_drawn
+from workbench.kernels.polya_gamma import (
+    SPLIT,
+    STEPS,
+    SURELY,
+    TABLE_END,
+    _series_accepts,
+    cumulants,
+    polya_gammas,
+    remainder,
+    tail_share,
+    terms_drawn,
+)
 from workbench.kernels.uniforms import draw_key
 
 ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "stick_breaking.json").read_text())
@@ -95,6 +106,21 @@ def test_draws_follow_the_inverted_characteristic_function(b, c):
     exact = distribution_less(at, deviation, b, None, lambda s: log_characteristic(s, b, c))
     empirical = np.searchsorted(drawn, at, side="right") / N
     assert np.abs(empirical - exact).max() * np.sqrt(N) < 2.0  # Kolmogorov: once in 1,500
+
+
+@kernel
+def accepted(y, x):
+    return _series_accepts(y, x)
+
+
+def test_the_series_accepts_below_the_density_over_its_first_term():
+    """Thinning matters little for a distribution (it takes one in some hundreds), so it is looked at by itself."""
+    n = np.arange(40)
+    for x in (0.05, 0.3, 0.6, SPLIT, 0.65, 0.8, 2.0):
+        logs = -0.5 * np.pi**2 * x * n * (n + 1) if x > SPLIT else -2.0 / x * n * (n + 1)
+        share = ((-1.0) ** n * (2 * n + 1) * np.exp(logs)).sum()
+        assert SURELY <= share <= 1.0
+        assert accepted(share - 1e-9, x) and not accepted(share + 1e-9, x)
 
 
 def test_the_table_of_shares_above_t_is_right_to_2e_9():
