@@ -28,7 +28,7 @@ from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
 from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
-from workbench.kernels.uniforms import GIBBS, STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN, draw_key, uniform
+from workbench.kernels.uniforms import GIBBS, STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN, draw_key, permutation
 from workbench.models import LDA
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
@@ -48,9 +48,14 @@ class State(NamedTuple):
     precision: np.ndarray   # (stick, stick) float64: its inverse
 
 
+def start_sweeps_option():
+    """The dataclass field of the sweeps at the start."""
+    return option(30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True)
+
+
 @dataclass(frozen=True)
 class Options:
-    start_sweeps: int = option(30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True)
+    start_sweeps: int = start_sweeps_option()
 
 
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
@@ -63,24 +68,34 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics by sweeps of `cgs`, or of another run; sticks that give each document its share of topics."""
-    lda, state = LDA(model.n_topics, START_ALPHA, model.beta), State(**zeros(arrays(corpus, model.n_topics)))
+    state = State(**zeros(arrays(corpus, model.n_topics)))
+    for array, start in zip(state, ordered_start(corpus, model, options, context, warm_start), strict=False):
+        array[:] = start
+    state.sticks[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + START_ALPHA))
+    return with_gaussian(model, state, context)
+
+
+def ordered_start(corpus, model, options, context, warm_start=None) -> tuple:
+    """(topics, n_dk, n_wk, n_k) as a state of `cgs` has them, the topics in their order on the stick."""
+    lda = LDA(model.n_topics, START_ALPHA, model.beta)
     start = cgs.init(corpus, lda, cgs.Options(), context, warm_start)
     if warm_start is None:
         for sweep in range(options.start_sweeps):
             cgs.sweep_all(corpus, start, context, chain=1 + sweep)
+    topics, *counted = start[:4]
     rank = np.argsort(stick_order(model, start.n_k[: model.n_topics]))
-    state.topics[:] = rank[start.topics]
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, cgs.EVERY_COUNT, *state[:4])
-    state.sticks[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + START_ALPHA))
-    return with_gaussian(model, state, context)
+    topics[:] = rank[topics]
+    for array in counted:
+        array[:] = 0
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, cgs.EVERY_COUNT, topics, *counted)
+    return topics, *counted
 
 
 def stick_order(model, n_k) -> np.ndarray:
     """(topic,) which topic of the start comes first on the stick, second, …."""
     if model.order == "size":
         return np.argsort(-n_k, kind="stable")
-    key = np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0))
-    return np.argsort([uniform(key, k) for k in range(len(n_k))])
+    return permutation(np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0)), len(n_k))
 
 
 def with_gaussian(model, state, context) -> State:
