@@ -42,7 +42,6 @@ def test_the_local_bound_never_falls(n_topics, given, prior):
     assert n_topics == 1 or bounds[-1] > bounds[0] + 1
 
 
-@pytest.mark.slow
 def test_the_local_bound_never_falls_on_kos(kos):
     corpus = wb.keep_top_words(kos, 500).of_documents(np.arange(0, kos.n_documents, 8))
     bounds = [bound for _, bound in states(corpus, CorrelatedTopics(15), {}, 40)]

@@ -8,6 +8,9 @@ Linderman, Johnson & Adams (2015), eq. 10-13; the mean in eq. 13 must read Omega
     mu, Sigma ~ NIW given all psi_d
 
 omega is drawn where it is used and not kept: it is no part of the state. Documents without a token draw from the prior.
+
+With `topics=drawn` phi is drawn first, phi_t ~ Dirichlet(beta + n_t), and z_i ~ theta_dt phi_tw given it: documents are then
+independent, and tokens are drawn on all threads. phi is not kept either.
 """
 
 from __future__ import annotations
@@ -21,14 +24,26 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.memory import DOUBLE, Array, Memory, size, word_major_bytes, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
 from workbench.kernels.gaussian import draw_niw, niw_posterior
 from workbench.kernels.lda.gibbs import count_topics
+from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
+from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_log_gammas, draw_topics_given
 from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
-from workbench.kernels.uniforms import GIBBS, STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN, draw_key, permutation
+from workbench.kernels.uniforms import (
+    DRAWN_TOPICS,
+    GIBBS,
+    STICK_ORDER,
+    STICK_WEIGHTS,
+    STICKS,
+    STICKS_GAUSSIAN,
+    TOPICS_GIVEN_PHI,
+    draw_key,
+    permutation,
+)
 from workbench.models import LDA
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
@@ -55,6 +70,10 @@ def start_sweeps_option():
 
 @dataclass(frozen=True)
 class Options:
+    topics: str = option(
+        "integrated", "integrated: tokens are drawn with phi integrated out; drawn: given phi, which is drawn too, on all threads",
+        choices=("integrated", "drawn"), late=True,
+    )
     start_sweeps: int = start_sweeps_option()
 
 
@@ -106,13 +125,11 @@ def with_gaussian(model, state, context) -> State:
 
 
 def step(corpus, model, options, state, context):
-    """Draws every token's topic in canonical order, then the sticks of each document, then their mean and covariance."""
-    n_moved, key = 0, context.key(GIBBS)
-    for first, last in slice_bounds(corpus.indptr, model.n_topics):
-        context.interrupt()
-        n_moved += draw_topics(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:5], model.beta, key,
-        )
+    """Draws every token's topic, then the sticks of each document, then their mean and covariance."""
+    if options.topics == "drawn":
+        n_moved = draw_given_phi(corpus, model, state, context)
+    else:
+        n_moved = draw_in_order(corpus, model, state, context)
     work = partial(
         draw_sticks, n_dk=state.n_dk, precision=state.precision, weighted_mean=weighted(state.precision, state.mean),
         sticks=state.sticks, omega_key=context.key(STICK_WEIGHTS), stick_key=context.key(STICKS),
@@ -120,6 +137,41 @@ def step(corpus, model, options, state, context):
     each_slice(work, stick_slices(corpus.n_documents, model.n_topics), context.n_threads, context.interrupt)
     state = with_gaussian(model, state, context)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+
+
+def draw_in_order(corpus, model, state, context) -> int:
+    """Draws every token's topic in canonical order, phi integrated out; returns how many moved."""
+    n_moved, key = 0, context.key(GIBBS)
+    for first, last in slice_bounds(corpus.indptr, model.n_topics):
+        context.interrupt()
+        n_moved += draw_topics(
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:5], model.beta, key,
+        )
+    return n_moved
+
+
+def draw_given_phi(corpus, model, state, context) -> int:
+    """Draws phi, then every token's topic given it, in any order; returns how many moved."""
+    phi, live, key = aligned_zeros(state.n_wk.shape, np.float64), slice(model.n_topics), context.key(TOPICS_GIVEN_PHI)
+    of_documents, of_words = (slice_bounds(each, len(state.n_k)) for each in (corpus.indptr, corpus.by_word.indptr))
+
+    def draw_some_words(first, last):
+        draw_log_gammas(first, last, state.n_wk, model.beta, model.n_topics, context.key(DRAWN_TOPICS), phi)
+
+    def draw_some_topics(first, last):
+        tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
+        return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, key)
+
+    def count_some_words(first, last):
+        count_words_again(first, last, corpus.by_word.indptr, *corpus.tokens_by_word, state.topics, state.n_wk)
+
+    each_slice(draw_some_words, of_words, context.n_threads, context.interrupt)
+    phi[:, live] = np.exp(phi[:, live] - phi[:, live].max(axis=0))
+    phi[:, live] /= phi[:, live].sum(axis=0)
+    n_moved = sum(each_slice(draw_some_topics, of_documents, context.n_threads, context.interrupt))
+    each_slice(count_some_words, of_words, context.n_threads, context.interrupt)
+    state.n_k[:] = state.n_wk.sum(axis=0)
+    return n_moved
 
 
 def weighted(precision, mean) -> np.ndarray:
@@ -151,9 +203,14 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 
 
 def memory(corpus, model, options) -> Memory:
-    """Bytes of the topics, the counts and the sticks; no array of documents times squared topics is made."""
-    theta = corpus.n_documents * model.n_topics * DOUBLE
-    return Memory(size(arrays(corpus, model.n_topics)), step=3 * model.n_topics**2 * DOUBLE, look=2 * theta)
+    """Bytes of the topics, the counts and the sticks, and of phi where it is drawn; no array of documents times T^2 is made."""
+    lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
+    theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
+    state, look = size(arrays(corpus, model.n_topics)), 2 * theta
+    if options.topics == "integrated":
+        return Memory(state, step=square, look=look)
+    of_words = word_major_bytes(corpus) + corpus.n_pairs * (8 + 4)
+    return Memory(state, of_words, step=square + corpus.n_words * lanes * DOUBLE + 2 * phi, look=look)
 
 
 def engine(name: str = "sb-ctm") -> Engine:

@@ -59,17 +59,6 @@ def expect_logs(m, v, nodes, node_weights, logs, weights):
     logs[len(m)] = log_rest
 
 
-@aside
-def weigh(logs, n_topics, own_logs, own_weights):
-    """Writes logs (topic,) less their largest, and their exponentials, to the row of a document."""
-    largest = logs[0]
-    for t in range(1, n_topics):
-        largest = max(largest, logs[t])
-    for t in range(n_topics):
-        own_logs[t] = logs[t] - largest
-        own_weights[t] = math.exp(own_logs[t])
-
-
 @kernel
 def fit_documents(
     first, last, rows, indptr, words, counts, precision, weighted_mean, nodes, node_weights, word_logs, word_weights,
@@ -100,7 +89,8 @@ def fit_documents(
         expect_logs(m, v, nodes, node_weights, logs, weights)
         document_weights[d] = 0.0
         for _ in range(most_passes):
-            weigh(logs, n_topics, document_logs[d], document_weights[d])
+            for t in range(n_topics):
+                document_logs[d, t], document_weights[d, t] = logs[t], math.exp(logs[t])
             if n_padded == LANES:
                 n_tiny = visit_narrow(n, visited, tokens, own, document_weights, word_weights, ratios, new)
             else:
