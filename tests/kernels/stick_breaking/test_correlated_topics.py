@@ -11,7 +11,7 @@ from scipy import stats
 from workbench.kernels.gaussian import draw_gaussian, draw_niw, niw_posterior
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics, sampled_theta
-from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_log_gammas, draw_topics_given
+from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_log_gammas, draw_topics_given, normalise_topics
 from workbench.kernels.stick_breaking.sticks import break_stick, probabilities
 from workbench.kernels.uniforms import absorb, draw_key, uniform
 from workbench.kernels.variates import gamma, stream_of
@@ -137,9 +137,7 @@ def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, phi_drawn, key)
                 n_k[topics[j]] += 1
         if phi_drawn:
             draw_log_gammas(0, N_WORDS, n_wk, BETA, N_TOPICS, absorb(here, 9), phi)
-            for t in range(N_TOPICS):
-                phi[:, t] = np.exp(phi[:, t])
-                phi[:, t] /= phi[:, t].sum()
+            normalise_topics(phi, N_TOPICS)
             draw_topics_given(0, len(starts) - 1, starts, words, ones, before, topics, n_dk, sticks, phi, absorb(here, 5))
         else:
             draw_topics(0, len(starts) - 1, starts, words, ones, before, topics, n_dk, n_wk, n_k, sticks, BETA, absorb(here, 5))
@@ -174,8 +172,8 @@ def test_drawn_topics_are_dirichlet_even_of_tiny_priors():
             logs = np.zeros((4, 16))
             draw_log_gammas(0, 4, n_wk, beta, 2, np.uint64(draw_key(i, 1, 2, 3)), logs)
             assert np.isfinite(logs).all() and not logs[:, 2:].any()
-            draws[i] = np.exp(logs[:, :2] - logs[:, :2].max(axis=0))
-        draws /= draws.sum(axis=1, keepdims=True)
+            normalise_topics(logs, 2)
+            draws[i] = logs[:, :2]
         for t in range(2):
             wanted = stats.dirichlet(n_wk[:, t] + beta)
             error = np.sqrt(wanted.var() / n)

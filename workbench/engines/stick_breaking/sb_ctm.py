@@ -30,7 +30,7 @@ from workbench.kernels.gaussian import draw_niw, niw_posterior
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
-from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_log_gammas, draw_topics_given
+from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_log_gammas, draw_topics_given, normalise_topics
 from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import (
@@ -71,7 +71,7 @@ def start_sweeps_option():
 @dataclass(frozen=True)
 class Options:
     topics: str = option(
-        "integrated", "integrated: tokens are drawn with phi integrated out; drawn: given phi, which is drawn too, on all threads",
+        "integrated", "integrated: tokens are drawn with phi integrated out; drawn: given phi, drawn too, on all threads",
         choices=("integrated", "drawn"), late=True,
     )
     start_sweeps: int = start_sweeps_option()
@@ -152,22 +152,21 @@ def draw_in_order(corpus, model, state, context) -> int:
 
 def draw_given_phi(corpus, model, state, context) -> int:
     """Draws phi, then every token's topic given it, in any order; returns how many moved."""
-    phi, live, key = aligned_zeros(state.n_wk.shape, np.float64), slice(model.n_topics), context.key(TOPICS_GIVEN_PHI)
+    phi, keys = aligned_zeros(state.n_wk.shape, np.float64), (context.key(DRAWN_TOPICS), context.key(TOPICS_GIVEN_PHI))
     of_documents, of_words = (slice_bounds(each, len(state.n_k)) for each in (corpus.indptr, corpus.by_word.indptr))
 
     def draw_some_words(first, last):
-        draw_log_gammas(first, last, state.n_wk, model.beta, model.n_topics, context.key(DRAWN_TOPICS), phi)
+        draw_log_gammas(first, last, state.n_wk, model.beta, model.n_topics, keys[0], phi)
 
     def draw_some_topics(first, last):
         tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
-        return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, key)
+        return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, keys[1])
 
     def count_some_words(first, last):
         count_words_again(first, last, corpus.by_word.indptr, *corpus.tokens_by_word, state.topics, state.n_wk)
 
     each_slice(draw_some_words, of_words, context.n_threads, context.interrupt)
-    phi[:, live] = np.exp(phi[:, live] - phi[:, live].max(axis=0))
-    phi[:, live] /= phi[:, live].sum(axis=0)
+    normalise_topics(phi, model.n_topics)
     n_moved = sum(each_slice(draw_some_topics, of_documents, context.n_threads, context.interrupt))
     each_slice(count_some_words, of_words, context.n_threads, context.interrupt)
     state.n_k[:] = state.n_wk.sum(axis=0)

@@ -37,6 +37,22 @@ def draw_log_gammas(first, last, n_wk, beta, n_topics, key, logs):
 
 
 @kernel
+def normalise_topics(logs, n_topics):
+    """Replaces the logarithms (word, topic), padded, by their exponentials over the sum of each topic."""
+    largest, sizes = logs[0].copy(), np.zeros(n_topics)
+    for w in range(len(logs)):
+        for t in range(n_topics):
+            largest[t] = max(largest[t], logs[w, t])
+    for w in range(len(logs)):
+        for t in range(n_topics):
+            logs[w, t] = math.exp(logs[w, t] - largest[t])
+            sizes[t] += logs[w, t]
+    for w in range(len(logs)):
+        for t in range(n_topics):
+            logs[w, t] /= sizes[t]
+
+
+@kernel
 def draw_topics_given(first, last, indptr, words, counts, tokens_before, topics, n_dk, sticks, phi, key):
     """Draws the topic of every token of documents first..last given phi (word, topic), padded, and sticks (document, stick).
 
