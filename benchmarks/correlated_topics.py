@@ -19,7 +19,8 @@ from records import markdown
 from rounds import ratio, take_turns
 from time_to_perplexity import Progress
 
-from workbench.corpus import hold_out_tokens, prepare
+from workbench.corpus import hold_out_tokens
+from workbench.corpus.experiments import keep_top_words
 from workbench.kernels.polya_gamma import polya_gammas
 from workbench.kernels.stick_breaking.sticks import remaining
 
@@ -90,7 +91,7 @@ def measure_years(plan) -> list[dict]:
     """Papers of NIPS, 2,000 words, 13 years, 20 topics."""
 
     def makers(corpus):
-        corpus, _ = prepare(corpus, top_words=2000, holdout=0.0)
+        corpus = keep_top_words(corpus, 2000)
         return {
             name: partial(Ours, name, corpus, 20) for name in ("cgs", "sb-dtm", "sb-ctm-lds")
         } | {"DTModel": partial(DTModel, corpus, 20)}

@@ -146,7 +146,7 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 def memory(corpus, model, options) -> Memory:
     """Bytes of the topics, the counts and the sticks; no array of documents times squared topics is made."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
-    return Memory(size(arrays(corpus, model.n_topics)), step=3 * model.n_topics**2 * DOUBLE, look=2 * theta)
+    return Memory(size(arrays(corpus, model.n_topics)), step=3 * model.n_topics**2 * DOUBLE, look=theta)
 
 
 def engine(name: str = "sb-ctm") -> Engine:
