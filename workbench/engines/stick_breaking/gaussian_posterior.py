@@ -9,7 +9,7 @@ import math
 import numpy as np
 from scipy.special import digamma, multigammaln
 
-from workbench.kernels.gaussian import inverse_and_log_determinant
+from workbench.kernels.gaussian import inverse_and_log_determinant, log_determinant
 from workbench.models.stick_breaking.correlated_topics import NormalInverseWishart
 
 
@@ -42,24 +42,27 @@ def expected_precision(q: NormalInverseWishart) -> np.ndarray:
     return q.nu * inverse_and_log_determinant(q.scale)[0]
 
 
-def log_normaliser(kappa: float, nu: float, log_determinant: float, n: int) -> float:
-    """log of the constant of a normal-inverse-Wishart of n dims; 0 for an improper one, whose bound is up to a constant."""
+def log_normaliser(kappa: float, nu: float, log_size: float, n: int) -> float:
+    """log of the constant of a normal-inverse-Wishart of n dims, log_size = log |Psi|; 0 where it is no distribution."""
     if nu <= n - 1:
         return 0.0
-    of_sigma = 0.5 * nu * (log_determinant - n * math.log(2.0)) - float(multigammaln(0.5 * nu, n) if n else 0.0)
+    of_sigma = 0.5 * nu * (log_size - n * math.log(2.0)) - float(multigammaln(0.5 * nu, n) if n else 0.0)
     return of_sigma + 0.5 * n * math.log(kappa / (2.0 * math.pi))
 
 
 def bound(q: NormalInverseWishart, prior: NormalInverseWishart, n_documents: int, total, scatter) -> float:
-    """E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to - log(2 pi) / 2 for each stick of each document."""
+    """E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to - log(2 pi) / 2 for each stick of each document.
+
+    Where the prior is no distribution, the constant of its density is left out.
+    """
     n, shift = len(q.mean), q.mean - prior.mean
-    inverse, log_determinant = inverse_and_log_determinant(q.scale)
+    inverse, log_size = inverse_and_log_determinant(q.scale)
     precision = q.nu * inverse
-    log_sigma = log_determinant - digamma(0.5 * (q.nu - np.arange(n))).sum() - n * math.log(2.0)
+    log_sigma = log_size - digamma(0.5 * (q.nu - np.arange(n))).sum() - n * math.log(2.0)
     about = scatter - np.outer(total, shift) - np.outer(shift, total) + n_documents * np.outer(shift, shift)
     documents = -0.5 * (n_documents * (log_sigma + n / q.kappa) + (precision * about).sum())
     far = (precision * np.outer(shift, shift)).sum() + n / q.kappa
-    log_prior = log_normaliser(prior.kappa, prior.nu, inverse_and_log_determinant(prior.scale)[1], n)
+    log_prior = log_normaliser(prior.kappa, prior.nu, log_determinant(prior.scale), n)
     log_prior -= 0.5 * ((prior.nu + n + 2.0) * log_sigma + (prior.scale * precision).sum() + prior.kappa * far)
-    log_q = log_normaliser(q.kappa, q.nu, log_determinant, n) - 0.5 * ((q.nu + n + 2.0) * log_sigma + q.nu * n + n)
+    log_q = log_normaliser(q.kappa, q.nu, log_size, n) - 0.5 * ((q.nu + n + 2.0) * log_sigma + q.nu * n + n)
     return float(documents + log_prior - log_q)

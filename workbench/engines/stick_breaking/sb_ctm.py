@@ -26,12 +26,13 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.memory import DOUBLE, Array, Memory, size, word_major_bytes, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
-from workbench.kernels.gaussian import draw_niw, niw_posterior
+from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior
 from workbench.kernels.lda.gibbs import count_topics
+from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
 from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_log_gammas, draw_topics_given, normalise_topics
-from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
+from workbench.kernels.stick_breaking.sticks import log_probabilities, probabilities, sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import (
     DRAWN_TOPICS,
@@ -184,7 +185,14 @@ def stick_slices(n_documents: int, n_topics: int) -> list[tuple[int, int]]:
 
 
 def watch(corpus, model, options, state) -> dict:
-    return {"n_k": state.n_k[: model.n_topics]}
+    """log p(w, z, psi, mu, Sigma) with the topics integrated out, and the counts of the topics."""
+    n_topics = model.n_topics
+    of_topics = (state.n_dk[:, :n_topics] * log_probabilities(state.sticks)).sum()
+    of_sticks = log_joint_of_rows(state.sticks, state.mean, state.precision, *model.sticks_prior)
+    return {
+        "log_joint": float(log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_sticks),
+        "n_k": state.n_k[:n_topics],
+    }
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -205,7 +213,7 @@ def memory(corpus, model, options) -> Memory:
     """Bytes of the topics, the counts and the sticks, and of phi where it is drawn; no array of documents times T^2 is made."""
     lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
     theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
-    state, look = size(arrays(corpus, model.n_topics)), 2 * theta
+    state, look = size(arrays(corpus, model.n_topics)), theta
     if options.topics == "integrated":
         return Memory(state, step=square, look=look)
     of_words = word_major_bytes(corpus) + corpus.n_pairs * (8 + 4)
@@ -217,6 +225,6 @@ def engine(name: str = "sb-ctm") -> Engine:
         name=name, title="Gibbs sampling of correlated topics by stick-breaking",
         source="Linderman, Johnson & Adams (2015), eq. 10-13",
         model=CorrelatedTopics, options=Options, state=State, samples=cgs.samples,
-        watches=("moved",), keeps=("token_topics",),
+        watches=("log_joint", "moved"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, learnt=learnt_of, memory=memory,
     )

@@ -20,7 +20,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import digamma, gammaln
+from scipy.special import digamma
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import mixture_probability
@@ -31,6 +31,7 @@ from workbench.engines.stick_breaking.fold_in import TOLERANCE, by_variational_i
 from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, ordered_start, start_sweeps_option, stick_slices, weighted
 from workbench.errors import Got, Named
 from workbench.kernels.lda.factored_entropy import log_weights
+from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, padded
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, sticks_of
@@ -205,10 +206,10 @@ def fit(part, rows, model, options, state, context) -> tuple[tuple, np.ndarray, 
 def watch(corpus, model, options, state) -> dict:
     """The bound, with documents as last fitted and q(phi), q(mu, Sigma) as they are; NaN before the first iteration."""
     q, live, beta, n_words = state.gaussian, slice(model.n_topics), model.beta, corpus.n_words
-    shape, sizes = beta + state.mean_wk[:, live], n_words * beta + state.mean_k[live]
-    topics = gammaln(shape).sum() - gammaln(sizes).sum() + model.n_topics * (gammaln(n_words * beta) - n_words * gammaln(beta))
+    topics = log_topics(state.mean_wk, state.mean_k, beta, model.n_topics)
     if options.batch:
-        topics += ((state.fitted_wk - state.mean_wk)[:, live] * (digamma(shape) - digamma(sizes))).sum()
+        log_phi = digamma(beta + state.mean_wk[:, live]) - digamma(n_words * beta + state.mean_k[live])
+        topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
     gaussian = gaussian_posterior.bound(q, model.sticks_prior, corpus.n_documents, state.total, state.scatter)
     return {"bound": float(state.of_documents + topics + gaussian), "n_k": state.mean_dk[:, live].sum(axis=0)}
 
@@ -234,7 +235,7 @@ def memory(corpus, model, options) -> Memory:
     lanes, square = padded(model.n_topics), model.n_topics**2 * DOUBLE
     n_fitted = min(options.batch or corpus.n_documents, corpus.n_documents)
     pairs = corpus.n_pairs * n_fitted // max(corpus.n_documents, 1)
-    step = (2 * n_fitted + 3 * corpus.n_words) * lanes * DOUBLE + pairs * DOUBLE + (TOGETHER + 8) * square
+    step = 2 * (n_fitted + corpus.n_words) * lanes * DOUBLE + pairs * DOUBLE + (TOGETHER + 8) * square
     indices = 0 if options.batch else word_major_bytes(corpus)
     theta = 3 * corpus.n_documents * model.n_topics * DOUBLE
     return Memory(size(arrays(corpus, model.n_topics, options)), indices, step=step, look=theta)
