@@ -30,6 +30,7 @@ from workbench.engines.stick_breaking import gaussian_posterior
 from workbench.engines.stick_breaking.fold_in import TOLERANCE, by_variational_inference, learnt_of, weigh_words
 from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, ordered_start, start_sweeps_option, stick_slices, weighted
 from workbench.errors import Got, Named
+from workbench.kernels.gaussian import niw_posterior
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.lda.word_counts import count_words
@@ -120,13 +121,8 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     n_dk = n_dk[:, : model.n_topics]
     state.sticks[:] = sticks_of(np.log(n_dk + START_ALPHA))
     state.variances[:] = dirichlet_moments(n_dk + 1.0)[1]
-    from_mean = state.sticks - prior.mean
-    state.total[:] = from_mean.sum(axis=0)
-    for row in from_mean:  # not by BLAS, whose bits depend on its threads
-        state.scatter[:] += np.outer(row, row)
-    state.scatter[:] += np.diag(state.variances.sum(axis=0))
-    q = gaussian_posterior.moved(prior, prior, corpus.n_documents, 1.0, state.total, state.scatter, 1.0)
-    return with_gaussian(state, q)
+    q = NormalInverseWishart(*niw_posterior(state.sticks, *prior))
+    return with_gaussian(state, q._replace(scale=q.scale + np.diag(state.variances.sum(axis=0))))
 
 
 def with_gaussian(state, q: NormalInverseWishart) -> State:
