@@ -32,6 +32,8 @@ STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN = 41, 42, 43, 44
 """Streams of models with sticks: their random order, Polya-gamma numbers, Gaussian draws, and mean and covariance."""
 BATCHES, DRAWN_TOPICS, TOPICS_GIVEN_PHI = 50, 51, 52
 """Streams of correlated topics: batches of documents; phi where it is drawn, and the topics of tokens given it."""
+POSTERIOR_DRAW = 61
+"""Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

@@ -40,11 +40,13 @@ def initial_average(test) -> Average:
     return Average(np.zeros(n_entries), 0, np.full(n_groups, -np.inf))
 
 
-def score(engine, train, test, model, options, state, average: Average, past_burn_in: bool) -> tuple[Average, dict]:
+def score(
+    engine, train, test, model, options, state, average: Average, past_burn_in: bool, context=None
+) -> tuple[Average, dict]:
     """The average with this iteration taken in, and the test perplexities by name."""
     if test is None:
         return average, {}
-    probability, samples = engine.predict(train, model, options, state, test), engine.samples(train, options)
+    probability, samples = engine.predict(train, model, options, state, test, context), engine.samples(train, options)
     whole = average.log_of_groups is not None
     if past_burn_in:
         mean = np.empty_like(probability)

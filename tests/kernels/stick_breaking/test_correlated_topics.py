@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.gaussian import draw_gaussian, draw_niw, niw_posterior
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics, sampled_theta
-from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_log_gammas, draw_topics_given, normalise_topics
+from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_topics_given
 from workbench.kernels.stick_breaking.sticks import break_stick, probabilities
 from workbench.kernels.uniforms import absorb, draw_key, uniform
 from workbench.kernels.variates import gamma, stream_of
@@ -136,8 +137,7 @@ def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, phi_drawn, key)
                 n_wk[words[j], topics[j]] += 1
                 n_k[topics[j]] += 1
         if phi_drawn:
-            draw_log_gammas(0, N_WORDS, n_wk, BETA, N_TOPICS, absorb(here, 9), phi)
-            normalise_topics(phi, N_TOPICS)
+            phi[:, :N_TOPICS] = draw_dirichlets(n_wk[:, :N_TOPICS].T.copy(), np.full(N_WORDS, BETA), absorb(here, 9)).T
             draw_topics_given(0, len(starts) - 1, starts, words, ones, before, topics, n_dk, sticks, phi, absorb(here, 5))
         else:
             draw_topics(0, len(starts) - 1, starts, words, ones, before, topics, n_dk, n_wk, n_k, sticks, BETA, absorb(here, 5))
@@ -160,25 +160,6 @@ def test_the_sampler_leaves_the_joint_distribution_as_it_is(phi_drawn):
     z = (chain.mean(axis=0) - independent.mean(axis=0)) / error
     assert np.abs(z).max() < 4, z
     assert stats.chi2.sf((z**2).sum(), len(z)) > 1e-6  # the statistics are dependent, so a loose bound
-
-
-def test_drawn_topics_are_dirichlet_even_of_tiny_priors():
-    """phi of a topic without a count has the moments of its prior; all numbers of a prior of 1e-5 are below the smallest."""
-    n_wk, n = np.zeros((4, 16), np.int32), 4000
-    n_wk[:, 1] = [3, 0, 1, 6]
-    for beta in (0.5, 1e-5):
-        draws = np.empty((n, 4, 2))
-        for i in range(n):
-            logs = np.zeros((4, 16))
-            draw_log_gammas(0, 4, n_wk, beta, 2, np.uint64(draw_key(i, 1, 2, 3)), logs)
-            assert np.isfinite(logs).all() and not logs[:, 2:].any()
-            normalise_topics(logs, 2)
-            draws[i] = logs[:, :2]
-        for t in range(2):
-            wanted = stats.dirichlet(n_wk[:, t] + beta)
-            error = np.sqrt(wanted.var() / n)
-            assert np.all(np.abs(draws[:, :, t].mean(axis=0) - wanted.mean()) < 4.5 * error)
-            assert draws[:, :, t].var(axis=0) == pytest.approx(wanted.var(), rel=0.15, abs=1e-4)  # 0.15: of 4,000 draws
 
 
 def test_words_are_counted_again_as_tokens_have_topics():

@@ -26,12 +26,13 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.memory import DOUBLE, Array, Memory, size, word_major_bytes, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
+from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
-from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_log_gammas, draw_topics_given, normalise_topics
+from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_topics_given
 from workbench.kernels.stick_breaking.sticks import log_probabilities, probabilities, sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import (
@@ -153,21 +154,18 @@ def draw_in_order(corpus, model, state, context) -> int:
 
 def draw_given_phi(corpus, model, state, context) -> int:
     """Draws phi, then every token's topic given it, in any order; returns how many moved."""
-    phi, keys = aligned_zeros(state.n_wk.shape, np.float64), (context.key(DRAWN_TOPICS), context.key(TOPICS_GIVEN_PHI))
+    phi, live, key = aligned_zeros(state.n_wk.shape, np.float64), slice(model.n_topics), context.key(TOPICS_GIVEN_PHI)
     of_documents, of_words = (slice_bounds(each, len(state.n_k)) for each in (corpus.indptr, corpus.by_word.indptr))
-
-    def draw_some_words(first, last):
-        draw_log_gammas(first, last, state.n_wk, model.beta, model.n_topics, keys[0], phi)
 
     def draw_some_topics(first, last):
         tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
-        return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, keys[1])
+        return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, key)
 
     def count_some_words(first, last):
         count_words_again(first, last, corpus.by_word.indptr, *corpus.tokens_by_word, state.topics, state.n_wk)
 
-    each_slice(draw_some_words, of_words, context.n_threads, context.interrupt)
-    normalise_topics(phi, model.n_topics)
+    prior = np.full(corpus.n_words, model.beta)
+    phi[:, live] = draw_dirichlets(np.ascontiguousarray(state.n_wk[:, live].T), prior, context.key(DRAWN_TOPICS)).T
     n_moved = sum(each_slice(draw_some_topics, of_documents, context.n_threads, context.interrupt))
     each_slice(count_some_words, of_words, context.n_threads, context.interrupt)
     state.n_k[:] = state.n_wk.sum(axis=0)
@@ -202,7 +200,7 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair: theta as drawn, phi its mean given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)

@@ -3,10 +3,8 @@
     phi_t ~ Dirichlet(beta + n_t)
     p(z_i = t | phi, psi, w)  ~  theta_dt phi_tw,  theta_d = pi(psi_d)                                    spec B.1
 
-Every cell of phi and every token has a number of its own, so that words and documents may be drawn on any number of threads.
+phi is drawn by `kernels.dirichlet`. Every token has a number of its own: documents may be drawn on any number of threads.
 """
-
-import math
 
 import numpy as np
 
@@ -17,39 +15,6 @@ from workbench.kernels.simd.reductions import count
 from workbench.kernels.simd.vectors import at_most_256_bits, load, spread, store
 from workbench.kernels.stick_breaking.sticks import break_stick
 from workbench.kernels.uniforms import uniform
-from workbench.kernels.variates import gamma, next_uniform, stream_of
-
-
-@kernel
-def draw_log_gammas(first, last, n_wk, beta, n_topics, key, logs):
-    """log Gamma(beta + n_wk) of words first..last, which phi is after each topic is normalised; (word, topic), padded.
-
-    Shapes below 1 by Gamma(shape + 1) U^(1 / shape), whose logarithm is finite where the number itself is not above 0.
-    """
-    for w in range(first, last):
-        for t in range(n_topics):
-            shape = beta + n_wk[w, t]
-            stream, drawn = gamma(stream_of(key, w * n_topics + t), shape + (1.0 if shape < 1.0 else 0.0))
-            logs[w, t] = math.log(drawn)
-            if shape < 1.0:
-                _, u = next_uniform(stream)
-                logs[w, t] += math.log(u) / shape
-
-
-@kernel
-def normalise_topics(logs, n_topics):
-    """Replaces the logarithms (word, topic), padded, by their exponentials over the sum of each topic."""
-    largest, sizes = logs[0].copy(), np.zeros(n_topics)
-    for w in range(len(logs)):
-        for t in range(n_topics):
-            largest[t] = max(largest[t], logs[w, t])
-    for w in range(len(logs)):
-        for t in range(n_topics):
-            logs[w, t] = math.exp(logs[w, t] - largest[t])
-            sizes[t] += logs[w, t]
-    for w in range(len(logs)):
-        for t in range(n_topics):
-            logs[w, t] /= sizes[t]
 
 
 @kernel
