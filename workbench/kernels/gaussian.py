@@ -152,6 +152,20 @@ def log_determinant(matrix):
 
 
 @kernel
+def inverse(matrix):
+    """The inverse of a positive definite matrix (row, column), symmetric to the bit."""
+    root, found = matrix.copy(), np.zeros(matrix.shape)
+    factor(root)
+    for k in range(len(root)):
+        found[k, k] = 1.0
+        solve_transposed(root, found[k])
+        solve(root, found[k])
+        for j in range(k):
+            found[k, j] = found[j, k]
+    return found
+
+
+@kernel
 def draw_niw(mean, kappa, nu, scale, key):
     """(mu, Sigma, its inverse) from a normal-inverse-Wishart of dimension n, nu > n - 1, by Bartlett's decomposition.
 

@@ -1,0 +1,188 @@
+"""E-step of variational EM for logistic-normal topics: fits q of each document while mu, Sigma and the topics are fixed.
+
+q(psi_d) = prod_k N(lambda_k, nu_k^2) and gamma_dwk, shared by the copies of a word, maximise                    spec B.4
+
+    L_d = 1/2 log|Lambda| - 1/2 (lambda - mu)' Lambda (lambda - mu) + 1/2 sum_k (log nu_k^2 + 1 - Lambda_kk nu_k^2)
+          + sum_w n_dw sum_k gamma_dwk (lambda_k + log phi_kw - log gamma_dwk) - N_d log zeta,
+    zeta = sum_k exp(lambda_k + nu_k^2 / 2)
+
+in turns, zeta being best at all times:
+
+    gamma_dwk ~ exp(lambda_k) phi_kw,   n_dk = sum_w n_dw gamma_dwk
+    lambda      by one Newton step, halved while L_d does not rise enough: with p_k = exp(lambda_k + nu_k^2 / 2) / zeta,
+                gradient -Lambda (lambda - mu) + n_d - N_d p,   minus Hessian  Lambda + N_d (diag p - p p')
+    nu_k^2      the only root of 1 / nu^2 = Lambda_kk + N_d / zeta exp(lambda_k + nu^2 / 2), zeta fixed: Newton in log nu^2
+
+Blei & Lafferty (2006), sec. 3 and appendix. They hold zeta while lambda climbs; at its best value the problem stays concave, and
+a number added to all of lambda, which says nothing of the words, does not hold it up. A document without a token has
+lambda = mu and nu_k^2 = 1 / Lambda_kk.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.gaussian import factor, solve, solve_transposed
+from workbench.kernels.jit import aside, fused, kernel
+from workbench.kernels.lda.document_vb import visit, visit_narrow
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import spread, store
+
+SUFFICIENT = 1e-4
+"""Share of the rise that the gradient promises with which a step is content."""
+MOST_HALVINGS, MOST_STEPS = 30, 60
+EXACT = 1e-10
+"""Change of log nu^2 at which it has converged."""
+
+
+@aside
+def log_expected_sum(psi, variance):
+    """log sum_k exp(lambda_k + nu_k^2 / 2), which is log zeta at its best."""
+    top, whole = -math.inf, 0.0
+    for k in range(len(psi)):
+        top = max(top, psi[k] + 0.5 * variance[k])
+    for k in range(len(psi)):
+        whole += math.exp(psi[k] + 0.5 * variance[k] - top)
+    return top + math.log(whole)
+
+
+@fused
+def pull_of(psi, mean, precision, pull):
+    """Writes Lambda (lambda - mu) into pull (component,); returns (lambda - mu)' Lambda (lambda - mu)."""
+    n, square = len(psi), 0.0
+    for k in range(n):
+        pull[k] = 0.0
+    for j in range(n):
+        off = psi[j] - mean[j]
+        for k in range(n):
+            pull[k] += precision[j, k] * off
+    for k in range(n):
+        square += pull[k] * (psi[k] - mean[k])
+    return square
+
+
+@fused
+def curvature(n_tokens, p, precision, matrix):
+    """Writes the upper triangle of Lambda + N (diag p - p p') into matrix (component, component)."""
+    for i in range(len(p)):
+        here = n_tokens * p[i]
+        for j in range(i, len(p)):
+            matrix[i, j] = precision[i, j] - here * p[j]
+        matrix[i, i] += here
+
+
+@aside
+def climb(n_tokens, n_here, variance, precision, psi, pull, p, slope, direction, matrix):
+    """Moves lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu).
+
+    p, slope, direction (component,) and matrix (component, component) are scratch.
+    """
+    n, before = len(psi), log_expected_sum(psi, variance)
+    for k in range(n):
+        p[k] = math.exp(psi[k] + 0.5 * variance[k] - before)
+        slope[k] = n_here[k] - n_tokens * p[k] - pull[k]
+        direction[k] = slope[k]
+    curvature(n_tokens, p, precision, matrix)
+    factor(matrix)
+    solve_transposed(matrix, direction)
+    solve(matrix, direction)
+    rise, linear, square, expected = 0.0, 0.0, 0.0, 0.0  # square is direction' Lambda direction, by what the step solves
+    for k in range(n):
+        rise += slope[k] * direction[k]
+        linear += (n_here[k] - pull[k]) * direction[k]
+        expected += p[k] * direction[k]
+    for k in range(n):
+        square += p[k] * (direction[k] - expected) ** 2
+    square, length = rise - n_tokens * square, 1.0
+    for _ in range(MOST_HALVINGS):
+        for k in range(n):
+            p[k] = psi[k] + length * direction[k]
+        gain = length * linear - 0.5 * length * length * square - n_tokens * (log_expected_sum(p, variance) - before)
+        if gain >= SUFFICIENT * length * rise:
+            for k in range(n):
+                psi[k] = p[k]
+            return
+        length *= 0.5
+
+
+@aside
+def best_variance(precision, weight, start):
+    """nu^2 with 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton steps in its logarithm within an interval that shrinks."""
+    low, high = -math.log(max(precision + 1.65 * weight, 1.0)), -math.log(precision)  # exp(1/2) < 1.65
+    x = math.log(start)
+    for _ in range(MOST_STEPS):
+        if not low <= x <= high:
+            x = 0.5 * (low + high)
+        value = math.exp(x)
+        of_prior, of_tokens = precision * value, weight * math.exp(min(0.5 * value, 700.0)) * value
+        off = 1.0 - of_prior - of_tokens
+        if off > 0.0:
+            low = x
+        else:
+            high = x
+        change = off / (of_prior + of_tokens * (1.0 + 0.5 * value))
+        x += change
+        if abs(change) < EXACT:
+            break
+    return math.exp(x)
+
+
+@kernel
+def fit_documents(
+    first, last, indptr, words, counts, phi, mean, precision, log_determinant, most_passes, tolerance,
+    psi, variance, mean_dk, weights, ratios,
+):
+    """Fits q of documents first..last, from where it is, until a pass raises L_d by less than the tolerance, relatively.
+
+    phi (word, topic) is padded. psi and variance (document, component) hold the start and then lambda and nu^2; mean_dk
+    (document, topic), padded, gets the expected counts, weights (document, topic) exp(lambda) to a factor, and ratios (pair,)
+    n_dw / sum_k weight phi, from which all gamma follow. log_determinant : that of the precision. Returns the pairs visited.
+    """
+    n, lanes, n_visited = len(mean), phi.shape[1], 0
+    most = 0
+    for d in range(first, last):
+        most = max(most, indptr[d + 1] - indptr[d])
+    tokens, found, rows = np.empty(most + LANES), np.empty(most + LANES), np.empty(most + LANES, np.int64)
+    new, matrix = np.zeros(lanes), np.empty((n, n))
+    pull, p, slope, direction = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    for d in range(first, last):
+        begin, n_pairs, here, nu, n_here = indptr[d], indptr[d + 1] - indptr[d], psi[d], variance[d], mean_dk[d]
+        if n_pairs == 0:
+            for k in range(n):
+                here[k], nu[k], n_here[k], weights[d, k] = mean[k], 1.0 / precision[k, k], 0.0, 0.0
+            continue
+        n_tokens = 0.0
+        for i in range(n_pairs):
+            tokens[i], rows[i] = counts[begin + i], np.int64(words[begin + i]) * lanes
+            n_tokens += counts[begin + i]
+        store(tokens, n_pairs, spread(0.0))
+        store(rows, n_pairs, spread(0))
+        before = 0.0
+        for passed in range(most_passes + 1):
+            top = -math.inf
+            for k in range(n):
+                top = max(top, here[k])
+            for k in range(n):
+                weights[d, k] = math.exp(here[k] - top)
+            if lanes == LANES:
+                visit_narrow(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
+            else:
+                visit(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
+            n_visited += n_pairs
+            bound = 0.5 * (log_determinant - pull_of(here, mean, precision, pull))
+            bound += n_tokens * (top - log_expected_sum(here, nu))
+            for i in range(n_pairs):
+                bound += tokens[i] * math.log(tokens[i] / found[i])
+            for k in range(n):
+                n_here[k] = new[k] * weights[d, k]
+                bound += 0.5 * (math.log(nu[k]) + 1.0 - precision[k, k] * nu[k])
+            if passed == most_passes or (passed > 0 and bound - before <= tolerance * abs(bound)):
+                break
+            before = bound
+            climb(n_tokens, n_here, nu, precision, here, pull, p, slope, direction, matrix)
+            log_rate = math.log(n_tokens) - log_expected_sum(here, nu)
+            for k in range(n):
+                nu[k] = best_variance(precision[k, k], math.exp(log_rate + here[k]), nu[k])
+        for i in range(n_pairs):
+            ratios[begin + i] = found[i]
+    return n_visited
