@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from workbench.kernels.jit import aside, kernel
+from workbench.kernels.jit import aside, inlined, kernel
 from workbench.kernels.polya_gamma import polya_gamma
 from workbench.kernels.simd.lanes import LANES, padded
 from workbench.kernels.simd.reductions import total
@@ -56,6 +56,12 @@ def log_sum_of_others(psi, k):
     return top + math.log(others)
 
 
+@inlined
+def conditional(n_here, n_tokens, omega, zeta, own, mean, pulled):
+    """(h, P) of one component given omega and the others; own = Lambda_kk, pulled = sum_{j != k} Lambda_kj (psi_j - mu_j)."""
+    return own * mean - pulled + n_here - 0.5 * n_tokens + omega * zeta, own + omega
+
+
 @aside
 def draw_document(stream, n_here, precision, mean, psi, off, after):
     """Draws the components psi (component,) of a document in turn, given its tokens of each topic; returns the stream.
@@ -66,25 +72,24 @@ def draw_document(stream, n_here, precision, mean, psi, off, after):
     n, lanes = len(psi), len(off)
     n_tokens, top, beyond, before = np.int64(0), -math.inf, 0.0, 0.0
     for k in range(n):
-        n_tokens += n_here[k]
+        n_tokens += n_here[k] if n > 1 else 0
         top = max(top, psi[k])
         off[k] = psi[k] - mean[k]
     for k in range(n - 1, -1, -1):
         after[k] = beyond
         beyond += math.exp(psi[k] - top)
     for k in range(n):
-        kappa, omega, zeta = 0.0, 0.0, 0.0
-        if n > 1 and n_tokens > 0:
-            others = before + after[k]
+        tokens, omega, zeta = 0, 0.0, 0.0
+        if n_tokens > 0:
+            others, tokens = before + after[k], n_here[k]
             zeta = top + math.log(others) if SMALLEST < others < LARGEST else log_sum_of_others(psi, k)
             stream, omega = polya_gamma(stream, n_tokens, psi[k] - zeta)
-            kappa = n_here[k] - 0.5 * n_tokens
         off[k], sums = 0.0, spread(0.0)
         for i in range(0, lanes, LANES):
             sums += load(precision, k * lanes + i) * load(off, i)
-        information = precision[k, k] + omega
+        h, information = conditional(tokens, n_tokens, omega, zeta, precision[k, k], mean[k], total(sums))
         stream, z = normal(stream)
-        psi[k] = (precision[k, k] * mean[k] - total(sums) + kappa + omega * zeta) / information + z / math.sqrt(information)
+        psi[k] = h / information + z / math.sqrt(information)
         off[k] = psi[k] - mean[k]
         before += math.exp(psi[k] - top)
     return stream

@@ -11,7 +11,7 @@ in turns, zeta being best at all times:
     gamma_dwk ~ exp(lambda_k) phi_kw,   n_dk = sum_w n_dw gamma_dwk
     lambda      by one Newton step, halved while L_d does not rise enough: with p_k = exp(lambda_k + nu_k^2 / 2) / zeta,
                 gradient -Lambda (lambda - mu) + n_d - N_d p,   minus Hessian  Lambda + N_d (diag p - p p')
-    nu_k^2      the only root of 1 / nu^2 = Lambda_kk + N_d / zeta exp(lambda_k + nu^2 / 2), zeta fixed: Newton in log nu^2
+    nu_k^2      the root of 1 / nu^2 = Lambda_kk + N_d / zeta exp(lambda_k + nu^2 / 2), zeta fixed: Newton in log nu^2
 
 Blei & Lafferty (2006), sec. 3 and appendix. They hold zeta while lambda climbs; at its best value the problem stays concave, and
 a number added to all of lambda, which says nothing of the words, does not hold it up. A document without a token has
@@ -106,22 +106,20 @@ def climb(n_tokens, n_here, variance, precision, psi, pull, p, slope, direction,
 
 
 @aside
-def best_variance(precision, weight, start):
-    """nu^2 with 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton steps in its logarithm within an interval that shrinks."""
-    low, high = -math.log(max(precision + 1.65 * weight, 1.0)), -math.log(precision)  # exp(1/2) < 1.65
+def best_variance(log_precision, log_weight, start):
+    """nu^2 with 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton steps in x = log nu^2.
+
+    log(precision e^x + weight e^(x + e^x / 2)) is convex and rises by at least 1 per 1, so that Newton finds its root from
+    anywhere: from the left it lands beyond the root, but not beyond -log precision, and from the right it comes down to it.
+    """
     x = math.log(start)
     for _ in range(MOST_STEPS):
-        if not low <= x <= high:
-            x = 0.5 * (low + high)
         value = math.exp(x)
-        of_prior, of_tokens = precision * value, weight * math.exp(min(0.5 * value, 700.0)) * value
-        off = 1.0 - of_prior - of_tokens
-        if off > 0.0:
-            low = x
-        else:
-            high = x
-        change = off / (of_prior + of_tokens * (1.0 + 0.5 * value))
-        x += change
+        of_prior, of_tokens = log_precision + x, log_weight + x + 0.5 * value
+        less = math.exp(-abs(of_tokens - of_prior))
+        share = 1.0 / (1.0 + less) if of_tokens > of_prior else less / (1.0 + less)
+        change = (max(of_prior, of_tokens) + math.log1p(less)) / (1.0 + 0.5 * share * value)
+        x -= change
         if abs(change) < EXACT:
             break
     return math.exp(x)
@@ -144,7 +142,9 @@ def fit_documents(
         most = max(most, indptr[d + 1] - indptr[d])
     tokens, found, rows = np.empty(most + LANES), np.empty(most + LANES), np.empty(most + LANES, np.int64)
     new, matrix = np.zeros(lanes), np.empty((n, n))
-    pull, p, slope, direction = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    pull, p, slope, direction, log_own = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    for k in range(n):
+        log_own[k] = math.log(precision[k, k])
     for d in range(first, last):
         begin, n_pairs, here, nu, n_here = indptr[d], indptr[d + 1] - indptr[d], psi[d], variance[d], mean_dk[d]
         if n_pairs == 0:
@@ -182,7 +182,7 @@ def fit_documents(
             climb(n_tokens, n_here, nu, precision, here, pull, p, slope, direction, matrix)
             log_rate = math.log(n_tokens) - log_expected_sum(here, nu)
             for k in range(n):
-                nu[k] = best_variance(precision[k, k], math.exp(log_rate + here[k]), nu[k])
+                nu[k] = best_variance(log_own[k], log_rate + here[k], nu[k])
         for i in range(n_pairs):
             ratios[begin + i] = found[i]
     return n_visited
