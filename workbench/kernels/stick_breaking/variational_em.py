@@ -10,7 +10,8 @@ in turns, zeta being best at all times:
 
     gamma_dwk ~ exp(lambda_k) phi_kw,   n_dk = sum_w n_dw gamma_dwk
     lambda      by one Newton step, halved while L_d does not rise enough: with p_k = exp(lambda_k + nu_k^2 / 2) / zeta,
-                gradient -Lambda (lambda - mu) + n_d - N_d p,   minus Hessian  Lambda + N_d (diag p - p p')
+                gradient -Lambda (lambda - mu) + n_d - N_d p,   minus Hessian  Lambda + N_d (diag p - p p'),
+                whose Cholesky factor is kept from pass to pass while no p_k moves by much
     nu_k^2      the root of 1 / nu^2 = Lambda_kk + N_d / zeta exp(lambda_k + nu^2 / 2), zeta fixed: Newton in log nu^2
 
 Blei & Lafferty (2006), sec. 3 and appendix. They hold zeta while lambda climbs; at its best value the problem stays concave, and
@@ -30,9 +31,11 @@ from workbench.kernels.simd.vectors import spread, store
 
 SUFFICIENT = 1e-4
 """Share of the rise that the gradient promises with which a step is content."""
+STALE = 0.5
+"""Change of a diagonal element of the curvature, relative to it, beyond which its factor is computed anew."""
 MOST_HALVINGS, MOST_STEPS = 30, 60
-EXACT = 1e-10
-"""Change of log nu^2 at which it has converged."""
+EXACT = 1e-6
+"""A Newton step in log nu^2 after which it is right to 1e-12, since the next would be of the order of its square."""
 
 
 @aside
@@ -72,37 +75,52 @@ def curvature(n_tokens, p, precision, matrix):
 
 
 @aside
-def climb(n_tokens, n_here, variance, precision, psi, pull, p, slope, direction, matrix):
-    """Moves lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu).
+def has_moved(n_tokens, p, kept, precision):
+    """Has any N p_k changed so much since `kept` that steps by the old curvature would be slow?"""
+    for k in range(len(p)):
+        if n_tokens * abs(p[k] - kept[k]) > STALE * (precision[k, k] + n_tokens * kept[k]):
+            return True
+    return False
 
-    p, slope, direction (component,) and matrix (component, component) are scratch.
+
+@aside
+def climb(n_tokens, n_here, variance, precision, log_zeta, psi, pull, p, slope, direction, kept, matrix):
+    """Moves lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
+
+    matrix (component, component) holds the factor of the curvature at the probabilities `kept` (component,), which is replaced
+    where they have moved; p, slope and direction (component,) are scratch.
     """
-    n, before = len(psi), log_expected_sum(psi, variance)
+    n = len(psi)
     for k in range(n):
-        p[k] = math.exp(psi[k] + 0.5 * variance[k] - before)
+        p[k] = math.exp(psi[k] + 0.5 * variance[k] - log_zeta)
         slope[k] = n_here[k] - n_tokens * p[k] - pull[k]
         direction[k] = slope[k]
-    curvature(n_tokens, p, precision, matrix)
-    factor(matrix)
+    if has_moved(n_tokens, p, kept, precision):
+        for k in range(n):
+            kept[k] = p[k]
+        curvature(n_tokens, kept, precision, matrix)
+        factor(matrix)
     solve_transposed(matrix, direction)
     solve(matrix, direction)
-    rise, linear, square, expected = 0.0, 0.0, 0.0, 0.0  # square is direction' Lambda direction, by what the step solves
+    rise, linear, spread_out, expected = 0.0, 0.0, 0.0, 0.0
     for k in range(n):
         rise += slope[k] * direction[k]
         linear += (n_here[k] - pull[k]) * direction[k]
-        expected += p[k] * direction[k]
+        expected += kept[k] * direction[k]
     for k in range(n):
-        square += p[k] * (direction[k] - expected) ** 2
-    square, length = rise - n_tokens * square, 1.0
+        spread_out += kept[k] * (direction[k] - expected) ** 2
+    square, length = rise - n_tokens * spread_out, 1.0  # direction' Lambda direction, by what the step solves
     for _ in range(MOST_HALVINGS):
         for k in range(n):
             p[k] = psi[k] + length * direction[k]
-        gain = length * linear - 0.5 * length * length * square - n_tokens * (log_expected_sum(p, variance) - before)
+        log_sum = log_expected_sum(p, variance)
+        gain = length * linear - 0.5 * length * length * square - n_tokens * (log_sum - log_zeta)
         if gain >= SUFFICIENT * length * rise:
             for k in range(n):
                 psi[k] = p[k]
-            return
+            return log_sum
         length *= 0.5
+    return log_zeta
 
 
 @aside
@@ -142,7 +160,7 @@ def fit_documents(
         most = max(most, indptr[d + 1] - indptr[d])
     tokens, found, rows = np.empty(most + LANES), np.empty(most + LANES), np.empty(most + LANES, np.int64)
     new, matrix = np.zeros(lanes), np.empty((n, n))
-    pull, p, slope, direction, log_own = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    pull, p, slope, direction, kept, log_own = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for k in range(n):
         log_own[k] = math.log(precision[k, k])
     for d in range(first, last):
@@ -157,7 +175,7 @@ def fit_documents(
             n_tokens += counts[begin + i]
         store(tokens, n_pairs, spread(0.0))
         store(rows, n_pairs, spread(0))
-        before = 0.0
+        before, kept[:] = 0.0, -np.inf  # from which all have moved
         for passed in range(most_passes + 1):
             top = -math.inf
             for k in range(n):
@@ -169,8 +187,8 @@ def fit_documents(
             else:
                 visit(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
             n_visited += n_pairs
-            bound = 0.5 * (log_determinant - pull_of(here, mean, precision, pull))
-            bound += n_tokens * (top - log_expected_sum(here, nu))
+            log_zeta = log_expected_sum(here, nu)
+            bound = 0.5 * (log_determinant - pull_of(here, mean, precision, pull)) + n_tokens * (top - log_zeta)
             for i in range(n_pairs):
                 bound += tokens[i] * math.log(tokens[i] / found[i])
             for k in range(n):
@@ -179,8 +197,8 @@ def fit_documents(
             if passed == most_passes or (passed > 0 and bound - before <= tolerance * abs(bound)):
                 break
             before = bound
-            climb(n_tokens, n_here, nu, precision, here, pull, p, slope, direction, matrix)
-            log_rate = math.log(n_tokens) - log_expected_sum(here, nu)
+            log_zeta = climb(n_tokens, n_here, nu, precision, log_zeta, here, pull, p, slope, direction, kept, matrix)
+            log_rate = math.log(n_tokens) - log_zeta
             for k in range(n):
                 nu[k] = best_variance(log_own[k], log_rate + here[k], nu[k])
         for i in range(n_pairs):
