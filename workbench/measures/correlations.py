@@ -25,7 +25,7 @@ def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
     """
     run = one_run(run)
     if "psi_covariance" not in run or run.sizes["snapshot"] == 0:
-        raise MeasureError("correlations of topics need a run of correlated topics with a snapshot, as of engine sb-ctm or ln-ctm")
+        raise MeasureError("correlations of topics need a run of correlated topics with a snapshot, as of sb-ctm or ln-ctm")
     theta_of, rng, total = model_of(run).theta_of, np.random.default_rng(0), 0.0
     kept = run.isel(snapshot=slice(run.sizes["snapshot"] // 2, None))
     for mean, covariance in zip(kept["psi_mean"].values, kept["psi_covariance"].values, strict=True):

@@ -71,9 +71,9 @@ def test_the_bound_never_falls(corpus, passes):
         before = bound
 
 
-@pytest.mark.slow
-def test_the_bound_never_falls_on_articles():
-    corpus = wb.hold_out_documents(wb.load_corpus("kos"), fraction=0.9, seed=0)[0]
+def test_the_bound_never_falls_on_articles(kos):
+    corpus = wb.hold_out_documents(kos, fraction=0.9, seed=0)[0]
+    assert corpus.n_documents > 300
     before, model = -math.inf, LogisticNormalTopics(20, 0.01)
     for state in states(corpus, model, 30):
         bound = ENGINE.watch(corpus, model, None, state)["bound"]
@@ -150,7 +150,6 @@ def test_the_prior_of_the_model_is_no_option_where_it_has_no_meaning():
         make_options(ENGINE, {"prior": "paper"})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ("ctm-em", "ln-ctm"))
 def test_correlations_that_documents_were_drawn_with_are_found(engine):
     """Three topics, each of words of its own; two components that go together."""

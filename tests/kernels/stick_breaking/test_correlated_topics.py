@@ -7,7 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kernels.stick_breaking.geweke import (
-    BETA, N_TOKENS, N_TOPICS, STARTS, assert_same_expectations, count, draw_topics_from, draw_words, empty_counts, shares, z_of,
+    BETA,
+    N_TOKENS,
+    N_TOPICS,
+    STARTS,
+    assert_same_expectations,
+    count,
+    draw_topics_from,
+    draw_words,
+    empty_counts,
+    shares,
+    z_of,
 )
 
 from workbench.kernels.gaussian import draw_gaussian, draw_niw, niw_posterior

@@ -7,7 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kernels.stick_breaking.geweke import (
-    BETA, N_TOKENS, N_TOPICS, STARTS, assert_same_expectations, count, draw_topics_from, draw_words, empty_counts, shares, z_of,
+    BETA,
+    N_TOKENS,
+    N_TOPICS,
+    STARTS,
+    assert_same_expectations,
+    count,
+    draw_topics_from,
+    draw_words,
+    empty_counts,
+    shares,
+    z_of,
 )
 from scipy.special import softmax
 from toys import called
@@ -15,7 +25,13 @@ from toys import called
 from workbench.kernels.gaussian import draw_gaussian, draw_niw, niw_posterior
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.logistic_normal import (
-    conditional, draw_components, draw_topics, expected_theta, log_sum_of_others, padded_rows, sampled_theta,
+    conditional,
+    draw_components,
+    draw_topics,
+    expected_theta,
+    log_sum_of_others,
+    padded_rows,
+    sampled_theta,
 )
 from workbench.kernels.stick_breaking.logistic_normal import softmax as write_softmax
 from workbench.kernels.uniforms import absorb, draw_key

@@ -3,7 +3,7 @@
 Chen, Zhu, Wang, Zheng & Zhang (2013), sec. 3, whose approximate Polya-gamma numbers are exact here. A sweep is::
 
     z_i      ~  theta_dt (n_wt + beta) / (n_t + W beta),  theta_d = softmax(psi_d)      token i removed from the counts
-    omega    ~  PG(N_d, psi_dk - zeta_k),  zeta_k = log sum_{j != k} exp(psi_dj)        component after component, psi_dk at once
+    omega    ~  PG(N_d, psi_dk - zeta_k),  zeta_k = log sum_{j != k} exp(psi_dj)      component after component, psi_dk at once
     psi_dk   ~  N(h / P, 1 / P),  P = Lambda_kk + omega,  Lambda = Sigma^-1,
                 h = Lambda_kk mu_k - sum_{j != k} Lambda_kj (psi_dj - mu_j) + n_dk - N_d / 2 + omega zeta_k
     mu, Sigma ~ NIW given all psi_d

@@ -14,8 +14,8 @@ in turns, zeta being best at all times:
                 whose Cholesky factor is kept from pass to pass while no p_k moves by much
     nu_k^2      the root of 1 / nu^2 = Lambda_kk + N_d / zeta exp(lambda_k + nu^2 / 2), zeta fixed: Newton in log nu^2
 
-Blei & Lafferty (2006), sec. 3 and appendix. They hold zeta while lambda climbs; at its best value the problem stays concave, and
-a number added to all of lambda, which says nothing of the words, does not hold it up. A document without a token has
+Blei & Lafferty (2006), sec. 3 and appendix. They hold zeta while lambda climbs; at its best value the problem stays concave,
+and a number added to all of lambda, which says nothing of the words, does not hold it up. A document without a token has
 lambda = mu and nu_k^2 = 1 / Lambda_kk.
 """
 
@@ -77,10 +77,10 @@ def curvature(n_tokens, p, precision, matrix):
 @aside
 def has_moved(n_tokens, p, kept, precision):
     """Has any N p_k changed so much since `kept` that steps by the old curvature would be slow?"""
+    moved = False
     for k in range(len(p)):
-        if n_tokens * abs(p[k] - kept[k]) > STALE * (precision[k, k] + n_tokens * kept[k]):
-            return True
-    return False
+        moved = moved or n_tokens * abs(p[k] - kept[k]) > STALE * (precision[k, k] + n_tokens * kept[k])
+    return moved
 
 
 @aside
