@@ -193,9 +193,8 @@ def memory(corpus, model, options) -> Memory:
     n, theta = model.n_topics, corpus.n_documents * model.n_topics * DOUBLE
     of_words = corpus.n_words * padded(n) * DOUBLE
     step = corpus.n_documents * padded(n) * DOUBLE + corpus.n_pairs * DOUBLE + of_words + max(2 * theta, 2 * of_words)
-    return Memory(
-        size(arrays(corpus, n)), word_major_bytes(corpus), step=step + 8 * n**2 * DOUBLE, look=4 * theta + 3 * of_words,
-    )
+    look = max(4 * theta, theta + 3 * of_words)
+    return Memory(size(arrays(corpus, n)), word_major_bytes(corpus), step=step + 8 * n**2 * DOUBLE, look=look)
 
 
 def engine(name: str = "ctm-em") -> Engine:
