@@ -126,7 +126,7 @@ def niw_posterior(rows, mean, kappa, nu, scale):
 
 
 def log_joint_of_rows(rows, mu, precision, mean, kappa, nu, scale) -> float:
-    """log p(rows, mu, Sigma) of rows (row, dim) ~ N(mu, Sigma) and mu, Sigma ~ NIW(mean, kappa, nu, scale), precision = Sigma^-1.
+    """log p(rows, mu, Sigma): rows (row, dim) ~ N(mu, Sigma), precision Sigma^-1; mu, Sigma ~ NIW(mean, kappa, nu, scale).
 
     Where nu <= dim - 1 the prior is no distribution, and the constant of its density is left out.
     """

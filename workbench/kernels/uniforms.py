@@ -32,6 +32,8 @@ STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN = 41, 42, 43, 44
 """Streams of models with sticks: their random order, Polya-gamma numbers, Gaussian draws, and mean and covariance."""
 COMPONENTS, COMPONENTS_GAUSSIAN, EXPECTED_THETA = 45, 46, 47
 """Streams of logistic-normal topics: their components, mean and covariance, and the fixed points of an expectation."""
+POSTERIOR_DRAW = 61
+"""Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

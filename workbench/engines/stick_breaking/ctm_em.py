@@ -171,7 +171,7 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair: the mean of theta under q, phi at its mode."""
     live = slice(model.n_topics)
     return mixture_probability(expected_theta(state.psi, state.variance), topics(corpus, model, state)[:, live], pairs)
@@ -193,7 +193,7 @@ def memory(corpus, model, options) -> Memory:
     n, theta = model.n_topics, corpus.n_documents * model.n_topics * DOUBLE
     of_words = corpus.n_words * padded(n) * DOUBLE
     step = corpus.n_documents * padded(n) * DOUBLE + corpus.n_pairs * DOUBLE + of_words + max(2 * theta, 2 * of_words)
-    look = max(4 * theta, theta + 3 * of_words)
+    look = max(theta, 3 * of_words)
     return Memory(size(arrays(corpus, n)), word_major_bytes(corpus), step=step + 8 * n**2 * DOUBLE, look=look)
 
 

@@ -113,7 +113,7 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair: theta as drawn, phi its mean given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
@@ -123,7 +123,7 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 def memory(corpus, model, options) -> Memory:
     """Bytes of the topics, the counts and the components; no array of documents times squared topics is made."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
-    return Memory(size(arrays(corpus, model.n_topics)), step=4 * model.n_topics**2 * DOUBLE, look=3 * theta)
+    return Memory(size(arrays(corpus, model.n_topics)), step=4 * model.n_topics**2 * DOUBLE, look=theta)
 
 
 def engine(name: str = "ln-ctm") -> Engine:
