@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
+from workbench.kernels.gaussian import inverse
 from workbench.kernels.stick_breaking import correlated_topics, logistic_normal
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN
@@ -34,7 +35,7 @@ def by_gibbs(learnt: LearntCorrelations, options, documents, context) -> np.ndar
 
 def by_gibbs_of_components(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
     """Mean of theta (document, topic) over 50 Gibbs sweeps after 20, with components."""
-    precision = logistic_normal.padded_rows(np.linalg.inv(learnt.covariance))
+    precision = logistic_normal.padded_rows(inverse(learnt.covariance))
     return _sampled(logistic_normal.sampled_theta, learnt, documents, context, precision, learnt.mean)
 
 
