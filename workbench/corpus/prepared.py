@@ -93,7 +93,8 @@ PREPARED = (
     _prepared(
         "news1000", "training messages of 20 Newsgroups, the 1,000 most frequent words, stop words out", NEWS20,
         thousand_of_messages, part="train",
-        content="8715aa0a5262cca71d25934a6093731370a4c93d7d86c13356f0e57ddf96c252", n_documents=11_269, n_words=1_000, n_pairs=433_149, n_tokens=678_293,
+        content="8715aa0a5262cca71d25934a6093731370a4c93d7d86c13356f0e57ddf96c252",
+        n_documents=11_269, n_words=1_000, n_pairs=433_149, n_tokens=678_293,
         agreement="as the specification of stick-breaking, B.9, has it",
     ),
 )
