@@ -28,6 +28,7 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "sb-ctm.topics": ("drawn", "drawn", {}), "start_sweeps": ("5", 5, {}),
     "bound": ("paper", "paper", {}), "sb-ctm-vb.n_inner": ("3", 3, {}), "batch": ("4", 4, {}),
     "tau": ("2", 2.0, {}), "kappa": ("0.75", 0.75, {}),
+    "ctm-em.inner_tolerance": ("0.001", 0.001, {}),
     "network-vb.n_inner": ("3", 3, {}), "network-vb.learn_after": ("4", 4, {}), "network-vb.learn_every": ("5", 5, {}),
 }
 REST = {   # name: (what is chosen or typed, of a run's spec and training corpus, what that is, what it needs beside it)
