@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import log_expit
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -93,6 +94,23 @@ def test_documents_without_a_token_follow_their_prior():
     for row in white:  # two tests of one draw each: 1e-4 would fail once in five thousand seeds, and the seed is fixed
         assert stats.kstest(row, "norm").pvalue > 1e-4
     assert abs(np.corrcoef(white)[0, 1]) < 4.5 / np.sqrt(3999)
+
+
+@pytest.mark.parametrize("counts", [(7, 2), (0, 30), (40, 1)], ids=str)
+def test_two_topics_are_a_logistic_posterior(counts):
+    """One stick: its posterior is a logistic likelihood times a normal; 20,000 chains of 300 sweeps against quadrature."""
+    n, mean, variance = 20_000, 0.7, 2.0
+    n_dk, sticks = np.tile(np.array(counts, np.int32), (n, 1)), np.full((n, 1), mean)
+    for sweep in range(300):
+        context = StepContext(5, sweep)
+        draw_sticks(0, n, n_dk, np.array([[1 / variance]]), np.array([mean / variance]), sticks, context.key(1), context.key(2))
+    grid = np.linspace(-25, 25, 20_001)
+    logs = counts[0] * log_expit(grid) + counts[1] * log_expit(-grid) - 0.5 * (grid - mean) ** 2 / variance
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    for power in (1, 2):
+        wanted, spread = weights @ grid**power, np.sqrt(weights @ grid ** (2 * power) - (weights @ grid**power) ** 2)
+        assert abs((sticks[:, 0] ** power).mean() - wanted) < 4.5 * spread / np.sqrt(n)
 
 
 def test_two_threads_give_the_bits_of_one(corpus):
