@@ -24,7 +24,9 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "a_tau": ("0.25", 0.25, {"learn_tau": "yes"}), "update": ("zeroth", "zeroth", {}), "cv-hdp.init": ("hard", "hard", {}),
     "reorder": ("no", False, {}), "moves_every": ("5", 5, {}), "moves_after": ("7", 7, {"moves_every": "5"}),
     "prior": ("paper", "paper", {}), "order": ("random", "random", {}), "order_seed": ("3", 3, {}),
-    "start_sweeps": ("5", 5, {}),
+    "start_sweeps": ("5", 5, {}), "variance": ("0.02", 0.02, {}), "learn_variance": ("yes", True, {}),
+    "a_variance": ("3", 3.0, {"learn_variance": "yes"}), "b_variance": ("0.5", 0.5, {"learn_variance": "yes"}),
+    "word_alpha": ("1", 1.0, {}),
     "network-vb.n_inner": ("3", 3, {}), "network-vb.learn_after": ("4", 4, {}), "network-vb.learn_every": ("5", 5, {}),
 }
 REST = {   # name: (what is chosen or typed, of a run's spec and training corpus, what that is, what it needs beside it)

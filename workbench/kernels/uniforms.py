@@ -30,6 +30,10 @@ PATHS_WITHIN = 32
 """Stream of the sampler of networks: which of the paths that end in one row of the last level a token takes."""
 STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN = 41, 42, 43, 44
 """Streams of models with sticks: their random order, Polya-gamma numbers, Gaussian draws, and mean and covariance."""
+WALK_WEIGHTS, WALKS, WALK_VARIANCE = 53, 54, 55
+"""Streams of topics that drift over time: Polya-gamma numbers, random walks of sticks, and the variance of a step."""
+STATES, STATES_COVARIANCE, STATES_SYSTEM = 56, 57, 58
+"""Streams of prevalence over time: its states, the covariance of documents around them, and the system that they follow."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

@@ -63,16 +63,22 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics by sweeps of `cgs`, or of another run; sticks that give each document its share of topics."""
-    lda, state = LDA(model.n_topics, START_ALPHA, model.beta), State(**zeros(arrays(corpus, model.n_topics)))
-    start = cgs.init(corpus, lda, cgs.Options(), context, warm_start)
-    if warm_start is None:
-        for sweep in range(options.start_sweeps):
-            cgs.sweep_all(corpus, start, context, chain=1 + sweep)
+    state = State(**zeros(arrays(corpus, model.n_topics)))
+    start = swept_start(corpus, LDA(model.n_topics, START_ALPHA, model.beta), options, context, warm_start)
     rank = np.argsort(stick_order(model, start.n_k[: model.n_topics]))
     state.topics[:] = rank[start.topics]
     count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, cgs.EVERY_COUNT, *state[:4])
     state.sticks[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + START_ALPHA))
     return with_gaussian(model, state, context)
+
+
+def swept_start(corpus, lda, options, context, warm_start) -> cgs.State:
+    """The topics and counts of `cgs` after so many sweeps, or those of another run."""
+    start = cgs.init(corpus, lda, cgs.Options(), context, warm_start)
+    if warm_start is None:
+        for sweep in range(options.start_sweeps):
+            cgs.sweep_all(corpus, start, context, chain=1 + sweep)
+    return start
 
 
 def stick_order(model, n_k) -> np.ndarray:
