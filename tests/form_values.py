@@ -26,7 +26,7 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "prior": ("paper", "paper", {}), "order": ("random", "random", {}), "order_seed": ("3", 3, {}),
     "start_sweeps": ("5", 5, {}), "variance": ("0.02", 0.02, {}), "learn_variance": ("yes", True, {}),
     "a_variance": ("3", 3.0, {"learn_variance": "yes"}), "b_variance": ("0.5", 0.5, {"learn_variance": "yes"}),
-    "word_alpha": ("1", 1.0, {}),
+    "word_alpha": ("1", 1.0, {}), "documents": ("shared", "shared", {}), "step_variance": ("0.5", 0.5, {}),
     "network-vb.n_inner": ("3", 3, {}), "network-vb.learn_after": ("4", 4, {}), "network-vb.learn_every": ("5", 5, {}),
 }
 REST = {   # name: (what is chosen or typed, of a run's spec and training corpus, what that is, what it needs beside it)

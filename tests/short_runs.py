@@ -11,7 +11,7 @@ from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
 
 GOLDEN = Path(__file__).parent / "golden" / "short_runs.json"
-OVER_TIME = ("sb-dtm",)
+OVER_TIME = ("sb-dtm", "sb-ctm-lds")
 CLOCKS = ("elapsed", "cpu_time")
 
 

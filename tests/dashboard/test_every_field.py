@@ -12,6 +12,9 @@ from workbench.runs.execution.fit import fit
 from workbench.runs.store.archive import get_corpus
 
 
+OVER_TIME = {"sb-dtm", "sb-ctm-lds"}
+
+
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A form for a file of 40 documents, how to type into it, and what it starts: runs that only stand in the store."""
@@ -52,7 +55,7 @@ def test_the_walk_leaves_no_field_out():
 @pytest.mark.parametrize("choice", choices(), ids=lambda choice: choice.key)
 def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(choice, desk):
     typed, wanted, beside = OPTIONS[choice.key]
-    if "sb-dtm" in choice.engines:
+    if OVER_TIME & set(choice.engines):
         desk.type("path", str(desk.store.parent / "years.npz"))
     assert wanted != choice.field.default
     desk.type("engines", list(choice.engines))

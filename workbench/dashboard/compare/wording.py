@@ -20,6 +20,7 @@ LABELS = {
     "prior": "Prior of the sticks", "order": "Topics on the stick", "order_seed": "Seed of the order",
     "start_sweeps": "Sweeps at first", "variance": "Variance of a step", "learn_variance": "Learn the variance",
     "a_variance": "Variance: shape", "b_variance": "Variance: scale", "word_alpha": "Prior of words",
+    "documents": "Sticks of documents", "step_variance": "Variance of years",
     "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }
 NOUNS = {
