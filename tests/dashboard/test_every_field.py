@@ -11,7 +11,6 @@ from workbench.dashboard.compare.starting import start_runs
 from workbench.runs.execution.fit import fit
 from workbench.runs.store.archive import get_corpus
 
-
 OVER_TIME = {"sb-dtm", "sb-ctm-lds"}
 
 

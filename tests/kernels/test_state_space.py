@@ -1,4 +1,4 @@
-"""States over time given their potentials: against the oracle and the joint Gaussian written out; and the system's posterior."""
+"""States over time given their potentials, against the oracle and the joint Gaussian; the posterior of a linear system."""
 
 import json
 from pathlib import Path
@@ -151,7 +151,8 @@ def test_the_posterior_of_a_system_is_that_of_the_oracle():
 
 def test_drawn_systems_have_the_moments_of_the_matrix_normal_inverse_wishart():
     """E Q = scale / (nu - n - 1), and M has covariance E Q times the inverse of the column precision."""
-    mean, precision = np.array([[0.4, 0.1, -1.0], [0.0, 0.3, 0.5]]), np.array([[2.0, 0.5, 0.1], [0.5, 1.0, 0.0], [0.1, 0.0, 3.0]])
+    mean = np.array([[0.4, 0.1, -1.0], [0.0, 0.3, 0.5]])
+    precision = np.array([[2.0, 0.5, 0.1], [0.5, 1.0, 0.0], [0.1, 0.0, 3.0]])
     scale, nu = np.array([[3.0, 0.8], [0.8, 2.0]]), 14.0
     drawn, noises = mniws_of(mean, precision, nu, scale, key_of(5), N_DRAWS)
     expected = scale / (nu - 3)

@@ -36,14 +36,15 @@ def years_of(corpus: Corpus) -> Years:
     """
     if corpus.times is None:
         raise DataError(
-            f"topics over time need the year of each document, and {corpus.name!r} has none; give times, as the corpus nips has"
+            f"topics over time need the year of each document, and {corpus.name!r} has none; "
+            "give times, as the corpus nips has"
         )
     years = np.array([_whole(corpus, d) for d in range(corpus.n_documents)], np.int64)
     first, n = int(years.min()), int(years.max()) - int(years.min()) + 1
     if n > MOST_YEARS:
         raise DataError(
-            f"the times of {corpus.name!r} go from {first} to {first + n - 1}; topics over time take at most {MOST_YEARS} years: "
-            "give years, or count time in larger steps"
+            f"the times of {corpus.name!r} go from {first} to {first + n - 1}; topics over time take at most {MOST_YEARS} "
+            "years: give years, or count time in larger steps"
         )
     return Years(first, n, years - first)
 

@@ -1,4 +1,4 @@
-"""Draws of Gaussian states over time, given potentials exp(h_t'x_t - x_t'J_t x_t / 2): of a random walk, and of a linear system.
+"""Draws of Gaussian states over time given potentials exp(h_t'x_t - x_t'J_t x_t / 2): a random walk, or a linear system.
 
     x_1 ~ N(m, S),  x_t | x_{t-1} ~ N(A x_{t-1} + b, Q)                                                     spec B.7, D.2
 
@@ -24,8 +24,8 @@ from workbench.kernels.variates import gamma, normal, stream_of
 def draw_walk(stream, precision, h, mean, variance, step, walk):
     """Draws a random walk (time,) that begins as N(mean, variance) with steps of variance `step`, given its potentials.
 
-    precision, h (time,) : J_t and h_t; they are overwritten by those of the filter. Returns (the stream as it goes on, the sum of
-    the squared steps).
+    precision, h (time,) : J_t and h_t; they are overwritten by those of the filter. Returns (the stream as it goes on, the sum
+    of the squared steps).
     """
     last = len(walk) - 1
     J, weighted = 1.0 / variance, mean / variance
@@ -59,8 +59,8 @@ def draw_inverse_gamma(shape, scale, key):
 def factor_states(precision, h, first_precision, first_mean, system, offset, noise_precision):
     """The factor of the joint precision of states (time, dim) of a linear system, and log of what its potentials integrate to.
 
-    precision (time, dim, dim), h (time, dim) : J_t, of which the upper triangle is read, and h_t; precision is replaced by U_t, and
-    h by y, where y_t = U_t^-T (h_t - W_{t-1} y_{t-1}).
+    precision (time, dim, dim), h (time, dim) : J_t, of which the upper triangle is read, and h_t; precision is replaced by U_t,
+    and h by y, where y_t = U_t^-T (h_t - W_{t-1} y_{t-1}).
     first_precision, first_mean : S^-1 and m; system (dim, dim), offset, noise_precision : A, b and Q^-1.
     Returns (W (time - 1, dim, dim), the log normaliser).
     """
@@ -113,7 +113,7 @@ def factor_states(precision, h, first_precision, first_mean, system, offset, noi
 
 @kernel
 def draw_states(precision, h, first_precision, first_mean, system, offset, noise_precision, key):
-    """Draws the states (time, dim) of a linear system given their potentials; arguments as in `factor_states`, overwritten too."""
+    """Draws the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
     between, _ = factor_states(precision, h, first_precision, first_mean, system, offset, noise_precision)
     stream, (n_times, n) = stream_of(key, 0), h.shape
     for t in range(n_times - 1, -1, -1):

@@ -51,8 +51,7 @@ def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None =
     for word, end, colour in zip(words, ends, COLOURS, strict=False):
         name = str(run["word"].values[word])
         curve = (years, found[:, word])
-        parts.append(element("Curve", curve, axis("time", "year"), axis("p", "p(word | topic)"), label=name, color=colour,
-                             linewidth=1.2))
+        parts.append(element("Curve", curve, axis("time", "year"), axis("p", "p(word | topic)"), color=colour, linewidth=1.2))
         if len(years) == 1:
             parts.append(element("Scatter", curve, axis("time", "year"), axis("p", "p(word | topic)"), color=colour, s=12))
         parts.append(text_labels([(years[-1] + 0.03 * room, end, name)], "word", align="left", color=colour))
@@ -123,11 +122,11 @@ def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
         table = found.isel(word=words).transpose("word", "time").to_dataframe().reset_index()
         rows += rows_of(label, run, table[list(WORDS)])
         if (label, topic) in drawn:
-            title = names_of_topics(run, 3, 34)[topic]
+            title = names_of_topics(run, 3, 28)[topic]
             panels.append(words_view(run, topic, title if len(runs) == 1 else f"{label}: {title}", top))
     yield view.picture(
-        f"Probability by year of the {MOST_WORDS} words of a topic that change most, as drawn last, of the {MOST_TOPICS} topics "
-        "whose words change most from the first to the last year, weighted by their tokens. One run of each label."
+        f"Probability by year of the {MOST_WORDS} words of a topic that change most, as drawn last, of the {MOST_TOPICS} "
+        "topics whose words change most from the first to the last year, weighted by their tokens. One run of each label."
         f"{left_out.replace('labels', 'topics')}",
         panels, [*WHOSE, *WORDS], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
     )

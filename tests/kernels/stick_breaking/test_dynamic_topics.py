@@ -169,7 +169,7 @@ def one_year(n, n_rk, later, mean, variance, key, sticks):
 
 @pytest.mark.parametrize("n_before", [0, 2])
 def test_sticks_given_counts_are_those_of_quadrature(n_before):
-    """With tokens in one year only, a stick is a logistic regression: prior N(m, s + steps * q), x of N. Years before it are empty."""
+    """With tokens in the last year only, a stick is a logistic regression: prior N(m, s + steps * q), x of N."""
     mean, variance = np.array([-0.7, -0.2]), np.array([1.2, 0.9])
     n_rk = np.zeros((3 * n_before + 3, 16), np.int32)
     n_rk[-3:, 0] = 3, 0, 9

@@ -7,8 +7,8 @@ Linderman, Johnson & Adams (2015), sec. 3 and 5. phi is integrated out, as in `s
     psi_t  ~  the states of the system given J_t = n_t Sigma^-1, h_t = Sigma^-1 sum_d psi_d, for the n_t documents of year t
     Sigma  ~  IW given all psi_d - psi_year(d);   A, b, Q  ~  MNIW given the steps from psi_{t-1} to psi_t
 
-Where documents share the sticks of their year there are no psi_d and no Sigma: J_t = diag(omega_t), h_t = kappa(sum_d n_d). A year
-without a document has no potential, and its state comes from the system alone.
+Where documents share the sticks of their year there are no psi_d and Sigma stays at its prior: J_t = diag(omega_t),
+h_t = kappa(sum_d n_d). A year without a document has no potential, and its state comes from the system alone.
 """
 
 from __future__ import annotations

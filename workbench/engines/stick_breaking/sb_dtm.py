@@ -7,8 +7,8 @@ Blei & Lafferty (2006), "Dynamic topic models", inferred as Linderman, Johnson &
     psi_.vk    ~  its random walk given omega, drawn by filtering forward and sampling backward
     q          ~  IG(a + (Y - 1) (V - 1) K / 2,  b + sum (psi_t - psi_{t-1})^2 / 2)          where it is learnt, for Y years
 
-v is a word's place on the stick, by decreasing tokens: PG numbers of rare words early on the stick would mix slowly. omega is drawn
-where it is used and not kept. A year without a token has omega = 0, and its sticks come from the walk alone.
+v is a word's place on the stick, by decreasing tokens: rare words early on the stick would mix slowly. omega is drawn where it
+is used and not kept. A year without a token has omega = 0, and its sticks come from the walk alone.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     omega_tvk ~ PG(N_tvk, psi_tvk),  N_tvk = sum_{u >= v} n_tuk                              words in the order of the stick
     psi_.vk | omega  a random walk with potentials J_t = omega_tvk, h_t = n_tvk - N_tvk / 2
 
-Given phi, documents do not touch each other, and given the topics no two sticks do: each token, each Polya-gamma number and each
-walk has a stream of its own. A word of a year is one row, year * n_words + place of the word on the stick.
+Given phi, documents do not touch each other, and given the topics no two sticks do: each token, each Polya-gamma number and
+each walk has a stream of its own. A word of a year is one row, year * n_words + place of the word on the stick.
 """
 
 import math
@@ -72,7 +72,7 @@ def count_rows(rows, counts, tokens_before, topics, n_rk):
 def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_key, walk_key):
     """Draws the random walks of sticks first..last of every topic; returns the sum of their squared steps.
 
-    n_rk (year * word, topic) int32, padded : tokens; later (year, topic) int64 : those of word `last` and of all words after it.
+    n_rk (year * word, topic) int32, padded : tokens; later (year, topic) int64 : those of word `last` and of all after it.
     mean, variance (stick,) of the first year; step : variance of a step; sticks (year, stick, topic) is changed in place.
     """
     n_years, n_sticks, n_topics = sticks.shape
@@ -98,7 +98,7 @@ def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_ke
 
 @kernel
 def break_sticks(first, last, sticks, phi):
-    """Writes phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); the padding stays as it is.
+    """Writes phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding stays as it is.
 
     What is left of the stick is a product of shares, never a difference, so that the last words keep all digits.
     """

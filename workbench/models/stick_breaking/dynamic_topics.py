@@ -15,7 +15,7 @@ from workbench.models.options import option
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
-PREVALENCE = Variable("prevalence", ("time", "topic"), "", "share of each topic in the tokens of a year; NaN where a year has none")
+PREVALENCE = Variable("prevalence", ("time", "topic"), "", "share of each topic in the tokens of a year; NaN without tokens")
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ class DynamicTopics:
         return (
             VARIABLES["n_k"], *learnt[: self.learn_variance], VARIABLES["n_kw"], VARIABLES["n_dk"],
             Variable(
-                "phi_by_time", ("snapshot", "time", "topic", "word"), "", "word probabilities of each topic in each year, as drawn",
-                "float32",
+                "phi_by_time", ("snapshot", "time", "topic", "word"), "",
+                "word probabilities of each topic in each year, as drawn", "float32",
             ),
             PREVALENCE,
         )

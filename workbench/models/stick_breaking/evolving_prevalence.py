@@ -18,6 +18,9 @@ from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
 from workbench.models.stick_breaking.dynamic_topics import PREVALENCE, DynamicTopics, by_year, shares_of
 from workbench.models.variables import VARIABLES, Variable
 
+N_DRAWS = 2000
+"""Pairs of draws behind the expected prevalence of a year: an error of about 0.003 in a share."""
+
 
 class SystemPrior(NamedTuple):
     """Q ~ IW(nu, scale), [A b] | Q ~ matrix normal of this mean, row covariance Q and column precision."""
@@ -112,12 +115,12 @@ class EvolvingPrevalence:
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
             Variable("psi", ("snapshot", "document", "stick"), "", "sticks of each document: psi of theta = pi(psi), as drawn"),
             Variable("psi_by_time", ("snapshot", "time", "stick"), "", "sticks of each year (psi_t), as drawn"),
-            Variable("psi_within", square, "", "covariance of the sticks of documents around those of their year (Sigma), as drawn"),
+            Variable("psi_within", square, "", "covariance of the sticks of documents around their year's (Sigma), as drawn"),
             Variable("system", square, "", "what a year's sticks are multiplied by (A), as drawn"),
             Variable("system_offset", ("snapshot", "stick"), "", "what is added to them (b), as drawn"),
             Variable("system_noise", square, "", "covariance of what comes to them at random (Q), as drawn"),
             PREVALENCE,
-            Variable("prevalence_of_state", ("time", "topic"), "", "topic proportions that the sticks of each year give (psi_t)"),
+            Variable("expected_prevalence", ("time", "topic"), "", "mean of theta in a year, given its sticks and Sigma"),
         )
 
     def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
@@ -128,8 +131,16 @@ class EvolvingPrevalence:
         """``theta`` and the proportions of years of the sticks drawn last; ``phi``, the posterior mean given counts; shares."""
         return CorrelatedTopics.estimates(self, last, corpus) | {
             "prevalence": shares_of(by_year(np.asarray(last["n_dk"], float), years_of(corpus))),
-            "prevalence_of_state": probabilities(np.asarray(last["psi_by_time"])),
+            "expected_prevalence": self.expected_prevalence(np.asarray(last["psi_by_time"]), np.asarray(last["psi_within"])),
         }
+
+    def expected_prevalence(self, states: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+        """(year, topic) the mean of theta over documents of each year: that of its sticks, or over draws around them."""
+        if self.documents == "shared":
+            return probabilities(states)
+        drawn = np.random.default_rng(0).normal(size=(N_DRAWS, states.shape[1])) @ np.linalg.cholesky(covariance).T
+        drawn = np.concatenate([drawn, -drawn])
+        return np.stack([probabilities(of_year + drawn).mean(axis=0) for of_year in states])
 
     def hyperparameters(self, options) -> dict[str, str]:
         """beta is fixed; the system is no number of a curve."""
