@@ -139,6 +139,10 @@ def draw_documents(corpus, model, state, context) -> tuple[np.ndarray, np.ndarra
     return own_potentials(state.sticks, years.of_documents, state.precision, years.n)
 
 
+def watch(corpus, model, options, state) -> dict:
+    return {"n_k": state.n_k[: model.n_topics]}
+
+
 def counts(corpus, model, options, state) -> dict:
     """The sampled counts and sticks, the topics behind them, and the system of the years."""
     return cgs.counts(corpus, model, options, state) | {
@@ -203,6 +207,6 @@ def engine(name: str = "sb-ctm-lds") -> Engine:
         source="Linderman, Johnson & Adams (2015), sec. 3 and 5",
         model=EvolvingPrevalence, options=Options, state=State, samples=cgs.samples,
         watches=("moved",), keeps=("token_topics",),
-        init=init, step=step, watch=sb_ctm.watch, counts=counts, predict=sb_ctm.predict, fold_in=by_gibbs, learnt=learnt_of,
+        init=init, step=step, watch=watch, counts=counts, predict=sb_ctm.predict, fold_in=by_gibbs, learnt=learnt_of,
         memory=memory,
     )

@@ -179,7 +179,7 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair: theta its mean given the sampled counts, phi as drawn for the year of the document."""
     rows, theta = rows_of(corpus), state.n_dk[:, : model.n_topics] + model.alphas
     theta /= theta.sum(axis=1, keepdims=True)
