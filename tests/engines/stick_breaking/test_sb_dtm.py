@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from toys import dated, every_pair, simulated
 
 import workbench as wb
@@ -81,6 +82,18 @@ def test_held_out_tokens_are_predicted_with_the_topics_of_their_year():
     found = ENGINE.predict(corpus, model, options, state, every_pair(corpus))
     assert found == pytest.approx(wanted.ravel(), rel=1e-6)  # of single precision
     assert np.array_equal(counts["n_kw"].sum(axis=0), np.bincount(corpus.words, corpus.counts))
+
+
+def test_the_variance_of_a_step_is_drawn_from_its_inverse_gamma():
+    """Given the sticks of the same sweep: 84 steps, two topics of seven sticks in seven years."""
+    corpus, _ = drifting(84)
+    model, options, ranks = ENGINE.model(2, learn_variance=True), ENGINE.options(start_sweeps=5), []
+    state = ENGINE.init(corpus, model, options, StepContext(0, 0))
+    for i in range(400):
+        state, _ = ENGINE.step(corpus, model, options, state, StepContext(0, i + 1))
+        scale = 0.1 + 0.5 * (np.diff(state.sticks, axis=0) ** 2).sum()
+        ranks.append(stats.invgamma.cdf(state.variance, 2.0 + 42, scale=scale))
+    assert stats.kstest(ranks, "uniform").pvalue > 1e-4
 
 
 def test_a_year_without_documents_is_a_state_and_has_no_share():

@@ -170,13 +170,12 @@ def watch(corpus, model, options, state) -> dict:
 def counts(corpus, model, options, state) -> dict:
     """The sampled counts, the topics behind them, and the words of every year."""
     rows, live = rows_of(corpus), slice(model.n_topics)
-    n_wk = token_counts(corpus, state)[:, live].reshape(rows.years.n, corpus.n_words, -1).sum(axis=0)
-    phi = probabilities_of(state.sticks)[:, live].reshape(rows.years.n, corpus.n_words, -1)
-    back = np.argsort(rows.order)
-    return {
-        "n_kw": n_wk[back].T, "n_dk": state.n_dk[:, live], "token_topics": state.topics,
-        "phi_by_time": phi[:, back].transpose(0, 2, 1).astype(np.float32),
-    }
+    n_wk = token_counts(corpus, state).reshape(rows.years.n, corpus.n_words, -1).sum(axis=0)
+    n_kw, phi = np.empty((model.n_topics, corpus.n_words)), np.empty((rows.years.n, model.n_topics, corpus.n_words), np.float32)
+    n_kw[:, rows.order] = n_wk[:, live].T
+    for year, of_year in enumerate(phi):
+        of_year[:, rows.order] = probabilities_of(state.sticks[year : year + 1])[:, live].T
+    return {"n_kw": n_kw, "n_dk": state.n_dk[:, live], "token_topics": state.topics, "phi_by_time": phi}
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
@@ -234,13 +233,13 @@ def unseen(learnt: LearntDrift, theta, pairs) -> np.ndarray:
 
 
 def memory(corpus, model, options) -> Memory:
-    """Bytes of the topics, the sticks and the rows; phi and the counts of all years are made one after the other."""
+    """Bytes of the topics, the sticks and the rows; phi of all years, in a step and for predictions, and their counts apart."""
     cells = years_of(corpus).n * corpus.n_words
-    phi, live = cells * padded(model.n_topics) * DOUBLE, cells * model.n_topics
+    phi = cells * padded(model.n_topics) * DOUBLE
     rows = np.dtype(np.int32 if cells < 2**31 else np.int64).itemsize * corpus.n_pairs + corpus.n_words * DOUBLE
     start = size(cgs.arrays(corpus, model.n_topics))
-    look = phi + live * DOUBLE + corpus.n_pairs * DOUBLE + corpus.n_documents * model.n_topics * DOUBLE
-    return Memory(size(arrays(corpus, model.n_topics)), rows, step=max(phi, start), look=look)
+    theta = corpus.n_documents * model.n_topics * DOUBLE
+    return Memory(size(arrays(corpus, model.n_topics)), rows, step=max(phi + theta, start), look=phi // 2)
 
 
 def engine(name: str = "sb-dtm") -> Engine:
