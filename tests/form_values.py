@@ -25,8 +25,8 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "a_tau": ("0.25", 0.25, {"learn_tau": "yes"}), "update": ("zeroth", "zeroth", {}), "cv-hdp.init": ("hard", "hard", {}),
     "reorder": ("no", False, {}), "moves_every": ("5", 5, {}), "moves_after": ("7", 7, {"moves_every": "5"}),
     "prior": ("paper", "paper", {}), "order": ("random", "random", {}), "order_seed": ("3", 3, {}),
-    "start_sweeps": ("5", 5, {}), "variance": ("0.02", 0.02, {}), "learn_variance": ("yes", True, {}),
-    "a_variance": ("3", 3.0, {"learn_variance": "yes"}), "b_variance": ("0.5", 0.5, {"learn_variance": "yes"}),
+    "start_sweeps": ("5", 5, {}), "q": ("0.02", 0.02, {}), "learn_q": ("yes", True, {}),
+    "a_q": ("3", 3.0, {"learn_q": "yes"}), "b_q": ("0.5", 0.5, {"learn_q": "yes"}),
     "word_alpha": ("1", 1.0, {}), "documents": ("shared", "shared", {}), "step_variance": ("0.5", 0.5, {}),
     "network-vb.n_inner": ("3", 3, {}), "network-vb.learn_after": ("4", 4, {}), "network-vb.learn_every": ("5", 5, {}),
 }

@@ -12,6 +12,7 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.errors import DataError
+from workbench.measures import hyperparameters
 
 ENGINE = get_engine("sb-dtm")
 N_YEARS, N_WORDS = 7, 8
@@ -33,7 +34,7 @@ def drifting(n_documents=210, n_tokens=60, seed=0):
 @pytest.fixture(scope="module")
 def fitted():
     corpus, phi = drifting()
-    return corpus, phi, wb.fit(corpus, "sb-dtm", 2, n_iterations=150, options={"learn_variance": True}, progress=False)
+    return corpus, phi, wb.fit(corpus, "sb-dtm", 2, n_iterations=150, options={"learn_q": True}, progress=False)
 
 
 def test_words_that_change_are_found_year_by_year(fitted):
@@ -87,13 +88,22 @@ def test_held_out_tokens_are_predicted_with_the_topics_of_their_year():
 def test_the_variance_of_a_step_is_drawn_from_its_inverse_gamma():
     """Given the sticks of the same sweep: 84 steps, two topics of seven sticks in seven years."""
     corpus, _ = drifting(84)
-    model, options, ranks = ENGINE.model(2, learn_variance=True), ENGINE.options(start_sweeps=5), []
+    model, options, ranks = ENGINE.model(2, learn_q=True), ENGINE.options(start_sweeps=5), []
     state = ENGINE.init(corpus, model, options, StepContext(0, 0))
     for i in range(400):
         state, _ = ENGINE.step(corpus, model, options, state, StepContext(0, i + 1))
         scale = 0.1 + 0.5 * (np.diff(state.sticks, axis=0) ** 2).sum()
         ranks.append(stats.invgamma.cdf(state.variance, 2.0 + 42, scale=scale))
     assert stats.kstest(ranks, "uniform").pvalue > 1e-4
+
+
+def test_reports_tell_how_q_is_learnt_and_what_it_came_to(fitted):
+    _, _, run = fitted
+    assert [(each.name, each.how, each.values.tolist()) for each in hyperparameters(run)] == [
+        ("alpha", "fixed", [0.1]), ("q", "sampled", [float(run["q"][-1])]),
+    ]
+    fixed = wb.fit(dated(simulated()), "sb-dtm", 3, n_iterations=1, options={"q": 0.02}, progress=False)
+    assert [each.values.tolist() for each in hyperparameters(fixed)] == [[0.1], [0.02]] and "q" not in fixed
 
 
 def test_a_year_without_documents_is_a_state_and_has_no_share():

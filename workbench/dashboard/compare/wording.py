@@ -18,8 +18,8 @@ LABELS = {
     "alpha_total": "alpha in all", "beta_total": "beta in all", "top_concentration": "gamma",
     "a_alpha": "alpha: shape", "b_alpha": "alpha: rate", "a_beta": "beta: shape", "b_beta": "beta: rate",
     "prior": "Prior of the sticks", "order": "Topics on the stick", "order_seed": "Seed of the order",
-    "start_sweeps": "Sweeps at first", "variance": "Variance of a step", "learn_variance": "Learn the variance",
-    "a_variance": "Variance: shape", "b_variance": "Variance: scale", "word_alpha": "Prior of words",
+    "start_sweeps": "Sweeps at first", "q": "Variance q of a step", "learn_q": "Learn q",
+    "a_q": "q: shape", "b_q": "q: scale", "word_alpha": "Prior of words",
     "documents": "Sticks of documents", "step_variance": "Variance of years",
     "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }

@@ -90,7 +90,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics by sweeps of `cgs`, or of another run; every year has the sticks of all tokens."""
     lda = LDA(model.n_topics, START_ALPHA, START_BETA)
     start = swept_start(corpus, lda, options, context, warm_start)
-    state = State(**zeros(arrays(corpus, model.n_topics)), variance=model.variance)
+    state = State(**zeros(arrays(corpus, model.n_topics)), variance=model.q)
     state.topics[:], state.n_dk[:] = start.topics, start.n_dk
     n_kw = start.n_wk[rows_of(corpus).order, : model.n_topics].T
     state.sticks[:] = sticks_of(np.log(n_kw + START_BETA)).T
@@ -107,9 +107,9 @@ def step(corpus, model, options, state, context):
     n_moved = sum(each_slice(draw, slice_bounds(corpus.indptr, model.n_topics), context.n_threads, context.interrupt))
     del draw, phi
     squares = sum(draw_sticks(corpus, model, state, context))
-    if model.learn_variance:
+    if model.learn_q:
         n_steps = (rows.years.n - 1) * state.sticks[0].size
-        shape, scale = model.a_variance + 0.5 * n_steps, model.b_variance + 0.5 * squares
+        shape, scale = model.a_q + 0.5 * n_steps, model.b_q + 0.5 * squares
         state = state._replace(variance=draw_inverse_gamma(shape, scale, context.key(WALK_VARIANCE)))
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
@@ -164,7 +164,7 @@ def probabilities_of(sticks, context=None) -> np.ndarray:
 
 def watch(corpus, model, options, state) -> dict:
     found = {"n_k": state.n_dk[:, : model.n_topics].sum(axis=0, dtype=np.int64)}
-    return found | ({"q": state.variance} if model.learn_variance else {})
+    return found | ({"q": state.variance} if model.learn_q else {})
 
 
 def counts(corpus, model, options, state) -> dict:

@@ -34,10 +34,10 @@ class DynamicTopics:
     n_topics : int
     alpha : float or one per topic, default 0.1
         Dirichlet prior per topic (not its total).
-    variance : float, default 0.1
-        q, the variance of a stick's step from a year to the next; where it is learnt, what it begins with.
-    learn_variance : bool
-        Draw q too, one for all sticks, with prior inverse gamma (a_variance, b_variance).
+    q : float, default 0.1
+        The variance of a stick's step from a year to the next; where it is learnt, what it begins with.
+    learn_q : bool
+        Draw q too, one for all sticks, with prior inverse gamma (a_q, b_q).
     word_alpha : float, default 2
         Dirichlet prior per word type that the sticks of the first year match in mean and variance.
 
@@ -55,10 +55,10 @@ class DynamicTopics:
 
     n_topics: int = 10
     alpha: float | tuple[float, ...] = 0.1
-    variance: float = option(0.1, "variance q of a stick's step from year to year, or its start", low=1e-9, high=1e6)
-    learn_variance: bool = option(False, "draw q, one for all sticks")
-    a_variance: float = option(2.0, "inverse gamma prior of q: shape", low=1e-3)
-    b_variance: float = option(0.1, "inverse gamma prior of q: scale", low=1e-9)
+    q: float = option(0.1, "variance of a stick's step from year to year, or its start", low=1e-9, high=1e6)
+    learn_q: bool = option(False, "draw q, one for all sticks")
+    a_q: float = option(2.0, "inverse gamma prior of q: shape", low=1e-3)
+    b_q: float = option(0.1, "inverse gamma prior of q: scale", low=1e-9)
     word_alpha: float = option(2.0, "Dirichlet prior per word that the sticks of the first year match", low=1e-3)
 
     def __post_init__(self):
@@ -95,7 +95,7 @@ class DynamicTopics:
         """The variables that a run records: counts, the words of every year, and q where it is learnt."""
         learnt = [Variable("q", ("iteration",), "", "variance of a stick's step from a year to the next, as drawn")]
         return (
-            VARIABLES["n_k"], *learnt[: self.learn_variance], VARIABLES["n_kw"], VARIABLES["n_dk"],
+            VARIABLES["n_k"], *learnt[: self.learn_q], VARIABLES["n_kw"], VARIABLES["n_dk"],
             Variable(
                 "phi_by_time", ("snapshot", "time", "topic", "word"), "",
                 "word probabilities of each topic in each year, as drawn", "float32",
@@ -123,7 +123,7 @@ class DynamicTopics:
 
     def hyperparameters(self, options) -> dict[str, str]:
         """alpha is fixed; q may be sampled."""
-        return {"alpha": "fixed", "q": "sampled" if self.learn_variance else "fixed"}
+        return {"alpha": "fixed", "q": "sampled" if self.learn_q else "fixed"}
 
     def tiny(self, most: int = 9) -> Corpus:
         """A corpus of two documents of two years, to compile kernels with; ``most``: its largest count."""
