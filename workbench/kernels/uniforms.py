@@ -30,6 +30,8 @@ PATHS_WITHIN = 32
 """Stream of the sampler of networks: which of the paths that end in one row of the last level a token takes."""
 STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN = 41, 42, 43, 44
 """Streams of models with sticks: their random order, Polya-gamma numbers, Gaussian draws, and mean and covariance."""
+BATCHES, DRAWN_TOPICS, TOPICS_GIVEN_PHI = 50, 51, 52
+"""Streams of correlated topics: batches of documents; phi where it is drawn, and the topics of tokens given it."""
 WALK_WEIGHTS, WALKS, WALK_VARIANCE = 53, 54, 55
 """Streams of topics that drift over time: Polya-gamma numbers, random walks of sticks, and the variance of a step."""
 STATES, STATES_COVARIANCE, STATES_SYSTEM = 56, 57, 58
@@ -64,3 +66,8 @@ def absorb(key, part):
 def draw_key(seed, stream, chain, step):
     """The key of one step of one chain of one stream."""
     return absorb(absorb(absorb(absorb(np.uint64(0), seed), stream), chain), step)
+
+
+def permutation(key, n: int) -> np.ndarray:
+    """The numbers below n in a random order."""
+    return np.argsort([uniform(key, i) for i in range(n)], kind="stable")

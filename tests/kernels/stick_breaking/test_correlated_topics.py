@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.gaussian import draw_gaussian, draw_niw, niw_posterior
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics, sampled_theta
+from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_topics_given
 from workbench.kernels.stick_breaking.sticks import break_stick, probabilities
 from workbench.kernels.uniforms import absorb, draw_key, uniform
 from workbench.kernels.variates import gamma, stream_of
@@ -118,8 +120,9 @@ def from_the_prior(n, mean, kappa, nu, scale, starts, key):
 
 
 @kernel
-def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, key):
+def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, phi_drawn, key):
     """The sampler and the data in turns: words given all else, then one sweep of all else given the words."""
+    phi = np.zeros(n_wk.shape)
     sticks = np.empty((len(starts) - 1, N_TOPICS - 1))
     topics, words = np.empty(N_TOKENS, np.uint16), np.empty(N_TOKENS, np.int32)
     kept, ones, before = np.empty((n, 16)), np.ones(N_TOKENS, np.int32), np.arange(N_TOKENS + 1)
@@ -133,7 +136,11 @@ def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, key):
                 n_dk[d, topics[j]] += 1
                 n_wk[words[j], topics[j]] += 1
                 n_k[topics[j]] += 1
-        draw_topics(0, len(starts) - 1, starts, words, ones, before, topics, n_dk, n_wk, n_k, sticks, BETA, absorb(here, 5))
+        if phi_drawn:
+            phi[:, :N_TOPICS] = draw_dirichlets(n_wk[:, :N_TOPICS].T.copy(), np.full(N_WORDS, BETA), absorb(here, 9)).T
+            draw_topics_given(0, len(starts) - 1, starts, words, ones, before, topics, n_dk, sticks, phi, absorb(here, 5))
+        else:
+            draw_topics(0, len(starts) - 1, starts, words, ones, before, topics, n_dk, n_wk, n_k, sticks, BETA, absorb(here, 5))
         draw_sticks(0, len(starts) - 1, n_dk, precision, precision @ mu, sticks, absorb(here, 6), absorb(here, 7))
         posterior = niw_posterior(sticks, mean, kappa, nu, scale)
         mu, sigma, precision = draw_niw(posterior[0], posterior[1], posterior[2], posterior[3], absorb(here, 8))
@@ -141,17 +148,25 @@ def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, key):
     return kept
 
 
-def test_the_sampler_leaves_the_joint_distribution_as_it_is():
+@pytest.mark.parametrize("phi_drawn", [False, True])
+def test_the_sampler_leaves_the_joint_distribution_as_it_is(phi_drawn):
     """Geweke (2004): parameters and data drawn from the prior, and in turns by the sampler, have the same expectations."""
     n, starts = 150_000, STARTS.astype(np.int64)
     counts = np.zeros((len(LENGTHS), 16), np.int32), np.zeros((N_WORDS, 16), np.int32), np.zeros(16, np.int64)
     independent = from_the_prior(2 * n, *PRIOR, starts, np.uint64(draw_key(1, 2, 3, 4)))
-    chain = by_turns(n, *PRIOR, starts, *counts, np.uint64(draw_key(1, 2, 3, 5)))
+    chain = by_turns(n, *PRIOR, starts, *counts, phi_drawn, np.uint64(draw_key(1, 2, 3, 5)))
     batches = chain.reshape(60, -1, chain.shape[1]).mean(axis=1)
     error = np.sqrt(batches.var(axis=0, ddof=1) / 60 + independent.var(axis=0) / len(independent))
     z = (chain.mean(axis=0) - independent.mean(axis=0)) / error
     assert np.abs(z).max() < 4, z
     assert stats.chi2.sf((z**2).sum(), len(z)) > 1e-6  # the statistics are dependent, so a loose bound
+
+
+def test_words_are_counted_again_as_tokens_have_topics():
+    topics = np.array([1, 0, 2, 2, 1], np.uint16)
+    n_wk = np.full((3, 16), 7, np.int32)
+    count_words_again(0, 3, np.array([0, 2, 2, 3]), np.array([0, 3, 1]), np.array([1, 2, 2]), topics, n_wk)
+    assert n_wk[:, :3].tolist() == [[0, 2, 1], [0, 0, 0], [1, 0, 1]] and not n_wk[:, 3:].any()
 
 
 def test_theta_of_unseen_documents_is_its_posterior_mean():

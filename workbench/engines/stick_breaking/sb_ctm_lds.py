@@ -25,9 +25,9 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sb_ctm
-from workbench.engines.stick_breaking.sb_ctm import Options, stick_order, stick_slices, swept_start
+from workbench.engines.stick_breaking.sb_ctm import ordered_start, stick_slices
+from workbench.engines.stick_breaking.sb_dtm import Options
 from workbench.kernels.gaussian import draw_niw
-from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.state_space import draw_mniw, draw_states, mniw_posterior
 from workbench.kernels.stick_breaking.correlated_topics import draw_topics, sampled_theta
 from workbench.kernels.stick_breaking.evolving_prevalence import draw_sticks_of_years, own_potentials, shared_potentials
@@ -42,7 +42,6 @@ from workbench.kernels.uniforms import (
     STICK_WEIGHTS,
     STICKS,
 )
-from workbench.models import LDA
 from workbench.models.stick_breaking.dynamic_topics import by_year
 from workbench.models.stick_breaking.evolving_prevalence import EvolvingPrevalence
 
@@ -76,10 +75,8 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics by sweeps of `cgs`, or of another run; every document has its share of topics, every year that of all tokens."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
-    start = swept_start(corpus, LDA(model.n_topics, sb_ctm.START_ALPHA, model.beta), options, context, warm_start)
-    rank = np.argsort(stick_order(model, start.n_k[: model.n_topics]))
-    state.topics[:] = rank[start.topics]
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, cgs.EVERY_COUNT, *state[:4])
+    for array, start in zip(state, ordered_start(corpus, model, options, context, warm_start), strict=False):
+        array[:] = start
     state.states[:] = sticks_of(np.log(state.n_k[: model.n_topics] + sb_ctm.START_ALPHA))
     if model.documents == "shared":
         state.sticks[:] = state.states[years_at(corpus).of_documents]

@@ -107,11 +107,14 @@ class CorrelatedTopics:
         """The variables that a run records: counts, and the sticks with their mean and covariance."""
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
-            Variable("psi", ("snapshot", "document", "stick"), "", "sticks of each document: psi of theta = pi(psi), as drawn"),
-            Variable("psi_mean", ("snapshot", "stick"), "", "mean of the sticks over documents (mu), as drawn"),
+            Variable(
+                "psi", ("snapshot", "document", "stick"), "",
+                "sticks of each document: psi of theta = pi(psi), as drawn, or E[psi]",
+            ),
+            Variable("psi_mean", ("snapshot", "stick"), "", "mean of the sticks over documents: mu as drawn, or E[mu]"),
             Variable(
                 "psi_covariance", ("snapshot", "stick", "other_stick"), "",
-                "covariance of the sticks over documents (Sigma), as drawn; of sticks, not of topics",
+                "covariance of the sticks, not the topics, over documents: Sigma as drawn, or the inverse of E[Sigma^-1]",
             ),
         )
 
@@ -120,7 +123,7 @@ class CorrelatedTopics:
         return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """``theta`` (document, topic) of the sticks drawn last; ``phi`` (topic, word), the posterior mean given counts."""
+        """``theta`` (document, topic) of the last sticks; ``phi`` (topic, word), the posterior mean given counts."""
         return {
             "theta": probabilities(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
         }
