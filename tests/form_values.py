@@ -28,6 +28,7 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "sb-ctm.topics": ("drawn", "drawn", {}), "start_sweeps": ("5", 5, {}),
     "bound": ("paper", "paper", {}), "sb-ctm-vb.n_inner": ("3", 3, {}), "batch": ("4", 4, {}),
     "tau": ("2", 2.0, {}), "kappa": ("0.75", 0.75, {}),
+    "ctm-em.inner_tolerance": ("0.001", 0.001, {}),
     "q": ("0.02", 0.02, {}), "learn_q": ("yes", True, {}),
     "a_q": ("3", 3.0, {"learn_q": "yes"}), "b_q": ("0.5", 0.5, {"learn_q": "yes"}),
     "word_alpha": ("1", 1.0, {}), "documents": ("shared", "shared", {}), "step_variance": ("0.5", 0.5, {}),

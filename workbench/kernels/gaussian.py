@@ -251,15 +251,13 @@ def add_inverse(inverse, total):
 
 
 @kernel
-def inverse_and_log_determinant(matrix):
-    """The inverse (row, column), symmetric, and the log determinant of a positive definite matrix; NaN where it is none."""
-    n, log_determinant = len(matrix), 0.0
-    u, lower, inverse = matrix.copy(), np.zeros((n, n)), np.zeros((n, n))
+def inverse(matrix):
+    """The inverse (row, column), symmetric to the bit, of a positive definite matrix; NaN where it is none."""
+    u, lower, found = matrix.copy(), np.zeros(matrix.shape), np.zeros(matrix.shape)
     factor(u)
     invert_factor(u, lower)
-    add_inverse(lower, inverse)
-    for i in range(n):
-        log_determinant += 2.0 * math.log(u[i, i])
+    add_inverse(lower, found)
+    for i in range(len(found)):
         for j in range(i):
-            inverse[i, j] = inverse[j, i]
-    return inverse, log_determinant
+            found[i, j] = found[j, i]
+    return found

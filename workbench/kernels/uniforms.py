@@ -30,6 +30,8 @@ PATHS_WITHIN = 32
 """Stream of the sampler of networks: which of the paths that end in one row of the last level a token takes."""
 STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN = 41, 42, 43, 44
 """Streams of models with sticks: their random order, Polya-gamma numbers, Gaussian draws, and mean and covariance."""
+COMPONENTS, COMPONENTS_GAUSSIAN, EXPECTED_THETA = 45, 46, 47
+"""Streams of logistic-normal topics: their components, mean and covariance, and the fixed points of an expectation."""
 BATCHES, DRAWN_TOPICS, TOPICS_GIVEN_PHI = 50, 51, 52
 """Streams of correlated topics: batches of documents; phi where it is drawn, and the topics of tokens given it."""
 WALK_WEIGHTS, WALKS, WALK_VARIANCE = 53, 54, 55

@@ -41,7 +41,7 @@ def correlations_view(found: xr.Dataset, names: Mapping[int, str] | None = None,
 
 
 def draw_correlations(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """The matrix of one run of each label that has a covariance of sticks."""
+    """The matrix of one run of each label that has a covariance of psi."""
     runs = shown.first("psi_covariance", "phi")
     drawn, left_out = fitting_panels(runs)
     rows, panels = [], []

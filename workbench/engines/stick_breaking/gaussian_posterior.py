@@ -9,7 +9,7 @@ import math
 import numpy as np
 from scipy.special import digamma, multigammaln
 
-from workbench.kernels.gaussian import inverse_and_log_determinant, log_determinant
+from workbench.kernels.gaussian import inverse, log_determinant
 from workbench.models.stick_breaking.correlated_topics import NormalInverseWishart
 
 
@@ -39,7 +39,7 @@ def moved(q: NormalInverseWishart, prior: NormalInverseWishart, n: int, share: f
 
 def expected_precision(q: NormalInverseWishart) -> np.ndarray:
     """E[Sigma^-1] (stick, stick)."""
-    return q.nu * inverse_and_log_determinant(q.scale)[0]
+    return q.nu * inverse(q.scale)
 
 
 def log_normaliser(kappa: float, nu: float, log_size: float, n: int) -> float:
@@ -56,8 +56,7 @@ def bound(q: NormalInverseWishart, prior: NormalInverseWishart, n_documents: int
     Where the prior is no distribution, the constant of its density is left out.
     """
     n, shift = len(q.mean), q.mean - prior.mean
-    inverse, log_size = inverse_and_log_determinant(q.scale)
-    precision = q.nu * inverse
+    log_size, precision = log_determinant(q.scale), expected_precision(q)
     log_sigma = log_size - digamma(0.5 * (q.nu - np.arange(n))).sum() - n * math.log(2.0)
     about = scatter - np.outer(total, shift) - np.outer(shift, total) + n_documents * np.outer(shift, shift)
     documents = -0.5 * (n_documents * (log_sigma + n / q.kappa) + (precision * about).sum())

@@ -98,7 +98,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 def ordered_start(corpus, model, options, context, warm_start=None) -> tuple:
     """(topics, n_dk, n_wk, n_k) as a state of `cgs` has them, the topics in their order on the stick."""
-    start = swept_start(corpus, LDA(model.n_topics, START_ALPHA, model.beta), options, context, warm_start)
+    start = initial_counts(corpus, model, options, context, warm_start)
     topics, *counted = start[:4]
     rank = np.argsort(stick_order(model, start.n_k[: model.n_topics]))
     topics[:] = rank[topics]
@@ -108,9 +108,9 @@ def ordered_start(corpus, model, options, context, warm_start=None) -> tuple:
     return topics, *counted
 
 
-def swept_start(corpus, lda, options, context, warm_start) -> cgs.State:
-    """The topics and counts of `cgs` after so many sweeps, or those of another run."""
-    start = cgs.init(corpus, lda, cgs.Options(), context, warm_start)
+def initial_counts(corpus, model, options, context, warm_start) -> cgs.State:
+    """Topics and counts by sweeps of `cgs`, or of another run."""
+    start = cgs.init(corpus, LDA(model.n_topics, START_ALPHA, model.beta), cgs.Options(), context, warm_start)
     if warm_start is None:
         for sweep in range(options.start_sweeps):
             cgs.sweep_all(corpus, start, context, chain=1 + sweep)

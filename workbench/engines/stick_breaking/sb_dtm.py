@@ -25,7 +25,7 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, swept_start
+from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, initial_counts
 from workbench.kernels.lda.fold_in import mixture, sampled_theta
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.state_space import draw_inverse_gamma
@@ -89,7 +89,7 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics by sweeps of `cgs`, or of another run; every year has the sticks of all tokens."""
     lda = LDA(model.n_topics, START_ALPHA, START_BETA)
-    start = swept_start(corpus, lda, options, context, warm_start)
+    start = initial_counts(corpus, lda, options, context, warm_start)
     state = State(**zeros(arrays(corpus, model.n_topics)), variance=model.q)
     state.topics[:], state.n_dk[:] = start.topics, start.n_dk
     n_kw = start.n_wk[rows_of(corpus).order, : model.n_topics].T

@@ -23,10 +23,24 @@ WEIGHT = 0.1
 class NormalInverseWishart(NamedTuple):
     """Sigma ~ IW(nu, scale), mu | Sigma ~ N(mean, Sigma / kappa)."""
 
-    mean: np.ndarray   # (stick,)
+    mean: np.ndarray   # (dim,), of sticks or components
     kappa: float
     nu: float
-    scale: np.ndarray  # (stick, stick)
+    scale: np.ndarray  # (dim, dim)
+
+    def check_documents(self, prior: str, corpus: Corpus) -> None:
+        """Raises ModelError where it is no distribution, and too few documents are there for the posterior to be one."""
+        needed = len(self.mean) - 1 - self.nu
+        if corpus.n_documents <= needed:
+            raise ModelError(
+                Named("prior", prior), f" is no distribution and needs more than {needed:g} documents for {len(self.mean)} "
+                f"dimensions; there are {corpus.n_documents}; set ", Named("prior", "proper"),
+            )
+
+
+def prior_option():
+    """The field for the prior of mu and Sigma."""
+    return option("proper", "prior of the mean and covariance of psi", choices=("proper", "paper"))
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,7 @@ class CorrelatedTopics:
 
     n_topics: int = 10
     beta: float = 0.1
-    prior: str = option("proper", "prior of the mean and covariance of the sticks", choices=("proper", "paper"))
+    prior: str = prior_option()
     order: str = option("size", "order of the topics on the stick: largest first, or at random", choices=("size", "random"))
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
 
@@ -79,6 +93,7 @@ class CorrelatedTopics:
 
     settings, size_label = LDA.settings, LDA.size_label
     with_coords, coords, describe, tiny = LDA.with_coords, LDA.coords, LDA.describe, LDA.tiny
+    theta_of = staticmethod(probabilities)
 
     @property
     def sticks_prior(self) -> NormalInverseWishart:
@@ -91,12 +106,7 @@ class CorrelatedTopics:
 
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
         """The model for a corpus: the same, where the posterior of Sigma is a distribution."""
-        needed = self.n_topics - 2 - self.sticks_prior.nu
-        if corpus.n_documents <= needed:
-            raise ModelError(
-                Named("prior", self.prior), f" is no distribution and needs more than {needed:g} documents for {self.n_topics} "
-                f"topics; there are {corpus.n_documents}; set ", Named("prior", "proper"),
-            )
+        self.sticks_prior.check_documents(self.prior, corpus)
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
@@ -120,12 +130,12 @@ class CorrelatedTopics:
 
     def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
         """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
-        return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta)
+        return Priors(self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """``theta`` (document, topic) of the last sticks; ``phi`` (topic, word), the posterior mean given counts."""
         return {
-            "theta": probabilities(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
+            "theta": self.theta_of(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
         }
 
     def hyperparameters(self, options) -> dict[str, str]:

@@ -125,11 +125,12 @@ class EvolvingPrevalence:
 
     def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
         """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
-        return CorrelatedTopics.priors(self, last, corpus)
+        return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """``theta`` and the proportions of years of the sticks drawn last; ``phi``, the posterior mean given counts; shares."""
-        return CorrelatedTopics.estimates(self, last, corpus) | {
+        return {
+            "theta": probabilities(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
             "prevalence": shares_of(by_year(np.asarray(last["n_dk"], float), years_of(corpus))),
             "expected_prevalence": self.expected_prevalence(np.asarray(last["psi_by_time"]), np.asarray(last["psi_within"])),
         }
