@@ -29,6 +29,9 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "bound": ("paper", "paper", {}), "sb-ctm-vb.n_inner": ("3", 3, {}), "batch": ("4", 4, {}),
     "tau": ("2", 2.0, {}), "kappa": ("0.75", 0.75, {}),
     "ctm-em.inner_tolerance": ("0.001", 0.001, {}),
+    "q": ("0.02", 0.02, {}), "learn_q": ("yes", True, {}),
+    "a_q": ("3", 3.0, {"learn_q": "yes"}), "b_q": ("0.5", 0.5, {"learn_q": "yes"}),
+    "word_alpha": ("1", 1.0, {}), "documents": ("shared", "shared", {}), "step_variance": ("0.5", 0.5, {}),
     "network-vb.n_inner": ("3", 3, {}), "network-vb.learn_after": ("4", 4, {}), "network-vb.learn_every": ("5", 5, {}),
 }
 REST = {   # name: (what is chosen or typed, of a run's spec and training corpus, what that is, what it needs beside it)

@@ -1,6 +1,7 @@
 """Tiny corpora, and exact values for some of them (tests/oracles)."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numba
@@ -24,6 +25,12 @@ def read_oracles() -> dict:
 def corpus_of(pairs, n_documents=None, n_words=None) -> Corpus:
     """The corpus of [(document, word, count)]."""
     return Corpus.from_pairs(*np.array(pairs).T, n_documents=n_documents, n_words=n_words)
+
+
+def dated(corpus: Corpus) -> Corpus:
+    """The same corpus with the years 1990, 1992 and 1993, in turns: one year has no document."""
+    years = (1990, 1992, 1993)
+    return replace(corpus, times=tuple(years[d % 3] for d in range(corpus.n_documents)))
 
 
 def toy_a() -> tuple[Corpus, LDA]:

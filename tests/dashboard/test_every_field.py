@@ -3,11 +3,15 @@
 import pytest
 from form_values import OPTIONS, REST, ROWS
 
+import workbench as wb
+from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import BY_LOOKS, FILE, choices
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import start_runs
 from workbench.runs.execution.fit import fit
 from workbench.runs.store.archive import get_corpus
+
+OVER_TIME = {"sb-dtm", "sb-ctm-lds"}
 
 
 @pytest.fixture
@@ -22,6 +26,8 @@ class Desk:
     def __init__(self, folder):
         self.store, self.lines, self.runs = folder / "runs", [], []
         (folder / "mine.csv").write_text(ROWS)
+        years = Corpus.from_pairs(range(40), [d % 3 for d in range(40)], [2] * 40, times=[1990 + d % 3 for d in range(40)])
+        wb.write_corpus(years, folder / "years.npz")
         self.form = Settings(on_start=lambda values: self.runs.extend(start_runs(self.store, values)[0]))
         for name, value in (("corpus", FILE), ("path", str(folder / "mine.csv")), ("engines", ["cgs"]), ("n_topics", "3")):
             self.type(name, value)
@@ -48,6 +54,8 @@ def test_the_walk_leaves_no_field_out():
 @pytest.mark.parametrize("choice", choices(), ids=lambda choice: choice.key)
 def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(choice, desk):
     typed, wanted, beside = OPTIONS[choice.key]
+    if OVER_TIME & set(choice.engines):
+        desk.type("path", str(desk.store.parent / "years.npz"))
     assert wanted != choice.field.default
     desk.type("engines", list(choice.engines))
     for name, value in beside.items():

@@ -3,7 +3,7 @@ without use, documents of one token, one document, one topic, priors of 1e-4, no
 
 import numpy as np
 import pytest
-from toys import CORPORA, HDP_ENGINES, LDA_ENGINES
+from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, dated
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
@@ -17,7 +17,7 @@ EDGES = [name for name in CORPORA if name not in ("toy_a", "twelve_documents")]
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("corpus", EDGES)
 def test_an_edge_corpus_is_fitted_measured_and_used(corpus, engine, tmp_path):
-    documents = CORPORA[corpus]
+    documents = dated(CORPORA[corpus])
     for n_topics, prior in MODELS.values():
         settings = dict(n_topics=n_topics, n_iterations=12, burn_in=3, progress=False)
         if engine not in HDP_ENGINES:
@@ -64,5 +64,5 @@ def test_an_empty_document_and_an_unused_word_have_their_prior_means(engine, ora
 
 
 def test_a_share_that_is_zero_holds_nothing_out(toy):
-    joined = wb.compare(toy[0], list(ENGINES), n_topics=2, n_iterations=3, holdout=0, progress=False)
+    joined = wb.compare(dated(toy[0]), list(ENGINES), n_topics=2, n_iterations=3, holdout=0, progress=False)
     assert "test_perplexity" not in joined and joined.sizes["run"] == len(ENGINES)

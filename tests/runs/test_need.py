@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from toys import dated
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -47,7 +48,7 @@ CHOICES = [(name, options) for name in ENGINES for options in ({}, *VARIANTS.get
 @pytest.fixture(scope="module")
 def wide() -> Corpus:
     """300 documents over 400 words: enough for arrays of topics to be small beside those of rows."""
-    return wb.load_corpus("zipf", n_documents=300, n_words=400, tokens_per_document=30, n_topics=5)
+    return dated(wb.load_corpus("zipf", n_documents=300, n_words=400, tokens_per_document=30, n_topics=5))
 
 
 @pytest.fixture(scope="module")

@@ -64,6 +64,7 @@ class Engine(NamedTuple):
     predict: Callable                        # (corpus, model, options, state, pairs: Corpus, context=None) -> p(w|d) (pair,)
     fold_in: Callable                        # (learnt, options, documents: Corpus, context) -> theta (document, topic)
     learnt: Callable = lambda model, last, topics: topics  # (model, last snapshot, `lda.fold_in.LearntTopics`) -> what it takes
+    unseen: Callable | None = None           # (learnt, theta, pairs) -> p(w|d) (pair,); None: sum_k theta_dk phi_kw
     keeps: tuple[str, ...] = ()              # what `counts` gives beside the variables of the model
     fixed: tuple[str, ...] = ()              # options of the model that it leaves at their defaults
     grows: bool = False                      # may it come to have more topics than it began with?

@@ -34,6 +34,10 @@ COMPONENTS, COMPONENTS_GAUSSIAN, EXPECTED_THETA = 45, 46, 47
 """Streams of logistic-normal topics: their components, mean and covariance, and the fixed points of an expectation."""
 BATCHES, DRAWN_TOPICS, TOPICS_GIVEN_PHI = 50, 51, 52
 """Streams of correlated topics: batches of documents; phi where it is drawn, and the topics of tokens given it."""
+WALK_WEIGHTS, WALKS, WALK_VARIANCE = 53, 54, 55
+"""Streams of topics that drift over time: Polya-gamma numbers, random walks of sticks, and the variance of a step."""
+STATES, STATES_COVARIANCE, STATES_SYSTEM = 56, 57, 58
+"""Streams of prevalence over time: its states, the covariance of documents around them, and the system that they follow."""
 POSTERIOR_DRAW = 61
 """Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
 MOVES = 24

@@ -17,6 +17,7 @@ from workbench.views.differences import draw_differences
 from workbench.views.flow import draw_flows
 from workbench.views.lineage import draw_lineage
 from workbench.views.network import draw_networks
+from workbench.views.over_time import draw_prevalence, draw_words_by_year
 from workbench.views.picture import Picture, SideBySide, View, file_names
 from workbench.views.topic_map import draw_maps
 from workbench.views.topics import draw_words
@@ -40,6 +41,8 @@ VIEWS = (
     View("topic-words", "Words of the topics", COUNTED, draw_words),
     View("topic-map", "Map of the topics", COUNTED, draw_maps),
     View("topic-correlations", "Which topics go together", ("psi_covariance phi",), draw_correlations),
+    View("prevalence-by-year", "Topics by year", ("prevalence phi",), draw_prevalence),
+    View("words-by-year", "Words by year", ("phi_by_time",), draw_words_by_year),
     View("coherence", "Coherence of the topics", COUNTED, draw_coherence),
     View("topic-flow", "Topics of two runs", COUNTED, draw_flows),
     View("recorded", "What else was recorded", ("iteration",), progress.draw_recorded, on_page=True),

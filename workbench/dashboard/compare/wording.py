@@ -19,6 +19,9 @@ LABELS = {
     "a_alpha": "alpha: shape", "b_alpha": "alpha: rate", "a_beta": "beta: shape", "b_beta": "beta: rate",
     "prior": "Prior of psi", "order": "Topics on the stick", "order_seed": "Seed of the order",
     "start_sweeps": "Sweeps at first", "bound": "Bound", "batch": "Batch", "tau": "Rate: delay", "kappa": "Rate: fall",
+    "q": "Variance q of a step", "learn_q": "Learn q",
+    "a_q": "q: shape", "b_q": "q: scale", "word_alpha": "Prior of words",
+    "documents": "Sticks of documents", "step_variance": "Variance of years",
     "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }
 NOUNS = {

@@ -45,7 +45,10 @@ class Topics(NamedTuple):
         return engine.fold_in(self.learnt, options, documents, context)
 
     def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
-        """Of the pairs under p(w | d) = sum_k theta_dk phi_wk; NaN where there is none."""
+        """Of the pairs under p(w | d) = sum_k theta_dk phi_wk, phi of its year where it changes; NaN where there is none."""
+        unseen = self.spec.parts()[0].unseen
+        if unseen is not None:
+            return perplexity(pairs, unseen(self.learnt, theta, pairs))
         return perplexity(pairs, mixture_probability(theta, word_probabilities(*self.of_words), pairs))
 
 
@@ -57,7 +60,8 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.D
     run : Dataset, Run, path or name
         What has learnt the topics; a name is looked up in ``store`` (default: ``WORKBENCH_STORE`` or ``./runs``).
     documents : Corpus, or list of str
-        Raw strings are counted as `Corpus.from_texts` does by default.
+        Raw strings are counted as `Corpus.from_texts` does by default. Where topics change over time, a document is of the year
+        in its corpus's ``times``, or the nearest that the run knows; without one it is of the last year.
     seed : int
         Of the Gibbs sweeps; it plays no part in the deterministic engines.
     n_threads : int

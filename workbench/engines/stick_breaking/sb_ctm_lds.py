@@ -1,0 +1,209 @@
+"""Gibbs sampling of correlated topics whose prevalence follows a linear system from year to year.
+
+Linderman, Johnson & Adams (2015), sec. 3 and 5. phi is integrated out, as in `sb_ctm`; a sweep is::
+
+    z_i    ~  theta_dk (n_wk + beta) / (n_k + W beta),  theta_d = pi(psi_d)          token i removed from the counts
+    psi_d  ~  N(J^-1 h, J^-1),  J = Sigma^-1 + diag(omega_d),  h = Sigma^-1 psi_year(d) + kappa(n_d)
+    psi_t  ~  the states of the system given J_t = n_t Sigma^-1, h_t = Sigma^-1 sum_d psi_d, for the n_t documents of year t
+    Sigma  ~  IW given all psi_d - psi_year(d);   A, b, Q  ~  MNIW given the steps from psi_{t-1} to psi_t
+
+Where documents share the sticks of their year there are no psi_d and Sigma stays at its prior: J_t = diag(omega_t),
+h_t = kappa(sum_d n_d). A year without a document has no potential, and its state comes from the system alone.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus.years import nearest_years, years_of
+from workbench.engines.cached import cached_by_corpus
+from workbench.engines.engine import Engine
+from workbench.engines.lda import cgs
+from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking import sb_ctm
+from workbench.engines.stick_breaking.sb_ctm import ordered_start, stick_slices
+from workbench.engines.stick_breaking.sb_dtm import Options
+from workbench.kernels.gaussian import draw_niw
+from workbench.kernels.state_space import draw_mniw, draw_states, mniw_posterior
+from workbench.kernels.stick_breaking.correlated_topics import draw_topics, sampled_theta
+from workbench.kernels.stick_breaking.evolving_prevalence import draw_sticks_of_years, own_potentials, shared_potentials
+from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import (
+    FOLD_IN,
+    GIBBS,
+    STATES,
+    STATES_COVARIANCE,
+    STATES_SYSTEM,
+    STICK_WEIGHTS,
+    STICKS,
+)
+from workbench.models.stick_breaking.dynamic_topics import by_year
+from workbench.models.stick_breaking.evolving_prevalence import EvolvingPrevalence
+
+
+class State(NamedTuple):
+    topics: np.ndarray           # (token,) uint16, in canonical order
+    n_dk: np.ndarray             # (document, topic) int32, padded
+    n_wk: np.ndarray             # (word, topic) int32, padded
+    n_k: np.ndarray              # (topic,) int64, padded
+    sticks: np.ndarray           # (document, stick) float64: psi_d
+    states: np.ndarray           # (year, stick) float64: psi_t
+    covariance: np.ndarray       # (stick, stick) float64: Sigma
+    precision: np.ndarray        # (stick, stick) float64: its inverse
+    system: np.ndarray           # (stick, stick + 1) float64: A, and b in the last column
+    noise: np.ndarray            # (stick, stick) float64: Q
+    noise_precision: np.ndarray  # (stick, stick) float64: its inverse
+
+
+years_at = cached_by_corpus(years_of)
+
+
+def arrays(corpus, n_topics: int) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    n = n_topics - 1
+    square = {name: Array((n, n)) for name in ("covariance", "precision", "noise", "noise_precision")}
+    return cgs.arrays(corpus, n_topics) | square | {
+        "sticks": Array((corpus.n_documents, n)), "states": Array((years_at(corpus).n, n)), "system": Array((n, n + 1)),
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """Topics by sweeps of `cgs`, or of another run; every document has its share of topics, every year that of all tokens."""
+    state = State(**zeros(arrays(corpus, model.n_topics)))
+    for array, start in zip(state, ordered_start(corpus, model, options, context, warm_start), strict=False):
+        array[:] = start
+    state.states[:] = sticks_of(np.log(state.n_k[: model.n_topics] + sb_ctm.START_ALPHA))
+    if model.documents == "shared":
+        state.sticks[:] = state.states[years_at(corpus).of_documents]
+    else:
+        state.sticks[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + sb_ctm.START_ALPHA))
+    return with_system(corpus, model, state, context)
+
+
+def with_system(corpus, model, state, context) -> State:
+    """The state with Sigma, A, b and Q drawn given the sticks of documents and years."""
+    states = state.states
+    inputs = np.hstack([states[:-1], np.ones((len(states) - 1, 1))])
+    posterior = mniw_posterior(np.ascontiguousarray(states[1:]), inputs, *model.system_prior)
+    system, noise, noise_precision = draw_mniw(*posterior, context.key(STATES_SYSTEM))
+    state = state._replace(system=system, noise=noise, noise_precision=noise_precision)
+    rows = np.empty((0, states.shape[1]))
+    if model.documents == "own":
+        rows = state.sticks - states[years_at(corpus).of_documents]
+    no_input = np.empty((len(rows), 0)), np.empty((states.shape[1], 0)), np.empty((0, 0))
+    *_, nu, scale = mniw_posterior(rows, *no_input, *model.documents_prior)
+    _, covariance, precision = draw_niw(np.zeros(states.shape[1]), 1.0, nu, scale, context.key(STATES_COVARIANCE))
+    return state._replace(covariance=covariance, precision=precision)
+
+
+def step(corpus, model, options, state, context):
+    """Draws every token's topic in canonical order, then the sticks of documents and of years, then what these follow."""
+    n_moved, key = 0, context.key(GIBBS)
+    for first, last in slice_bounds(corpus.indptr, model.n_topics):
+        context.interrupt()
+        n_moved += draw_topics(
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:5], model.beta, key,
+        )
+    potentials = draw_documents(corpus, model, state, context)
+    context.interrupt()
+    mean, covariance = model.first_year
+    A, b = np.ascontiguousarray(state.system[:, :-1]), np.ascontiguousarray(state.system[:, -1])
+    first_precision = np.diag(1.0 / np.diag(covariance))
+    state.states[:] = draw_states(*potentials, first_precision, mean, A, b, state.noise_precision, context.key(STATES))
+    if model.documents == "shared":
+        state.sticks[:] = state.states[years_at(corpus).of_documents]
+    state = with_system(corpus, model, state, context)
+    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+
+
+def draw_documents(corpus, model, state, context) -> tuple[np.ndarray, np.ndarray]:
+    """Draws the sticks of documents where they have their own, and returns the potentials (J_t, h_t) of the years."""
+    years = years_at(corpus)
+    if model.documents == "shared":
+        tokens = by_year(state.n_dk[:, : model.n_topics], years).astype(np.int64)
+        return shared_potentials(tokens, state.states, context.key(STICK_WEIGHTS))
+    weighted = (state.precision[:, None] * state.states).sum(axis=2).T  # in one order, not by BLAS
+    work = partial(
+        draw_sticks_of_years, n_dk=state.n_dk, precision=state.precision, weighted=np.ascontiguousarray(weighted),
+        year=years.of_documents, sticks=state.sticks, omega_key=context.key(STICK_WEIGHTS), stick_key=context.key(STICKS),
+    )
+    each_slice(work, stick_slices(corpus.n_documents, model.n_topics), context.n_threads, context.interrupt)
+    return own_potentials(state.sticks, years.of_documents, state.precision, years.n)
+
+
+def watch(corpus, model, options, state) -> dict:
+    return {"n_k": state.n_k[: model.n_topics]}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The sampled counts and sticks, the topics behind them, and the system of the years."""
+    return cgs.counts(corpus, model, options, state) | {
+        "psi": state.sticks, "psi_by_time": state.states, "psi_within": state.covariance,
+        "system": state.system[:, :-1], "system_offset": state.system[:, -1], "system_noise": state.noise,
+    }
+
+
+class LearntPrevalence(NamedTuple):
+    """What a run has learnt of prevalence over time and inference of unseen documents needs."""
+
+    of_words: LearntTopics
+    states: np.ndarray      # (year, stick)
+    covariance: np.ndarray  # (stick, stick) of documents around their year
+    first: int              # year
+    shared: bool            # whether documents have the sticks of their year
+
+
+def learnt_of(model, last, topics: LearntTopics) -> LearntPrevalence:
+    """What the last snapshot of a run, arrays by name, has learnt."""
+    states, covariance = (np.asarray(last[name]) for name in ("psi_by_time", "psi_within"))
+    return LearntPrevalence(topics, states, covariance, int(np.asarray(last["time"])[0]), model.documents == "shared")
+
+
+def by_gibbs(learnt: LearntPrevalence, options, documents, context) -> np.ndarray:
+    """Mean of theta (document, topic) over 50 Gibbs sweeps after 20; or theta of the year, where documents share it.
+
+    A document is of its year, the nearest that the run knows, the last where it is not given.
+    """
+    year = nearest_years(documents, learnt.first, len(learnt.states))
+    if learnt.shared:
+        return probabilities(learnt.states[year])
+    phi, precision = word_probabilities(*learnt.of_words), np.linalg.inv(learnt.covariance)
+    theta = np.empty((documents.n_documents, phi.shape[1]))
+    weighted = (precision[:, None] * learnt.states).sum(axis=2).T
+
+    def work(first, last):
+        for d in range(first, last):
+            sampled_theta(
+                d, d + 1, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, precision,
+                learnt.states[year[d]], np.ascontiguousarray(weighted[year[d]]), BURN_IN, KEPT, context.key(FOLD_IN), theta,
+            )
+
+    each_slice(work, slice_bounds(documents.indptr, phi.shape[1] * PASSES), context.n_threads, context.interrupt)
+    return theta
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the topics, the counts and the sticks; the states of all years are drawn at once."""
+    n, n_years = model.n_topics - 1, years_at(corpus).n
+    theta, sticks = corpus.n_documents * model.n_topics * DOUBLE, corpus.n_documents * n * DOUBLE
+    states = 2 * n_years * (n + 1) ** 2 * DOUBLE
+    return Memory(
+        size(arrays(corpus, model.n_topics)), corpus.n_documents * DOUBLE, step=max(states, 2 * sticks) + 8 * n * n * DOUBLE,
+        look=2 * theta,
+    )
+
+
+def engine(name: str = "sb-ctm-lds") -> Engine:
+    return Engine(
+        name=name, title="Gibbs sampling of correlated topics whose prevalence follows a linear system",
+        source="Linderman, Johnson & Adams (2015), sec. 3 and 5",
+        model=EvolvingPrevalence, options=Options, state=State, samples=cgs.samples,
+        watches=("moved",), keeps=("token_topics",),
+        init=init, step=step, watch=watch, counts=counts, predict=sb_ctm.predict, fold_in=by_gibbs, learnt=learnt_of,
+        memory=memory,
+    )

@@ -1,0 +1,253 @@
+"""Gibbs sampling of topics that drift from year to year, by stick-breaking and Polya-gamma augmentation.
+
+Blei & Lafferty (2006), "Dynamic topic models", inferred as Linderman, Johnson & Adams (2015) infer theirs. A sweep is::
+
+    z_i        ~  (n_dk + alpha_k) phi_{year(d), k, w},  phi_tk = pi(psi_tk)          theta integrated out, token i removed
+    omega_tvk  ~  PG(N_tvk, psi_tvk),  N_tvk = sum_{u >= v} n_tuk
+    psi_.vk    ~  its random walk given omega, drawn by filtering forward and sampling backward
+    q          ~  IG(a + (Y - 1) (V - 1) K / 2,  b + sum (psi_t - psi_{t-1})^2 / 2)          where it is learnt, for Y years
+
+v is a word's place on the stick, by decreasing tokens: rare words early on the stick would mix slowly. omega is drawn where it
+is used and not kept. A year without a token has omega = 0, and its sticks come from the walk alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus.years import Years, nearest_years, years_of
+from workbench.engines.cached import cached_by_corpus
+from workbench.engines.engine import Engine
+from workbench.engines.lda import cgs
+from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, initial_counts
+from workbench.kernels.lda.fold_in import mixture, sampled_theta
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.state_space import draw_inverse_gamma
+from workbench.kernels.stick_breaking.dynamic_topics import SMALLEST, break_sticks, count_rows, draw_topics, draw_walks
+from workbench.kernels.stick_breaking.sticks import sticks_of
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import FOLD_IN, GIBBS, WALK_VARIANCE, WALK_WEIGHTS, WALKS
+from workbench.models import LDA
+from workbench.models.options import option
+from workbench.models.stick_breaking.dynamic_topics import DynamicTopics
+
+START_BETA = 0.1
+"""beta of the sweeps of collapsed Gibbs sampling at the start, and what is added to their counts for the first sticks."""
+WALK_WORK = 8
+"""Work of a draw of one stick in one year, in pair-topics."""
+
+
+class State(NamedTuple):
+    topics: np.ndarray  # (token,) uint16, in canonical order
+    n_dk: np.ndarray    # (document, topic) int32, padded
+    sticks: np.ndarray  # (year, stick, topic) float64: psi, words by decreasing tokens
+    variance: float     # q
+
+
+@dataclass(frozen=True)
+class Options:
+    start_sweeps: int = option(30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True)
+
+
+class Rows(NamedTuple):
+    """A word of a year as one row, and the order of words on the stick."""
+
+    years: Years
+    order: np.ndarray     # (word,) the words by decreasing tokens
+    of_pairs: np.ndarray  # (pair,) int32 or int64: year * n_words + place of the word on the stick
+
+
+@cached_by_corpus
+def rows_of(corpus) -> Rows:
+    """The rows of the pairs of a corpus."""
+    years, tokens = years_of(corpus), np.bincount(corpus.words, corpus.counts, corpus.n_words)
+    order = np.argsort(-tokens, kind="stable")
+    return Rows(years, order, rows_in(corpus, years.of_documents, years.n, order))
+
+
+def rows_in(corpus, year, n_years: int, order=None) -> np.ndarray:
+    """(pair,) the row of each pair's word in the year of its document; words stand in this order, by default their own."""
+    words = corpus.words if order is None else np.argsort(order)[corpus.words]
+    kind = np.int32 if n_years * corpus.n_words < 2**31 else np.int64
+    return (np.repeat(year, np.diff(corpus.indptr)) * corpus.n_words + words).astype(kind)
+
+
+def arrays(corpus, n_topics: int) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    return {
+        "topics": Array((corpus.n_tokens,), np.uint16), "n_dk": Array((corpus.n_documents, padded(n_topics)), np.int32),
+        "sticks": Array((years_of(corpus).n, corpus.n_words - 1, n_topics)),
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """Topics by sweeps of `cgs`, or of another run; every year has the sticks of all tokens."""
+    lda = LDA(model.n_topics, START_ALPHA, START_BETA)
+    start = initial_counts(corpus, lda, options, context, warm_start)
+    state = State(**zeros(arrays(corpus, model.n_topics)), variance=model.q)
+    state.topics[:], state.n_dk[:] = start.topics, start.n_dk
+    n_kw = start.n_wk[rows_of(corpus).order, : model.n_topics].T
+    state.sticks[:] = sticks_of(np.log(n_kw + START_BETA)).T
+    return state
+
+
+def step(corpus, model, options, state, context):
+    """Draws every token's topic, document by document, then the random walk of every stick, then the variance of a step."""
+    rows, phi = rows_of(corpus), probabilities_of(state.sticks, context)
+    draw = partial(
+        draw_topics, indptr=corpus.indptr, rows=rows.of_pairs, counts=corpus.counts, tokens_before=corpus.tokens_before,
+        topics=state.topics, n_dk=state.n_dk, alpha=pad_topics(model.alphas), phi=phi, key=context.key(GIBBS),
+    )
+    n_moved = sum(each_slice(draw, slice_bounds(corpus.indptr, model.n_topics), context.n_threads, context.interrupt))
+    del draw, phi
+    squares = sum(draw_sticks(corpus, model, state, context))
+    if model.learn_q:
+        n_steps = (rows.years.n - 1) * state.sticks[0].size
+        shape, scale = model.a_q + 0.5 * n_steps, model.b_q + 0.5 * squares
+        state = state._replace(variance=draw_inverse_gamma(shape, scale, context.key(WALK_VARIANCE)))
+    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+
+
+def draw_sticks(corpus, model, state, context) -> list[float]:
+    """Draws all random walks given the topics; the sums of their squared steps, by range of sticks."""
+    n_years, n_sticks, n_topics = state.sticks.shape
+    bounds = stick_slices(*state.sticks.shape)
+    if not bounds:
+        return []
+    n_rk = token_counts(corpus, state)
+    by_range = np.add.reduceat(
+        n_rk.reshape(n_years, n_sticks + 1, -1), [*(first for first, _ in bounds), n_sticks], axis=1, dtype=np.int64
+    )
+    later = np.cumsum(by_range[:, ::-1], axis=1)[:, ::-1][:, 1:, :n_topics]  # (year, range, topic) tokens of words after it
+    starts = {first: np.ascontiguousarray(later[:, i]) for i, (first, _) in enumerate(bounds)}
+    mean, variance = model.first_year(corpus.n_words)
+    weight_key, walk_key = context.key(WALK_WEIGHTS), context.key(WALKS)
+
+    def work(first, last):
+        return draw_walks(
+            first, last, n_rk, starts[first], mean, variance, state.variance, state.sticks, weight_key, walk_key,
+        )
+
+    return each_slice(work, bounds, context.n_threads, context.interrupt)
+
+
+def stick_slices(n_years: int, n_sticks: int, n_topics: int) -> list[tuple[int, int]]:
+    """Ranges of sticks whose walks take some milliseconds."""
+    return slice_bounds(np.arange(n_sticks + 1) * n_years * WALK_WORK, n_topics)
+
+
+def token_counts(corpus, state) -> np.ndarray:
+    """(year * word, topic) int32, padded: the tokens of each topic in each row."""
+    rows = rows_of(corpus)
+    n_rk = aligned_zeros((rows.years.n * corpus.n_words, state.n_dk.shape[1]), np.int32)
+    count_rows(rows.of_pairs, corpus.counts, corpus.tokens_before, state.topics, n_rk)
+    return n_rk
+
+
+def probabilities_of(sticks, context=None) -> np.ndarray:
+    """phi (year * word, topic), padded, words in the order of the stick."""
+    n_years, n_sticks, n_topics = sticks.shape
+    phi = aligned_zeros((n_years * (n_sticks + 1), padded(n_topics)), np.float64)
+    if context is None:
+        break_sticks(0, n_years, sticks, phi)
+    else:
+        bounds = [(year, year + 1) for year in range(n_years)]
+        each_slice(partial(break_sticks, sticks=sticks, phi=phi), bounds, context.n_threads, context.interrupt)
+    return phi
+
+
+def watch(corpus, model, options, state) -> dict:
+    found = {"n_k": state.n_dk[:, : model.n_topics].sum(axis=0, dtype=np.int64)}
+    return found | ({"q": state.variance} if model.learn_q else {})
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The sampled counts, the topics behind them, and the words of every year."""
+    rows, live = rows_of(corpus), slice(model.n_topics)
+    n_wk = token_counts(corpus, state).reshape(rows.years.n, corpus.n_words, -1).sum(axis=0)
+    n_kw, phi = np.empty((model.n_topics, corpus.n_words)), np.empty((rows.years.n, model.n_topics, corpus.n_words), np.float32)
+    n_kw[:, rows.order] = n_wk[:, live].T
+    for year, of_year in enumerate(phi):
+        of_year[:, rows.order] = probabilities_of(state.sticks[year : year + 1])[:, live].T
+    return {"n_kw": n_kw, "n_dk": state.n_dk[:, live], "token_topics": state.topics, "phi_by_time": phi}
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair: theta its mean given the sampled counts, phi as drawn for the year of the document."""
+    rows, theta = rows_of(corpus), state.n_dk[:, : model.n_topics] + model.alphas
+    theta /= theta.sum(axis=1, keepdims=True)
+    of_pairs = rows_in(pairs, rows.years.of_documents, rows.years.n, rows.order)
+    return mixture_of_rows(theta, probabilities_of(state.sticks), pairs, of_pairs)
+
+
+def mixture_of_rows(theta, phi, pairs, rows) -> np.ndarray:
+    """p(w|d) (pair,): theta (document, topic), phi (row, topic), rows (pair,)."""
+    probability = np.empty(pairs.n_pairs)
+    mixture(0, pairs.n_documents, pairs.indptr, rows, theta, phi, probability)
+    return probability
+
+
+class LearntDrift(NamedTuple):
+    """What a run of topics that drift has learnt and inference of unseen documents needs."""
+
+    alphas: np.ndarray  # (topic,)
+    phi: np.ndarray     # (year * word, topic)
+    first: int          # year
+    n_years: int
+
+    def rows(self, documents) -> np.ndarray:
+        """(pair,) the row of each pair: of its year, the nearest that the run knows, the last where it is not given."""
+        return rows_in(documents, nearest_years(documents, self.first, self.n_years), self.n_years)
+
+
+def learnt_of(model, last, topics) -> LearntDrift:
+    """What the last snapshot of a run, arrays by name, has learnt."""
+    phi = np.maximum(np.asarray(last["phi_by_time"], float).transpose(0, 2, 1), SMALLEST)
+    years = np.asarray(last["time"])
+    return LearntDrift(model.alphas, phi.reshape(-1, model.n_topics), int(years[0]), len(years))
+
+
+def by_gibbs(learnt: LearntDrift, options, documents, context) -> np.ndarray:
+    """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20, with the topics of each document's year."""
+    rows, theta = learnt.rows(documents), np.empty((documents.n_documents, len(learnt.alphas)))
+
+    def work(first, last):
+        sampled_theta(
+            first, last, documents.indptr, rows, documents.counts, learnt.phi, learnt.alphas, theta, documents.tokens_before,
+            BURN_IN, KEPT, context.key(FOLD_IN),
+        )
+
+    each_slice(work, slice_bounds(documents.indptr, len(learnt.alphas) * PASSES), context.n_threads, context.interrupt)
+    return theta
+
+
+def unseen(learnt: LearntDrift, theta, pairs) -> np.ndarray:
+    """p(w|d) (pair,) of unseen documents with the topics of their year."""
+    return mixture_of_rows(theta, learnt.phi, pairs, learnt.rows(pairs))
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the topics, the sticks and the rows; phi of all years, in a step and for predictions, and their counts apart."""
+    cells = years_of(corpus).n * corpus.n_words
+    phi = cells * padded(model.n_topics) * DOUBLE
+    rows = np.dtype(np.int32 if cells < 2**31 else np.int64).itemsize * corpus.n_pairs + corpus.n_words * DOUBLE
+    start = size(cgs.arrays(corpus, model.n_topics))
+    theta = corpus.n_documents * model.n_topics * DOUBLE
+    return Memory(size(arrays(corpus, model.n_topics)), rows, step=max(phi + theta, start), look=phi // 2)
+
+
+def engine(name: str = "sb-dtm") -> Engine:
+    return Engine(
+        name=name, title="Gibbs sampling of topics that drift from year to year, by stick-breaking",
+        source="Blei & Lafferty (2006); Linderman, Johnson & Adams (2015), eq. 10-13",
+        model=DynamicTopics, options=Options, state=State, samples=cgs.samples,
+        watches=("moved",), keeps=("token_topics",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, learnt=learnt_of, unseen=unseen,
+        memory=memory,
+    )

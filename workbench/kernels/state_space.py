@@ -1,0 +1,205 @@
+"""Draws of Gaussian states over time given potentials exp(h_t'x_t - x_t'J_t x_t / 2): a random walk, or a linear system.
+
+    x_1 ~ N(m, S),  x_t | x_{t-1} ~ N(A x_{t-1} + b, Q)                                                     spec B.7, D.2
+
+The random walk of one number is filtered forward and sampled backward. States of several numbers are drawn by the Cholesky
+factor of their joint precision, which is block-tridiagonal: D_t on the diagonal, E = -Q^-1 A below it,
+
+    D_t = J_t + [t = 1] S^-1 + [t > 1] Q^-1 + [t < T] A'Q^-1 A,     U_t'U_t = D_t - W_{t-1} W_{t-1}',  W_t = E U_t^-1
+
+A step without a potential has J_t = 0 and h_t = 0. No BLAS, as in `gaussian`: the bits do not depend on threads.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.gaussian import draw_niw, factor, solve, solve_transposed
+from workbench.kernels.jit import aside, kernel
+from workbench.kernels.uniforms import absorb
+from workbench.kernels.variates import gamma, normal, stream_of
+
+
+@aside
+def draw_walk(stream, precision, h, mean, variance, step, walk):
+    """Draws a random walk (time,) that begins as N(mean, variance) with steps of variance `step`, given its potentials.
+
+    precision, h (time,) : J_t and h_t; they are overwritten by those of the filter. Returns (the stream as it goes on, the sum
+    of the squared steps).
+    """
+    last = len(walk) - 1
+    J, weighted = 1.0 / variance, mean / variance
+    for t in range(last + 1):
+        if t > 0:
+            kept = 1.0 / (1.0 + step * J)
+            J, weighted = J * kept, weighted * kept
+        J += precision[t]
+        weighted += h[t]
+        precision[t], h[t] = J, weighted
+    stream, z = normal(stream)
+    walk[last] = weighted / J + z / math.sqrt(J)
+    squares, per_step = 0.0, 1.0 / step
+    for t in range(last - 1, -1, -1):
+        J = precision[t] + per_step
+        stream, z = normal(stream)
+        walk[t] = (h[t] + walk[t + 1] * per_step) / J + z / math.sqrt(J)
+        change = walk[t + 1] - walk[t]
+        squares += change * change
+    return stream, squares
+
+
+@kernel
+def draw_inverse_gamma(shape, scale, key):
+    """A number from the inverse gamma distribution, of mean scale / (shape - 1): the variance of the steps of a walk."""
+    _, drawn = gamma(stream_of(key, 0), shape)
+    return scale / drawn
+
+
+@kernel
+def factor_states(precision, h, first_precision, first_mean, system, offset, noise_precision):
+    """The factor of the joint precision of states (time, dim) of a linear system, and log of what its potentials integrate to.
+
+    precision (time, dim, dim), h (time, dim) : J_t, of which the upper triangle is read, and h_t; precision is replaced by U_t,
+    and h by y, where y_t = U_t^-T (h_t - W_{t-1} y_{t-1}).
+    first_precision, first_mean : S^-1 and m; system (dim, dim), offset, noise_precision : A, b and Q^-1.
+    Returns (W (time - 1, dim, dim), the log normaliser).
+    """
+    n_times, n = h.shape
+    below, both, root = np.zeros((n, n)), np.zeros((n, n)), np.empty(n)  # E, A'Q^-1 A
+    weighted, back = np.zeros(n), np.zeros(n)                              # Q^-1 b, A'Q^-1 b
+    for i in range(n):
+        for j in range(n):
+            weighted[i] += noise_precision[i, j] * offset[j]
+            for k in range(n):
+                below[i, j] -= noise_precision[i, k] * system[k, j]
+    for i in range(n):
+        for j in range(n):
+            back[i] += system[j, i] * weighted[j]
+            for k in range(n):
+                both[i, j] -= system[k, i] * below[k, j]
+    first_weighted = np.zeros(n)
+    for i in range(n):
+        for j in range(n):
+            first_weighted[i] += first_precision[i, j] * first_mean[j]
+    log_normaliser = _half_log_determinant(first_precision) - 0.5 * _dot(first_mean, first_weighted)
+    if n_times > 1:
+        log_normaliser += (n_times - 1) * (_half_log_determinant(noise_precision) - 0.5 * _dot(offset, weighted))
+    between = np.empty((n_times - 1, n, n))
+    for t in range(n_times):
+        D, y = precision[t], h[t]
+        D += first_precision if t == 0 else noise_precision
+        y += first_weighted if t == 0 else weighted
+        if t < n_times - 1:
+            D += both
+            y -= back
+        if t > 0:
+            W = between[t - 1]
+            for i in range(n):
+                y[i] -= _dot(W[i], h[t - 1])
+                for j in range(i, n):
+                    D[i, j] -= _dot(W[i], W[j])
+        factor(D)
+        solve_transposed(D, y)
+        if t < n_times - 1:
+            for i in range(n):
+                root[:] = below[i]
+                solve_transposed(D, root)
+                between[t, i] = root
+        log_normaliser += 0.5 * _dot(y, y)
+        for i in range(n):
+            log_normaliser -= math.log(D[i, i])
+    return between, log_normaliser
+
+
+@kernel
+def draw_states(precision, h, first_precision, first_mean, system, offset, noise_precision, key):
+    """Draws the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
+    between, _ = factor_states(precision, h, first_precision, first_mean, system, offset, noise_precision)
+    stream, (n_times, n) = stream_of(key, 0), h.shape
+    for t in range(n_times - 1, -1, -1):
+        x = h[t]
+        for i in range(n):
+            stream, z = normal(stream)
+            x[i] += z
+        if t < n_times - 1:
+            for i in range(n):
+                for j in range(n):
+                    x[j] -= between[t, i, j] * h[t + 1, i]
+        solve(precision[t], x)
+    return h
+
+
+@kernel
+def mniw_posterior(responses, inputs, mean, precision, nu, scale):
+    """(mean, precision, nu, scale) of a matrix-normal-inverse-Wishart given responses (row, dim) and inputs (row, input).
+
+    y ~ N(M x, Q),  Q ~ IW(nu, scale),  M (dim, input) | Q ~ matrix normal of this mean, row covariance Q and column precision
+    (input, input). Spec 0.2. With no rows the prior comes back.
+    """
+    (n_rows, n), n_inputs = responses.shape, inputs.shape[1]
+    K, cross = precision.copy(), np.zeros((n, n_inputs))
+    for i in range(n):
+        for j in range(n_inputs):
+            cross[i, j] = _dot(mean[i], precision[j])
+    total = scale.copy()
+    for i in range(n):
+        for j in range(n):
+            total[i, j] += _dot(mean[i], cross[j])
+    for row in range(n_rows):
+        x, y = inputs[row], responses[row]
+        for i in range(n_inputs):
+            for j in range(n_inputs):
+                K[i, j] += x[i] * x[j]
+        for i in range(n):
+            for j in range(n_inputs):
+                cross[i, j] += y[i] * x[j]
+            for j in range(n):
+                total[i, j] += y[i] * y[j]
+    root, found = K.copy(), cross.copy()
+    factor(root)
+    for i in range(n):
+        solve_transposed(root, found[i])
+    for i in range(n):
+        for j in range(i, n):
+            total[i, j] = 0.5 * (total[i, j] + total[j, i]) - _dot(found[i], found[j])
+            total[j, i] = total[i, j]
+    for i in range(n):
+        solve(root, found[i])
+    return found, K, nu + n_rows, total
+
+
+@kernel
+def draw_mniw(mean, precision, nu, scale, key):
+    """(M, Q, Q^-1) from a matrix-normal-inverse-Wishart: M = mean + L_Q Z L_K^-1, L_K L_K' = precision."""
+    n, n_inputs = mean.shape
+    _, noise, noise_precision = draw_niw(np.zeros(n), 1.0, nu, scale, absorb(key, 1))
+    root, of_noise, drawn, row = precision.copy(), noise.copy(), mean.copy(), np.empty(n_inputs)
+    factor(root)
+    factor(of_noise)
+    stream = stream_of(key, 0)
+    for k in range(n):
+        for j in range(n_inputs):
+            stream, row[j] = normal(stream)
+        solve(root, row)  # U^-1 z has covariance K^-1
+        for i in range(k, n):
+            for j in range(n_inputs):
+                drawn[i, j] += of_noise[k, i] * row[j]
+    return drawn, noise, noise_precision
+
+
+@aside
+def _dot(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
+def _half_log_determinant(matrix):
+    """log |matrix| / 2 of a positive definite matrix."""
+    root, total = matrix.copy(), 0.0
+    factor(root)
+    for i in range(len(root)):
+        total += math.log(root[i, i])
+    return total

@@ -1,0 +1,120 @@
+"""Gibbs sampling of topics that drift: topics of tokens given phi of their year, and the sticks of phi as random walks.
+
+    p(z_i = k | z_-i, w)  ~  (n_dk + alpha_k) phi_{year, k, w}                                              spec B.7 (b)
+    omega_tvk ~ PG(N_tvk, psi_tvk),  N_tvk = sum_{u >= v} n_tuk                              words in the order of the stick
+    psi_.vk | omega  a random walk with potentials J_t = omega_tvk, h_t = n_tvk - N_tvk / 2
+
+Given phi, documents do not touch each other, and given the topics no two sticks do: each token, each Polya-gamma number and
+each walk has a stream of its own. A word of a year is one row, year * n_words + place of the word on the stick.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.jit import kernel
+from workbench.kernels.lda.gibbs import AHEAD, ENDS, draw_from
+from workbench.kernels.polya_gamma import polya_gamma
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import at_most_256_bits, fetch, load, put, spread, store
+from workbench.kernels.state_space import draw_walk
+from workbench.kernels.uniforms import uniform
+from workbench.kernels.variates import stream_of
+
+SMALLEST = 1e-300
+"""phi is at least this, so that a token whose word has no probability in any topic can be drawn."""
+
+
+@kernel
+def draw_topics(first, last, indptr, rows, counts, tokens_before, topics, n_dk, alpha, phi, key):
+    """Draws, in canonical order, the topic of every token of documents first..last given phi (row, topic).
+
+    rows (pair,) : the row of each pair's word in its year; topics (token,) uint16 and n_dk (document, topic) int32 are changed
+    in place. alpha (topic,), phi and n_dk are padded. Returns how many tokens changed topic.
+    """
+    at_most_256_bits()
+    lanes = len(alpha)
+    share, cumulative, ends = np.zeros(lanes), np.empty(lanes), np.zeros(ENDS)
+    n_moved = 0
+    for d in range(first, last):
+        for k in range(lanes):
+            share[k] = alpha[k] + n_dk[d, k]
+        for pair in range(indptr[d], indptr[d + 1]):
+            if pair + AHEAD < len(rows):
+                for i in range(0, lanes, LANES):
+                    fetch(phi, rows[pair + AHEAD] * lanes + i)
+            row = rows[pair] * lanes
+            for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+                old = topics[np.uint64(token)]
+                put(share, old, share[old] - 1.0)
+                sums = spread(0.0)
+                for i in range(0, lanes, LANES):
+                    sums += load(share, i) * load(phi, row + i)
+                    store(cumulative, i, sums)
+                new = draw_from(sums, cumulative, ends, uniform(key, token))
+                put(share, new, share[new] + 1.0)
+                topics[np.uint64(token)] = new
+                n_moved += new != old
+        for k in range(lanes):
+            n_dk[d, k] = np.int32(round(share[k] - alpha[k]))
+    return n_moved
+
+
+@kernel
+def count_rows(rows, counts, tokens_before, topics, n_rk):
+    """Adds every token to the counts n_rk (row, topic) of its topic in the row of its pair."""
+    for pair in range(len(rows)):
+        for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+            n_rk[rows[pair], topics[token]] += 1
+
+
+@kernel
+def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_key, walk_key):
+    """Draws the random walks of sticks first..last of every topic; returns the sum of their squared steps.
+
+    n_rk (year * word, topic) int32, padded : tokens; later (year, topic) int64 : those of word `last` and of all after it.
+    mean, variance (stick,) of the first year; step : variance of a step; sticks (year, stick, topic) is changed in place.
+    """
+    n_years, n_sticks, n_topics = sticks.shape
+    n_words = n_sticks + 1
+    remaining, squares = later.copy(), 0.0
+    precision, h, walk = np.empty(n_years), np.empty(n_years), np.empty(n_years)
+    for v in range(last - 1, first - 1, -1):
+        for k in range(n_topics):
+            which = v * n_topics + k
+            for t in range(n_years):
+                here = n_rk[t * n_words + v, k]
+                remaining[t, k] += here
+                n, precision[t] = remaining[t, k], 0.0
+                if n > 0:
+                    _, precision[t] = polya_gamma(stream_of(weight_key, which * n_years + t), n, sticks[t, v, k])
+                h[t] = here - 0.5 * n
+            _, changed = draw_walk(stream_of(walk_key, which), precision, h, mean[v], variance[v], step, walk)
+            squares += changed
+            for t in range(n_years):
+                sticks[t, v, k] = walk[t]
+    return squares
+
+
+@kernel
+def break_sticks(first, last, sticks, phi):
+    """Writes phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding stays as it is.
+
+    What is left of the stick is a product of shares, never a difference, so that the last words keep all digits.
+    """
+    n_sticks, n_topics = sticks.shape[1:]
+    rest = np.empty(n_topics)
+    for t in range(first, last):
+        row = t * (n_sticks + 1)
+        rest[:] = 1.0
+        for v in range(n_sticks):
+            for k in range(n_topics):
+                stick = sticks[t, v, k]
+                small = math.exp(-abs(stick))
+                larger = 1.0 / (1.0 + small)
+                smaller = small * larger
+                broken, left = (larger, smaller) if stick > 0.0 else (smaller, larger)
+                phi[row + v, k] = max(rest[k] * broken, SMALLEST)
+                rest[k] *= left
+        for k in range(n_topics):
+            phi[row + n_sticks, k] = max(rest[k], SMALLEST)

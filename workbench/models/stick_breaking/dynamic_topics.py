@@ -1,0 +1,143 @@
+"""Topics that drift: the words of each topic change from year to year, every stick by a random walk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.corpus.years import years_of
+from workbench.kernels.stick_breaking.sticks import dirichlet_moments
+from workbench.models.lda import LDA, tiny_bag
+from workbench.models.options import option
+from workbench.models.priors import Priors
+from workbench.models.variables import VARIABLES, Variable
+
+PREVALENCE = Variable("prevalence", ("time", "topic"), "", "share of each topic in the tokens of a year; NaN without tokens")
+
+
+@dataclass(frozen=True)
+class DynamicTopics:
+    """Documents mix topics; topics mix words, in each year a little differently.
+
+    theta_d ~ Dirichlet(alpha_1, …, alpha_K); phi_tk = pi(psi_tk) by stick-breaking, words by decreasing tokens;
+    psi_1kv ~ N(m_v, s_v), the moments of phi ~ Dirichlet(word_alpha); psi_tkv ~ N(psi_{t-1,kv}, q); each token of a document of
+    year t draws z ~ theta_d and w ~ phi_tz.
+
+    The years are the ``times`` of the corpus, whole numbers. Those without a document, between the first and the last, are
+    states as the others are; one year alone is a topic model whose topics have this prior.
+
+    Parameters
+    ----------
+    n_topics : int
+    alpha : float or one per topic, default 0.1
+        Dirichlet prior per topic (not its total).
+    q : float, default 0.1
+        The variance of a stick's step from a year to the next; where it is learnt, what it begins with.
+    learn_q : bool
+        Draw q too, one for all sticks, with prior inverse gamma (a_q, b_q).
+    word_alpha : float, default 2
+        Dirichlet prior per word type that the sticks of the first year match in mean and variance.
+
+    Raises
+    ------
+    ModelError
+
+    Blei & Lafferty (2006), "Dynamic topic models"; by stick-breaking: Linderman, Johnson & Adams (2015).
+    """
+
+    data = Corpus
+    nonparametric = False
+    warm_starts = True
+    takes = ("n_topics", "alpha")
+
+    n_topics: int = 10
+    alpha: float | tuple[float, ...] = 0.1
+    q: float = option(0.1, "variance of a stick's step from year to year, or its start", low=1e-9, high=1e6)
+    learn_q: bool = option(False, "draw q, one for all sticks")
+    a_q: float = option(2.0, "inverse gamma prior of q: shape", low=1e-3)
+    b_q: float = option(0.1, "inverse gamma prior of q: scale", low=1e-9)
+    word_alpha: float = option(2.0, "Dirichlet prior per word that the sticks of the first year match", low=1e-3)
+
+    def __post_init__(self):
+        checked = LDA(self.n_topics, self.alpha)
+        object.__setattr__(self, "n_topics", checked.n_topics)
+        object.__setattr__(self, "alpha", checked.alpha)
+
+    @classmethod
+    def of(cls, **given) -> DynamicTopics:
+        """The model with these settings of a run; all about q and the first year is options."""
+        return cls(**given)
+
+    settings, alphas, size_label, describe = LDA.settings, LDA.alphas, LDA.size_label, LDA.describe
+    with_coords = LDA.with_coords
+
+    def for_data(self, corpus: Corpus) -> DynamicTopics:
+        """The model for a corpus: the same, where its documents have years."""
+        years_of(corpus)
+        return self
+
+    def first_year(self, n_words: int) -> tuple[np.ndarray, np.ndarray]:
+        """(mean, variance), each (stick,), of the sticks in the first year."""
+        return dirichlet_moments(np.full(n_words, self.word_alpha))
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, those of the corpus too where it is given."""
+        return LDA.dims(self, corpus) | ({} if corpus is None else {"time": years_of(corpus).n})
+
+    def coords(self, corpus: Corpus) -> dict[str, tuple]:
+        """Labels of documents, words and years."""
+        return LDA.coords(self, corpus) | {"time": (years_of(corpus).labels, "year")}
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: counts, the words of every year, and q where it is learnt."""
+        learnt = [Variable("q", ("iteration",), "", "variance of a stick's step from a year to the next, as drawn")]
+        return (
+            VARIABLES["n_k"], *learnt[: self.learn_q], VARIABLES["n_kw"], VARIABLES["n_dk"],
+            Variable(
+                "phi_by_time", ("snapshot", "time", "topic", "word"), "",
+                "word probabilities of each topic in each year, as drawn", "float32",
+            ),
+            PREVALENCE,
+        )
+
+    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+        """alpha, and the Dirichlet prior of words that the first year has: over all years phi has no Dirichlet prior."""
+        return Priors(self.alphas, self.word_alpha)
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """``theta``; ``phi`` (topic, word), the mean of phi over years by the tokens of the topic; ``prevalence``.
+
+        theta is the posterior mean given the counts of a snapshot, phi is as drawn. The weight of a year is what its documents
+        are expected to have of the topic, so that a topic without a token has one too.
+        """
+        theta, years = self.priors(last).theta(np.asarray(last["n_dk"], float)), years_of(corpus)
+        weights = by_year(theta * corpus.document_tokens[:, None], years)
+        by_time, phi = np.asarray(last["phi_by_time"]), np.zeros((self.n_topics, corpus.n_words))
+        for weight, of_year in zip(weights, by_time, strict=True):
+            phi += weight[:, None] * of_year
+        phi /= phi.sum(axis=1, keepdims=True)
+        return {"theta": theta, "phi": phi, "prevalence": shares_of(by_year(np.asarray(last["n_dk"], float), years))}
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """alpha is fixed; q may be sampled."""
+        return {"alpha": "fixed", "q": "sampled" if self.learn_q else "fixed"}
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """A corpus of two documents of two years, to compile kernels with; ``most``: its largest count."""
+        return tiny_bag(most, times=(2000, 2001))
+
+
+def by_year(of_documents: np.ndarray, years) -> np.ndarray:
+    """Sums (year, topic) of (document, topic)."""
+    total = np.zeros((years.n, of_documents.shape[1]))
+    np.add.at(total, years.of_documents, of_documents)
+    return total
+
+
+def shares_of(tokens: np.ndarray) -> np.ndarray:
+    """(year, topic) shares of the tokens of a year; NaN where there are none."""
+    sizes = tokens.sum(axis=1, keepdims=True)
+    return np.divide(tokens, sizes, out=np.full(tokens.shape, np.nan), where=sizes > 0)

@@ -1,0 +1,148 @@
+"""Prevalence over time: how common each topic is follows a linear system from year to year, the topics stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.corpus.years import years_of
+from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
+from workbench.models.lda import LDA
+from workbench.models.options import option
+from workbench.models.priors import Priors
+from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
+from workbench.models.stick_breaking.dynamic_topics import PREVALENCE, DynamicTopics, by_year, shares_of
+from workbench.models.variables import VARIABLES, Variable
+
+N_DRAWS = 2000
+"""Pairs of draws behind the expected prevalence of a year: an error of about 0.003 in a share."""
+
+
+class SystemPrior(NamedTuple):
+    """Q ~ IW(nu, scale), [A b] | Q ~ matrix normal of this mean, row covariance Q and column precision."""
+
+    mean: np.ndarray       # (stick, stick + 1)
+    precision: np.ndarray  # (stick + 1, stick + 1)
+    nu: float
+    scale: np.ndarray      # (stick, stick)
+
+
+@dataclass(frozen=True)
+class EvolvingPrevalence:
+    """Documents mix topics in proportions that are correlated and change from year to year; topics mix words.
+
+    psi_1 ~ N(m, S), the moments of theta ~ Dirichlet(1); psi_t ~ N(A psi_{t-1} + b, Q), one stick for each topic but the last;
+    a document of year t has sticks psi_d ~ N(psi_t, Sigma) of its own, or those of its year; theta_d = pi(psi_d) by
+    stick-breaking; phi_k ~ Dirichlet(beta, …, beta); each token draws z ~ theta_d and w ~ phi_z.
+
+    A, b and Q are matrix-normal-inverse-Wishart: a priori a random walk (A = I, b = 0) of steps that have the variance
+    ``step_variance``, with the weight of one year. Sigma is inverse Wishart with the variances S. Both with T + 1 degrees of
+    freedom, the fewest whole ones of finite mean. The years are the ``times`` of the corpus, as in `DynamicTopics`.
+
+    Parameters
+    ----------
+    n_topics : int
+    beta : float, default 0.1
+        Dirichlet prior per word type (not its total).
+    documents : "own" or "shared"
+        Whether a document has sticks of its own, or those of its year.
+    step_variance : float, default 0.1
+        Prior mean of Q, on its diagonal.
+    order : "size" or "random"
+        Which topic comes first on the stick; see `CorrelatedTopics`.
+    order_seed : int
+        Of the random order.
+
+    Raises
+    ------
+    ModelError
+
+    Linderman, Johnson & Adams (2015), sec. 3 and 5.
+    """
+
+    data = Corpus
+    nonparametric = False
+    warm_starts = True
+    takes = ("n_topics", "beta")
+
+    n_topics: int = 10
+    beta: float = 0.1
+    documents: str = option("own", "sticks of a document: its own, or shared with its year", choices=("own", "shared"))
+    step_variance: float = option(0.1, "prior mean of the variance of a stick's step from year to year", low=1e-9, high=1e6)
+    order: str = option("size", "order of the topics on the stick: largest first, or at random", choices=("size", "random"))
+    order_seed: int = option(0, "seed of the random order", low=0, whole=True)
+
+    __post_init__ = CorrelatedTopics.__post_init__
+
+    @classmethod
+    def of(cls, **given) -> EvolvingPrevalence:
+        """The model with these settings of a run; all else is options."""
+        return cls(**given)
+
+    settings, size_label = LDA.settings, LDA.size_label
+    with_coords, describe = LDA.with_coords, LDA.describe
+    for_data, coords, tiny = DynamicTopics.for_data, DynamicTopics.coords, DynamicTopics.tiny
+
+    @property
+    def first_year(self) -> tuple[np.ndarray, np.ndarray]:
+        """(mean (stick,), covariance (stick, stick)) of the sticks of the first year."""
+        mean, variance = dirichlet_moments(np.ones(self.n_topics))
+        return mean, np.diag(variance)
+
+    @property
+    def system_prior(self) -> SystemPrior:
+        """The prior of A, b and Q."""
+        n = self.n_topics - 1
+        return SystemPrior(np.eye(n, n + 1), np.eye(n + 1), n + 2.0, self.step_variance * np.eye(n))
+
+    @property
+    def documents_prior(self) -> tuple[float, np.ndarray]:
+        """(nu, scale) of the inverse Wishart prior of Sigma."""
+        return self.n_topics + 1.0, self.first_year[1]
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, those of the corpus too where it is given."""
+        return DynamicTopics.dims(self, corpus) | {"stick": self.n_topics - 1, "other_stick": self.n_topics - 1}
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: counts, the sticks of documents and of years, and the system that these follow."""
+        square = ("snapshot", "stick", "other_stick")
+        return (
+            *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
+            Variable("psi", ("snapshot", "document", "stick"), "", "sticks of each document: psi of theta = pi(psi), as drawn"),
+            Variable("psi_by_time", ("snapshot", "time", "stick"), "", "sticks of each year (psi_t), as drawn"),
+            Variable("psi_within", square, "", "covariance of the sticks of documents around their year's (Sigma), as drawn"),
+            Variable("system", square, "", "what a year's sticks are multiplied by (A), as drawn"),
+            Variable("system_offset", ("snapshot", "stick"), "", "what is added to them (b), as drawn"),
+            Variable("system_noise", square, "", "covariance of what comes to them at random (Q), as drawn"),
+            PREVALENCE,
+            Variable("expected_prevalence", ("time", "topic"), "", "mean of theta in a year, given its sticks and Sigma"),
+        )
+
+    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+        """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
+        return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta)
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """``theta`` and the proportions of years of the sticks drawn last; ``phi``, the posterior mean given counts; shares."""
+        return {
+            "theta": probabilities(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
+            "prevalence": shares_of(by_year(np.asarray(last["n_dk"], float), years_of(corpus))),
+            "expected_prevalence": self.expected_prevalence(np.asarray(last["psi_by_time"]), np.asarray(last["psi_within"])),
+        }
+
+    def expected_prevalence(self, states: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+        """(year, topic) the mean of theta over documents of each year: that of its sticks, or over draws around them."""
+        if self.documents == "shared":
+            return probabilities(states)
+        drawn = np.random.default_rng(0).normal(size=(N_DRAWS, states.shape[1])) @ np.linalg.cholesky(covariance).T
+        drawn = np.concatenate([drawn, -drawn])
+        return np.stack([probabilities(of_year + drawn).mean(axis=0) for of_year in states])
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """beta is fixed; the system is no number of a curve."""
+        return {"beta": "fixed"}
