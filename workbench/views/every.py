@@ -39,7 +39,7 @@ VIEWS = (
     View("topic-sizes", "Topic sizes", ("n_k",), progress.draw_topic_sizes),
     View("topic-words", "Words of the topics", COUNTED, draw_words),
     View("topic-map", "Map of the topics", COUNTED, draw_maps),
-    View("topic-correlations", "Which topics go together", ("psi_covariance phi",), draw_correlations),
+    View("topic-correlations", "Which topics go together", ("psi_mean psi_covariance phi",), draw_correlations, on_page=True),
     View("coherence", "Coherence of the topics", COUNTED, draw_coherence),
     View("topic-flow", "Topics of two runs", COUNTED, draw_flows),
     View("recorded", "What else was recorded", ("iteration",), progress.draw_recorded, on_page=True),

@@ -36,6 +36,7 @@ class Picture:
     legend: bool = True
     height: float | None = None  # of a panel, inches
     runs: list[xr.Dataset] = field(repr=False, default_factory=list)  # those that it shows; empty: all
+    hover: list[list[str]] = field(repr=False, default_factory=list)  # of each `QuadMesh`: texts of its cells, row by row
 
 
 class View(NamedTuple):

@@ -122,7 +122,7 @@ class TopicsPage:
                 self.documents.show(moment, topic, labels)
                 self.scores.show(moment, labels)
                 self.sizes.show(*rows, labels)
-                self.recorded.show(*rows)
+                self.recorded.show(moment, rows[-1])
                 self.matching.show(moment, self._moment_of(self.other.value), labels)
                 self.hierarchy.show(moment, reading.spec, labels)
                 self.unseen.show(moment, topic, labels)
