@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.errors import Named
+from workbench.errors import Got, Named
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
 from workbench.models.lda import LDA, ModelError
-from workbench.models.options import option
+from workbench.models.options import OptionError, option
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
@@ -27,6 +28,21 @@ class NormalInverseWishart(NamedTuple):
     kappa: float
     nu: float
     scale: np.ndarray  # (stick, stick)
+
+
+def permutation(order) -> str:
+    """Places 0, 1, …, each once, as text with commas: of a list of numbers, or of a text with commas, blanks or hyphens.
+
+    Raises OptionError.
+    """
+    text = order if isinstance(order, str) else ",".join(map(str, order)) if isinstance(order, (list, tuple)) else ""
+    places = re.split(r"[\s,-]+", text.strip())
+    if sorted(places) != sorted(map(str, range(len(places)))):
+        raise OptionError(
+            Named("order", text="option 'order'"), " must be size, random, or each place 0, 1, … of the topics once, as 2,0,1",
+            Got(order), value=order,
+        )
+    return ",".join(places)
 
 
 @dataclass(frozen=True)
@@ -44,8 +60,10 @@ class CorrelatedTopics:
     prior : "proper" or "paper"
         proper: the mean and variances of sticks under theta ~ Dirichlet(1), nu = T + 1. paper: those under Dirichlet(2) times
         T / 10, nu = T / 10, which is no distribution; refused while there are too few documents for the posterior to be one.
-    order : "size" or "random"
-        Which topic comes first on the stick. It changes the prior and how fast the sampler mixes, so it is part of the run.
+    order : "size", "random", or a permutation of the T topics as text
+        Which topic comes first on the stick: the largest, one drawn at random, or that of the given place in order of size, as
+        "2,0,1" for the third largest, the largest, the second largest; parted by commas, blanks or hyphens. It changes the prior
+        and how fast the sampler mixes, so it is part of the run.
     order_seed : int
         Of the random order.
 
@@ -64,13 +82,18 @@ class CorrelatedTopics:
     n_topics: int = 10
     beta: float = 0.1
     prior: str = option("proper", "prior of the mean and covariance of the sticks", choices=("proper", "paper"))
-    order: str = option("size", "order of the topics on the stick: largest first, or at random", choices=("size", "random"))
+    order: str = option(
+        "size", "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
+        choices=("size", "random"), otherwise=permutation,
+    )
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
 
     def __post_init__(self):
         checked = LDA(self.n_topics, beta=self.beta)
         object.__setattr__(self, "n_topics", checked.n_topics)
         object.__setattr__(self, "beta", checked.beta)
+        if self.order not in ("size", "random"):
+            object.__setattr__(self, "order", permutation(self.order))
 
     @classmethod
     def of(cls, **given) -> CorrelatedTopics:
@@ -79,6 +102,11 @@ class CorrelatedTopics:
 
     settings, size_label = LDA.settings, LDA.size_label
     with_coords, coords, describe, tiny = LDA.with_coords, LDA.coords, LDA.describe, LDA.tiny
+
+    @property
+    def places(self) -> np.ndarray | None:
+        """(topic,) of a given order: the place in order of size of the topic that comes first, second, …; None without one."""
+        return None if self.order in ("size", "random") else np.array(self.order.split(","), dtype=int)
 
     @property
     def sticks_prior(self) -> NormalInverseWishart:
@@ -90,7 +118,12 @@ class CorrelatedTopics:
         return NormalInverseWishart(mean, WEIGHT, 0.1 * self.n_topics, np.diag(0.1 * self.n_topics * variance))
 
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
-        """The model for a corpus: the same, where the posterior of Sigma is a distribution."""
+        """The model for a corpus: the same, where the order is of its topics and the posterior of Sigma is a distribution."""
+        if self.places is not None and len(self.places) != self.n_topics:
+            raise ModelError(
+                Named("order", self.order), f" has {len(self.places)} places, and there are {self.n_topics} topics; give each of "
+                f"0 to {self.n_topics - 1} once",
+            )
         needed = self.n_topics - 2 - self.sticks_prior.nu
         if corpus.n_documents <= needed:
             raise ModelError(
