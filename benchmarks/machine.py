@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("workbench", "numpy", "numba", "llvmlite", "tomotopy", "lda", "scikit-learn", "gensim", "scipy")
+PACKAGES = ("workbench", "numpy", "numba", "llvmlite", "tomotopy", "lda", "scikit-learn", "gensim", "polyagamma", "scipy")
 WIDE = ("sse4_2", "avx2", "avx512f", "asimd", "sve")
 """Instruction sets that decide how wide a vector is, narrowest first."""
 

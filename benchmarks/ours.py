@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.kernels.simd.lanes import padded
-from workbench.models import LDA
 
 MOST_RESPONSIBILITIES = 3e9
 """Bytes of stored responsibilities beyond which a cell is left out."""
@@ -22,16 +23,19 @@ class LeftOut(Exception):
 class Ours:
     """One engine with its state, from a random start; alpha = beta = 0.1.
 
-    ``given`` are options of the engine.
+    ``given`` are options of the engine. ``cpu`` are the CPU seconds of the start.
     """
 
     def __init__(self, name: str, corpus, n_topics: int, seed: int = 0, n_threads: int = 1, given: dict | None = None):
         self.corpus, self.n_threads, self.seed = corpus, n_threads, seed
-        self.engine, self.model = get_engine(name), LDA(n_topics)
+        self.engine = get_engine(name)
+        self.model = self.engine.model(n_topics).for_data(corpus)
         self.options = make_options(self.engine, given or {})
         self.samples = self.engine.samples(corpus, self.options)
         self._refuse_what_is_too_large()
+        began = time.process_time()
         self.state, self.n_sweeps = self.engine.init(corpus, self.model, self.options, self.context(0)), 0
+        self.cpu = time.process_time() - began
 
     def _refuse_what_is_too_large(self) -> None:
         if self.engine.name in STORES_RESPONSIBILITIES:
@@ -55,9 +59,10 @@ class Ours:
         return self.state.topics
 
     def theta_phi(self) -> tuple[np.ndarray, np.ndarray]:
-        """theta (document, topic) and phi (word, topic), posterior means given the counts."""
-        counts = self.engine.counts(self.corpus, self.model, self.options, self.state)
-        return normalised(counts["n_dk"] + self.model.alphas, counts["n_kw"].T + self.model.beta)
+        """theta (document, topic) and phi (word, topic), as the model estimates them."""
+        last = self.engine.counts(self.corpus, self.model, self.options, self.state)
+        found = self.model.estimates(last, self.corpus)
+        return normalised(found["theta"], found["phi"].T)
 
 
 def normalised(theta: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

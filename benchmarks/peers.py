@@ -38,13 +38,22 @@ class Tomotopy:
     def __init__(self, corpus, n_topics: int, seed: int = 0, n_threads: int = 1):
         tomotopy = wanted("tomotopy")
         self.n_threads, self.sizes = n_threads, (corpus.n_documents, corpus.n_words)
-        self.model = tomotopy.LDAModel(k=n_topics, alpha=ALPHA, eta=BETA, seed=seed + 1)
-        self.model.optim_interval = 0
+        self.model = self._model(tomotopy, n_topics, seed + 1)
         names = np.array([str(w) for w in range(corpus.n_words)], dtype=object)
         for d in self._used(corpus):
             pairs = slice(corpus.indptr[d], corpus.indptr[d + 1])
-            self.model.add_doc(np.repeat(names[corpus.words[pairs]], corpus.counts[pairs]).tolist())
+            about = self._about(corpus, d)
+            self.model.add_doc(np.repeat(names[corpus.words[pairs]], corpus.counts[pairs]).tolist(), **about)
         self.used = self._used(corpus)
+
+    def _model(self, tomotopy, n_topics: int, seed: int):
+        model = tomotopy.LDAModel(k=n_topics, alpha=ALPHA, eta=BETA, seed=seed)
+        model.optim_interval = 0
+        return model
+
+    def _about(self, corpus, document: int) -> dict:
+        """What it is told of a document beside its words."""
+        return {}
 
     @staticmethod
     def _used(corpus) -> np.ndarray:

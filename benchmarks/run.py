@@ -23,6 +23,7 @@ from pathlib import Path  # noqa: E402
 from typing import Annotated, NamedTuple  # noqa: E402
 
 import beside_peers  # noqa: E402
+import correlated_topics  # noqa: E402
 import first_use  # noqa: E402
 import growth  # noqa: E402
 import load  # noqa: E402
@@ -37,7 +38,9 @@ from records import Records, conditions  # noqa: E402
 
 QUESTIONS = {
     module.NAME: module
-    for module in (beside_peers, time_to_perplexity, growth, two_threads, networks, recording, first_use, load)
+    for module in (
+        beside_peers, time_to_perplexity, growth, two_threads, networks, correlated_topics, recording, first_use, load,
+    )
 }
 ROOT = Path(__file__).parent.parent
 CORPORA = ("reuters395", "kos", "nips", "zipf10m")

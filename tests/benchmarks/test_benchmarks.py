@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from correlated_topics import sooner, told
 from ours import LeftOut, Ours
 from peers import PEERS, Lda
 from records import Records, conditions
@@ -220,3 +221,21 @@ def test_a_commit_that_looks_like_a_number_is_none(tmp_path, monkeypatch):
         monkeypatch.setattr("records.commit", lambda commit=commit: commit)
         Records(tmp_path / "kept.csv").put(commit, [{"contender": "a", "cpu": 1.0}])
     assert "commit 1e85258, 0012345, load" in conditions(Records(tmp_path / "kept.csv").rows)
+
+
+def test_how_much_sooner_is_the_ratio_of_cpu_times_at_the_same_perplexity():
+    rows = pd.DataFrame(
+        [{"contender": "CTModel", "size": "to", "iteration": i, "cpu": 2.0 * i, "perplexity": 600.0 - i} for i in (1, 60)]
+        + [{"contender": "sb-ctm", "size": "to", "iteration": i, "cpu": 0.5 * i, "perplexity": 560.0 - 5 * i} for i in (1, 4)]
+    )
+    assert sooner(rows) == (120.0 / 2.0, 540.0)  # 540 is reached in the fourth iteration
+    never = rows[(rows["contender"] == "CTModel") | (rows["iteration"] == 1)]
+    assert math.isnan(sooner(never)[0])
+
+
+def test_draws_are_told_in_nanoseconds_of_each():
+    rows = pd.DataFrame([
+        {"contender": name, "size": "draws", "round": 0, "cpu": cpu, "n_draws": 1000, "iteration": None}
+        for name, cpu in (("PG(1, c): ours", 1e-5), ("PG(1, c): polyagamma, default", 4e-5))
+    ])
+    assert "| PG(1, c): ours | 10 ns | 4 × PG(1, c): polyagamma, default |" in told(rows)

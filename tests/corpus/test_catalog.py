@@ -16,7 +16,7 @@ from workbench.corpus.prepared import FIVE_GROUPS, PREPARED
 from workbench.corpus.published import DOCSTRINGS, PUBLISHED
 from workbench.corpus.readers import FORMATS
 
-ALL = "docstrings, kos, nips, nips17, reuters395, reuters_top, ap, news20, kos500, news5, bars, zipf, lda"
+ALL = "docstrings, kos, nips, nips17, reuters395, reuters_top, ap, news20, kos500, news5, ap1000, news1000, bars, zipf, lda"
 
 
 def assert_as_described(corpus, data_set):
@@ -163,6 +163,14 @@ def test_news5_has_the_messages_of_five_groups_without_stop_words_and_rare_words
     assert corpus.n_documents == sum(label in FIVE_GROUPS for label in whole.labels)
     assert np.bincount(corpus.words, weights=corpus.counts).min() == 10
     assert not {"the", "and", "of", "don", "ve"} & set(corpus.vocabulary) and "baseball" in corpus.vocabulary
+
+
+@pytest.mark.slow
+def test_the_corpora_of_a_thousand_words_have_the_sizes_of_the_specification():
+    for name, n_documents, n_empty, n_tokens in (("ap1000", 2_246, 2, 233_992), ("news1000", 11_269, 6, 678_293)):
+        corpus = loaded(name)
+        assert (corpus.n_documents, corpus.n_words, corpus.n_tokens) == (n_documents, 1000, n_tokens)
+        assert (corpus.document_tokens == 0).sum() == n_empty
 
 
 def test_a_prepared_data_set_that_comes_out_otherwise_is_refused(kos, monkeypatch):

@@ -161,7 +161,7 @@ def test_a_share_of_each_document_is_held_out_and_recorded():
     train, test, split = prepare(corpus, 0.25, 3, per="document")
     assert test.document_tokens.tolist() == [4, 3, 0] and (train.document_tokens + test.document_tokens).tolist() == [16, 14, 3]
     assert split == {"fraction": 0.25, "seed": 3, "per": "document"}
-    assert split_in_words(split) == "0.25 of the tokens of each document held out, split seed 3"
+    assert split_in_words(split) == "25 % of the tokens of each document held out, split seed 3"
 
 
 def test_defaults_are_the_plain_split_with_its_old_record():
@@ -180,7 +180,8 @@ def test_without_a_test_set_the_record_still_says_what_was_cut():
 
 
 def test_the_record_is_told_in_words():
-    assert split_in_words({"fraction": 0.1, "seed": 4, "per": "corpus"}) == "0.1 of the tokens held out, split seed 4"
+    split = {"fraction": 0.1, "seed": 4, "per": "corpus"}
+    assert split_in_words(split) == "10 % of the tokens of the corpus held out, split seed 4"
     assert split_in_words({"fraction": 0, "seed": 0, "per": "corpus", "top_words": 3000, "singletons": "both-own"}) == (
         "nothing held out; the 3,000 most frequent words alone; no singletons in training, nor in test by its own counts"
     )
@@ -220,7 +221,7 @@ def test_the_record_is_told_in_words():
         ),
         (lambda c: drop_stop_words(c, WORDS), "no token of 'corpus' would be left; keep more of its words"),
         (lambda c: drop_stop_words(c, "french"), "stop_words must be 'english', a list of words or None; got 'french'"),
-        (lambda c: prepare(c, per="word"), "per must be 'corpus' or 'document'; got 'word'"),
+        (lambda c: prepare(c, per="word"), "per must be one of corpus, document, half; got 'word'"),
         (lambda c: prepare(c, singletons="none"), "singletons must be one of keep, train, both-own, both-full; got 'none'"),
         (lambda c: prepare(c, 1), "fraction must be a number of at least 0 and below 1; got 1"),
     ],

@@ -12,6 +12,7 @@ from workbench.corpus import (
     CorpusError,
     hold_out_documents,
     hold_out_ends,
+    hold_out_halves,
     hold_out_rows,
     hold_out_tokens,
     prepare,
@@ -265,6 +266,53 @@ def test_documents_that_cannot_be_split_are_refused_with_a_sentence(split, sente
     with pytest.raises(CorpusError) as refused:
         split(corpus_of([[3, 2], [0, 3]]))
     assert str(refused.value) == sentence
+
+
+@settings(max_examples=100, deadline=None)
+@given(COUNTS, st.sampled_from([0.2, 0.5, 0.8]), st.integers(0, 2**40))
+def test_half_of_each_drawn_document_is_scored_but_for_words_that_are_not_trained(table, fraction, seed):
+    corpus = corpus_of(table)
+    try:
+        train, test, left_out = hold_out_halves(corpus, fraction, seed)
+    except CorpusError:
+        return
+    scored = dense(corpus) - dense(train)  # the test corpus has these, but for words without a training token
+    known = dense(train).sum(axis=0) > 0
+    assert np.array_equal(dense(test), scored * known) and left_out == scored[:, ~known].sum()
+    drawn = scored.sum(axis=1) > 0
+    assert (scored.sum(axis=1)[drawn] == corpus.document_tokens[drawn] // 2).all()
+    assert drawn.sum() <= round(fraction * corpus.n_documents)
+    assert train.titles == test.titles == corpus.titles and train.vocabulary == test.vocabulary == corpus.vocabulary
+
+
+def test_halves_of_drawn_documents_are_those_of_the_unseen_documents():
+    corpus = corpus_of(np.random.default_rng(0).integers(0, 5, (40, 6)))
+    train, test, left_out = hold_out_halves(corpus, 0.25, 3)
+    _, unseen = hold_out_documents(corpus, 0.25, 3)
+    drawn = np.flatnonzero(test.document_tokens)
+    assert left_out == 0 and len(drawn) == 10
+    assert np.array_equal(dense(unseen), dense(corpus)[drawn])
+    assert np.array_equal(dense(train)[drawn] + dense(test)[drawn], dense(unseen))
+
+
+def test_tokens_that_are_left_out_of_halves_are_counted_and_told():
+    table = np.zeros((10, 12), int)
+    table[:, :2] = 3
+    table[np.arange(10), 2 + np.arange(10)] = 2  # a word of each document's own
+    train, test, split = prepare(corpus_of(table), 0.5, 4, per="half")
+    assert split == {"fraction": 0.5, "seed": 4, "per": "half", "left_out": 2}  # both of one document, by this seed
+    assert test.n_tokens == 5 * 4 - 2 and train.n_tokens == 80 - 20
+    assert split_in_words(split) == (
+        "half of the tokens of 50 % of the documents held out, split seed 4, but for 2 tokens whose word has no training token"
+    )
+
+
+def test_documents_too_short_for_halves_are_refused_with_a_sentence():
+    with pytest.raises(CorpusError, match=r"^none of the 2 documents drawn from 'corpus' has two tokens to be split"):
+        hold_out_halves(corpus_of(np.eye(4, dtype=int)), 0.5)
+    own_words = np.kron(np.eye(4, dtype=int), [1, 1])
+    with pytest.raises(CorpusError, match=r"^no word of the 2 scored token\(s\) of 'corpus' has a training token; ask for"):
+        hold_out_halves(corpus_of(own_words), 0.5)
 
 
 def test_a_corpus_without_tokens_is_not_split():

@@ -194,6 +194,13 @@ def test_ticked_runs_have_links_to_their_topics_and_the_last_one_or_the_newest_w
     assert not page.topics.visible
 
 
+def test_of_runs_that_were_ticked_at_once_the_last_one_is_in_the_link(desk, reading_of):
+    page, holds = desk
+    holds(*(reading_of(name) for name in ("a", "b")))
+    page.table.chosen = ["b", "a"]
+    assert address(page)["topics_of"] == "a"
+
+
 def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_alone(desk, reading_of):
     page, holds = desk
     figure = page.figure

@@ -101,7 +101,7 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told():
     form.engines.value = ["cgs"]
     assert {name for name, widget in form.options.items() if widget.visible} == set()
     fold(form, "options")
-    assert {name for name, widget in form.options.items() if widget.visible} == {"partition", "scan"}
+    assert {name for name, widget in form.options.items() if widget.visible} == {"partition", "scan", "scored"}
     assert set(form.values()["options"]["cgs"]) == {field.name for field in fields(get_engine("cgs").options)}
     form.engines.value = ["svb"]
     assert {name for name, widget in form.options.items() if widget.visible} == {"schedule", "init"}
@@ -180,7 +180,7 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     assert seen[seen.index("Options: defaults") + 1 :] == [
         "Start from", "Runs at a time", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
         "cvb0", "Precision", "svb-cgs", "Chains", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
-        "Priors: defaults",
+        "Scored by", "Priors: defaults",
     ]
 
 
@@ -451,14 +451,16 @@ def test_a_link_goes_round_for_every_field():
                "r": [1, 2.5, math.inf], "n_chains": 3, "phases": "interleaved",
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
                "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
-               "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "start": "a-run",
+               "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "holdout_per": "half",
+               "start": "a-run",
                "learn_alpha": "sampled", "alpha_form": "symmetric", "learn_beta": "maximised", "learn_after": 3,
                "learn_every": 2, "a_alpha": 2.5, "b_alpha": 0.5, "a_beta": 1.5, "b_beta": 2.0, "alpha_total": 3.0,
                "beta_total": 50.0, "top_concentration": 2.0, "prior": "paper", "order": "random",
                "order_seed": 3, "start_sweeps": 5, "cv-hdp.learn_alpha": False, "learn_gamma": False,
                "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
                "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
-               "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "reorder": False,
+               "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "scored": "sampled",
+               "reorder": False,
                "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3, "format": "csv", "text": "body",
                "title": "", "label": "kind", "stop_words": None, "min_documents": 5, "max_share": 0.5, "token_pattern": r"\S+"}
     unusual |= {name: value for name, value in {

@@ -47,7 +47,7 @@ def counts(corpus, model, options, state):
     return {"n_kw": n_kw, "n_dk": n_dk, "token_topics": topics}
 
 
-def predict(corpus, model, options, state, pairs):
+def predict(corpus, model, options, state, pairs, context=None):
     found = counts(corpus, model, options, state)
     priors = Priors(alphas(state), BETA_TOTAL / corpus.n_words, ALPHA_TOTAL / 3)
     _, n_kw = priors.with_rest(found["n_kw"])

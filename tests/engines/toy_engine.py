@@ -44,7 +44,7 @@ def counts(corpus, model, options, state):
     return {"n_kw": state.n_wk[:, : model.n_topics].T, "n_dk": state.n_dk[:, : model.n_topics]}
 
 
-def predict(corpus, model, options, state, pairs):
+def predict(corpus, model, options, state, pairs, context=None):
     return predictive(pairs, corpus.document_tokens, *state, model.alphas, model.beta)
 
 

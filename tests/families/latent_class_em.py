@@ -59,7 +59,7 @@ def counts(records, model, options, state):
     return {"n_cl": state.n_cl}
 
 
-def predict(records, model, options, state, test):
+def predict(records, model, options, state, test, context=None):
     table, starts = columns(test)
     of_levels = responsibilities(records, state)[0] @ theta_of(state, records)
     return of_levels[test.cells.records, starts[test.cells.fields] + test.values[test.cells.records, test.cells.fields]]

@@ -35,7 +35,7 @@ def watch(corpus, model, options, state):
     return {"objective": float(corpus.counts @ np.log(predict(corpus, model, options, state, corpus)))}
 
 
-def predict(corpus, model, options, state, pairs):
+def predict(corpus, model, options, state, pairs, context=None):
     return model.shares(*state, times(pairs, model))[pairs.documents, pairs.words]
 
 

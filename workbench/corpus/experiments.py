@@ -14,7 +14,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.splits import hold_out_ends, hold_out_rows, hold_out_tokens, with_counts
+from workbench.corpus.splits import hold_out_ends, hold_out_halves, hold_out_rows, hold_out_tokens, with_counts
 from workbench.corpus.text import stop_list
 from workbench.data.drawing import check_whole
 from workbench.errors import Got, Named
@@ -26,6 +26,8 @@ IN_WORDS = {
     "both-full": "no singletons in training, nor in test by the counts of the full corpus",
 }
 SINGLETONS = ("keep", *IN_WORDS)
+PER = ("corpus", "document", "half")
+"""What the share that is held out is of."""
 
 
 def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
@@ -146,15 +148,15 @@ def prepare(
     Parameters
     ----------
     holdout : float in [0, 1), default 0.1
-        Share of the tokens held out; 0 for no test corpus.
+        Share of the tokens held out, with ``per="half"`` of the documents; 0 for no test corpus.
     seed : int
         Of the held-out split.
     top_words : int, optional
         See `keep_top_words`; None keeps the whole vocabulary.
     singletons : "keep", "train", "both-own" or "both-full"
         See `drop_singletons`: where, and by which rule.
-    per : "corpus" or "document"
-        What the share is of; see `hold_out_tokens`.
+    per : "corpus", "document" or "half"
+        What the share is of; see `hold_out_tokens`. half: of documents, half the tokens of each; see `hold_out_halves`.
     rows : dict, optional
         Whole documents to hold out in the place of tokens: the arguments of `hold_out_rows`, as ``{"by": "year", "at_least":
         2010}``, or of `hold_out_ends`, ``{"n_rows": 2}``.
@@ -164,11 +166,14 @@ def prepare(
     train : Corpus
     test : Corpus or None
     split : dict or None
-        ``fraction``, ``seed`` and ``per``, or ``rows``; ``top_words`` and ``singletons`` where they are not the default.
+        ``fraction``, ``seed`` and ``per``, or ``rows``; ``left_out``, the scored tokens that are left out of halves;
+        ``top_words`` and ``singletons`` where they are not the default.
         None where nothing was done.
     """
     if singletons not in SINGLETONS:
         raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)
+    if per not in PER:
+        raise CorpusError.must_be(Named("holdout_per", text="per"), f"one of {', '.join(PER)}", per)
     changes = {}
     if top_words is not None:
         corpus = keep_top_words(corpus, top_words)
@@ -178,6 +183,9 @@ def prepare(
     if rows:
         train, test = hold_out_ends(corpus, **rows) if "n_rows" in rows else hold_out_rows(corpus, **rows)
         split = {"rows": {name: _plain(value) for name, value in rows.items()}, **changes}
+    elif per == "half" and holdout:
+        train, test, left_out = hold_out_halves(corpus, holdout, seed)
+        split = {"fraction": holdout, "seed": seed, "per": per, "left_out": left_out, **changes}
     else:
         train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per) if holdout else (corpus, None)
         split = {"fraction": holdout, "seed": seed, "per": per, **changes} if holdout or changes else None
@@ -190,14 +198,22 @@ def prepare(
 def split_in_words(split: dict) -> str:
     """A record of `prepare` in words: what was held out, and what was done to the corpus."""
     fraction = split.get("fraction", 0)
-    whose = " of each document" if split.get("per") == "document" else ""
-    held_out = f"{fraction:g} of the tokens{whose} held out, split seed {split.get('seed', 0)}"
-    parts = [rows_in_words(split["rows"]) if "rows" in split else held_out if fraction else "nothing held out"]
+    parts = [rows_in_words(split["rows"]) if "rows" in split else share_in_words(split) if fraction else "nothing held out"]
     if "top_words" in split:
         parts.append(f"the {split['top_words']:,} most frequent words alone")
     if "singletons" in split:
         parts.append(IN_WORDS[split["singletons"]])
     return "; ".join(parts)
+
+
+def share_in_words(split: dict) -> str:
+    """The share that was held out, in words: of what, and by which seed."""
+    share, per, seed = f"{100 * split['fraction']:g} %", split.get("per", "corpus"), split.get("seed", 0)
+    if per != "half":
+        return f"{share} of the tokens of {'the corpus' if per == 'corpus' else 'each document'} held out, split seed {seed}"
+    halves = f"half of the tokens of {share} of the documents held out, split seed {seed}"
+    left_out = split.get("left_out", 0)
+    return halves + (f", but for {left_out} tokens whose word has no training token" if left_out else "")
 
 
 def _plain(value):

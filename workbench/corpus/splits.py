@@ -92,6 +92,35 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     return with_counts(corpus, observed), with_counts(corpus, scored)
 
 
+def hold_out_halves(corpus: Corpus, fraction: float = 0.2, seed: int = 0) -> tuple[Corpus, Corpus, int]:
+    """Training corpus, test corpus of scored halves, and how many tokens were left out of the test.
+
+    Documents are drawn as by `hold_out_documents`, and of each of them a half as by `split_halves` is scored. The other half,
+    and all other documents, are the training corpus. Scored tokens whose word has no training token are left out, and counted.
+    Both corpora have all documents and the vocabulary of the corpus, as after `hold_out_tokens`.
+
+    Raises
+    ------
+    DataError
+        An argument out of range, a part without documents, or no scored token.
+
+    Source: specification of stick-breaking, B.8 (document completion).
+    """
+    chosen = draw_share(corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}")
+    lengths = np.where(chosen, corpus.document_tokens, 0)
+    if lengths.max() < 2:
+        raise CorpusError(f"none of the {chosen.sum()} documents drawn from {corpus.name!r} has two tokens to be split into "
+                          "halves; ask for another fraction or seed, or give longer documents")
+    scored = _counts_of(corpus, draw_subsets(corpus.document_tokens, lengths // 2, int(seed), HALVES))
+    train = with_counts(corpus, corpus.counts - scored)
+    trained = np.bincount(train.words, minlength=corpus.n_words) > 0
+    test = with_counts(corpus, np.where(trained[corpus.words], scored, 0))
+    if test.n_tokens == 0:
+        raise CorpusError(f"no word of the {scored.sum()} scored token(s) of {corpus.name!r} has a training token; ask for "
+                          "another fraction or seed")
+    return train, test, int(scored.sum()) - test.n_tokens
+
+
 def hold_out_rows(
     corpus: Corpus, by: str, values: Iterable | None = None, at_least: float | None = None
 ) -> tuple[Corpus, Corpus]:

@@ -61,7 +61,7 @@ class Engine(NamedTuple):
     step: Callable                           # (corpus, model, options, state, context) -> (state, {"updates": int, …})
     watch: Callable                          # (corpus, model, options, state) -> the scalars, and what the model records
     counts: Callable                         # (corpus, model, options, state) -> what a snapshot keeps, by name
-    predict: Callable                        # (corpus, model, options, state, pairs: Corpus) -> p(w|d) (pair,)
+    predict: Callable                        # (corpus, model, options, state, pairs: Corpus, context=None) -> p(w|d) (pair,)
     fold_in: Callable                        # (learnt, options, documents: Corpus, context) -> theta (document, topic)
     learnt: Callable = lambda model, last, topics: topics  # (model, last snapshot, `lda.fold_in.LearntTopics`) -> what it takes
     keeps: tuple[str, ...] = ()              # what `counts` gives beside the variables of the model

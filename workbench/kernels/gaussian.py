@@ -10,6 +10,7 @@ version nor on its threads.
 import math
 
 import numpy as np
+from scipy.special import multigammaln
 
 from workbench.kernels.jit import aside, fused, kernel
 from workbench.kernels.variates import gamma, normal, stream_of
@@ -122,6 +123,32 @@ def niw_posterior(rows, mean, kappa, nu, scale):
             total[i, j] += weight * (centre[i] - mean[i]) * (centre[j] - mean[j])
             total[j, i] = total[i, j]
     return (kappa * mean + n_rows * centre) / (kappa + n_rows), kappa + n_rows, nu + n_rows, total
+
+
+def log_joint_of_rows(rows, mu, precision, mean, kappa, nu, scale) -> float:
+    """log p(rows, mu, Sigma): rows (row, dim) ~ N(mu, Sigma), precision Sigma^-1; mu, Sigma ~ NIW(mean, kappa, nu, scale).
+
+    Where nu <= dim - 1 the prior is no distribution, and the constant of its density is left out.
+    """
+    n_rows, n = rows.shape
+    mean_n, kappa_n, nu_n, scale_n = niw_posterior(rows, mean, kappa, nu, scale)
+    off = mu - mean_n
+    squares = (scale_n * precision).sum() + kappa_n * (off * (precision * off).sum(axis=1)).sum()
+    log_joint = 0.5 * ((nu_n + n + 2) * log_determinant(precision) - squares - n_rows * n * math.log(2 * math.pi))
+    if nu <= n - 1:
+        return log_joint
+    log_constant = 0.5 * (nu * (log_determinant(scale) - n * math.log(2)) + n * math.log(kappa / (2 * math.pi)))
+    return log_joint + log_constant - (multigammaln(0.5 * nu, n) if n else 0.0)
+
+
+@kernel
+def log_determinant(matrix):
+    """log |matrix| of a positive definite matrix (row, column)."""
+    root, total = matrix.copy(), 0.0
+    factor(root)
+    for k in range(len(root)):
+        total += math.log(root[k, k])
+    return 2.0 * total
 
 
 @kernel

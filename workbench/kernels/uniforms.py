@@ -30,6 +30,8 @@ PATHS_WITHIN = 32
 """Stream of the sampler of networks: which of the paths that end in one row of the last level a token takes."""
 STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN = 41, 42, 43, 44
 """Streams of models with sticks: their random order, Polya-gamma numbers, Gaussian draws, and mean and covariance."""
+POSTERIOR_DRAW = 61
+"""Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

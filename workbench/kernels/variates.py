@@ -147,3 +147,14 @@ def gamma(stream, shape):
         stream, u = next_uniform(stream)
         drawn *= math.exp(math.log(u) / shape)
     return stream, drawn
+
+
+@aside
+def log_of_gamma(stream, shape):
+    """(the stream as it goes on, the logarithm of a gamma number of scale 1), finite where the number itself would be 0."""
+    if shape >= 1.0:
+        stream, drawn = gamma(stream, shape)
+        return stream, math.log(drawn)
+    stream, drawn = gamma(stream, shape + 1.0)
+    stream, u = next_uniform(stream)
+    return stream, math.log(drawn) + math.log(u) / shape

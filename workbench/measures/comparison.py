@@ -12,7 +12,10 @@ from workbench.measures.selection import MeasureError, counterparts, each_run, l
 from workbench.models import VARIABLES
 from workbench.runs.afterwards.heldout_by_document import Scored
 
-PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
+PERPLEXITIES = (
+    "test_perplexity", "test_perplexity_state", "test_perplexity_average", "test_perplexity_by_document",
+    "test_perplexity_joint",
+)
 COSTS = ("elapsed", "cpu_time", "updates")
 CLOCKS = (*COSTS, "iteration", "steps")
 
@@ -20,7 +23,7 @@ CLOCKS = (*COSTS, "iteration", "steps")
 def final(runs) -> xr.Dataset:
     """The last committed numbers of each run.
 
-    Dim ``run`` (names), coordinates ``label`` and ``seed``; the three test perplexities (NaN where nothing is held out),
+    Dim ``run`` (names), coordinates ``label`` and ``seed``; the test perplexities (NaN where nothing is held out),
     ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``, ``cpu_time`` (s), ``updates`` and
     ``time_per_update`` (ns of ``cpu_time``, which a busy machine does not stretch); ``n_active_topics``.
     """

@@ -195,7 +195,8 @@ def _split(spec: RunSpec) -> dict[str, str | None]:
     fraction, per, words, rule = (split.get(name) for name in ("fraction", "per", "top_words", "singletons"))
     return {
         "held out": "held out nothing" if spec.test is None else fraction and f"held out {fraction}",
-        "per": per and f"per {per}", "top_words": words and f"{words} most frequent words",
+        "per": per and ("by halves of documents" if per == "half" else f"per {per}"),
+        "top_words": words and f"{words} most frequent words",
         "singletons": rule and IN_WORDS.get(rule, f"singletons {rule}"),
     }
 

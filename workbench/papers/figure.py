@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from workbench.corpus import data_sets
 
-ALL, EACH = "0.1 in all", "0.1 each"
-"""The two readings of the alpha of LDA: of all topics together, or of each."""
+ALL, EACH, ONE = "0.1 in all", "0.1 each", "1 each"
+"""The alpha of LDA: of all topics together, or of each."""
 HOLDOUT = 0.1
-"""Share of the tokens, or of the documents, that are held out."""
+"""Share of the tokens, or of the documents, that are held out where a figure does not say otherwise."""
 START = 2.0
 """Seconds that a worker takes to start."""
 
@@ -39,7 +39,7 @@ class Method:
     line: str = "-"
     marker: str = "o"
     options: dict = field(default_factory=dict)
-    alpha: str = ""      # of LDA: ALL or EACH
+    alpha: str = ""      # of LDA: ALL, EACH or ONE
     visit: float = 1e-8  # seconds of an iteration for each token and topic, measuring included
     samples: bool = False
     n_topics: int = 0    # where the method finds their number: how many it begins with
@@ -57,9 +57,12 @@ class Extent:
     sweeps: tuple[int, int] | None = None   # of methods that do not sample, and of those that do; or
     steps: int | None = None                # topics of each iteration, summed over the iterations
     n_documents: int | None = None          # drawn at random; None for all
+    lengths: dict[str, int] = field(default_factory=dict)  # label → iterations of methods that have a length of their own
 
     def iterations(self, method: Method, n_topics: int) -> int:
         """The length of a run, at most where the number of topics changes."""
+        if method.label in self.lengths:
+            return self.lengths[method.label]
         if self.steps:
             return self.steps if method.n_topics else max(1, round(self.steps / n_topics))
         return self.n_iterations or self.sweeps[method.samples]
@@ -86,6 +89,7 @@ class Figure:
     claims: tuple[Claim, ...]
     models: tuple[str, ...] = ("",)               # networks, where several are compared
     weight: Callable = lambda model, n_topics, samples: n_topics  # what is computed for each token, for an estimate of the cost
+    holdout: float = HOLDOUT        # share of the tokens, or of the documents, that are held out
     split: dict | None = field(default_factory=dict)  # settings of `workbench.corpus.prepare`; None: documents are held out
     beta: float = 0.1               # of each word
     beta_total: float | None = None  # of all words together, in the place of beta

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from workbench.errors import nearest_or_all
+from workbench.papers.correlated_topics import CORRELATED_FIGURES
 from workbench.papers.figure import EACH, Claim, Extent, Figure, Method
 from workbench.papers.generic import GENERIC_FIGURES
 from workbench.papers.hdp import HDP_FIGURES
@@ -98,6 +99,7 @@ FIGURES = {
         ),
         *HDP_FIGURES,
         *GENERIC_FIGURES,
+        *CORRELATED_FIGURES,
     )
 }
 

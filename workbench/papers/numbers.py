@@ -10,7 +10,7 @@ from workbench.corpus import Corpus, hold_out_documents
 from workbench.measures import n_tokens, quantity
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.selection import grouped
-from workbench.papers.figure import HOLDOUT, Figure
+from workbench.papers.figure import Figure
 from workbench.papers.generic import ATM, network_for
 from workbench.runs.afterwards.infer import document_completion
 from workbench.runs.execution.memory_check import Planned
@@ -94,15 +94,15 @@ def measure(figure: Figure, cells: list[Planned], runs: list[Run], corpora: dict
         spec = run.spec  # its end may have come early, by its rule
         rows = rows.isel(iteration=rows["iteration"].values <= lasts).assign(updates=rows["updates"].astype(float))
         rows = rows.assign_attrs(spec=spec.lasting(min(spec.n_iterations, lasts), spec.rule).to_json())
-        unseen = score_unseen(run, cell, corpora[cell.at["corpus"]]) if figure.split is None else None
+        unseen = score_unseen(run, cell, corpora[cell.at["corpus"]], figure.holdout) if figure.split is None else None
         found.append(Measured(**cell.at, run=rows, unseen=unseen, corpora=(cell.train, cell.test)))
     return found
 
 
-def score_unseen(run: Run, cell: Planned, documents: Corpus) -> dict[str, float]:
+def score_unseen(run: Run, cell: Planned, documents: Corpus, holdout: float) -> dict[str, float]:
     """Perplexities of unseen documents. Given without their authors, they are refitted (the paper's footnote 7)."""
     seed = cell.at["seed"]
-    unseen = known_words(hold_out_documents(documents, HOLDOUT, seed)[1], cell.train)
+    unseen = known_words(hold_out_documents(documents, holdout, seed)[1], cell.train)
     bare = unseen.with_pairs(unseen.indptr, unseen.words, unseen.counts, authors=None)
     same, completion = (
         document_completion(run, bare, seed, protocol)["perplexity"] for protocol in ("foldin_same", "document_completion")

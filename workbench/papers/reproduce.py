@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.corpus import Corpus, hold_out_documents, load_corpus, prepare
-from workbench.papers.figure import ALL, HOLDOUT, Extent, Figure, Method
+from workbench.engines import get_engine
+from workbench.papers.figure import ALL, EACH, ONE, Extent, Figure, Method
 from workbench.papers.figures import get_figure
 from workbench.papers.generic import TABLE, format_size, network_for
 from workbench.papers.numbers import measure
@@ -160,8 +161,8 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
     for corpus, documents in corpora.items():
         for seed in range(extent.n_seeds):
             train, test, split = (
-                (hold_out_documents(documents, HOLDOUT, seed)[0], None, None) if figure.split is None else
-                prepare(documents, HOLDOUT, seed, **figure.split)
+                (hold_out_documents(documents, figure.holdout, seed)[0], None, None) if figure.split is None else
+                prepare(documents, figure.holdout, seed, **figure.split)
             )
             for model, method, n_topics in figure.grid(extent):
                 lasts = extent.iterations(method, n_topics)
@@ -183,10 +184,11 @@ def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: i
     """The network, or the number of topics and the priors of LDA; the engines of the HDP have theirs by themselves."""
     if model:
         return {"model": network_for(model, n_topics)}
-    if not method.alpha:
-        return {"n_topics": n_topics}
-    beta = figure.beta if figure.beta_total is None else figure.beta_total / n_words
-    return {"n_topics": n_topics, "alpha": 0.1 / n_topics if method.alpha == ALL else 0.1, "beta": beta}
+    takes = get_engine(method.engine).model.takes
+    priors = {"beta": figure.beta if figure.beta_total is None else figure.beta_total / n_words} if "beta" in takes else {}
+    if method.alpha:
+        priors["alpha"] = {ALL: 0.1 / n_topics, EACH: 0.1, ONE: 1.0}[method.alpha]
+    return {"n_topics": n_topics} | priors
 
 
 def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
@@ -220,7 +222,7 @@ def caption(made: Reproduction, lines: list[str]) -> str:
         *([f"Means over the seeds, with one standard error{' to either side' * (figure.shows != TABLE)}."] if last else []),
         *([f"Not in the paper: {', '.join(others)}."] if others else []), *([figure.note] if figure.note else []),
         *made.left_out, "", *lines,
-        *([f"held-out tokens: {100 * HOLDOUT:g} {figure.held_out}"] if figure.held_out else []),
+        *([f"held-out tokens: {100 * figure.holdout:g} {figure.held_out}"] if figure.held_out else []),
         f"seeds of {'unseen documents' if figure.split is None else 'split'} and start: {f'0 to {last}' if last else '0'}", "",
         f"What the paper says, and what these runs say (first minus second, paired {figure.paired}; ± is one standard error, "
         "and a verdict needs the 95 % interval on one side):", *verdict_lines(made.verdicts), "", "Made by:",

@@ -8,7 +8,8 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.measures import Curve, each_run, spec_of
 from workbench.measures.intervals import mean_and_error
-from workbench.papers.figure import ALL, EACH, HOLDOUT, Extent, Figure
+from workbench.papers.correlated_topics import CLOCKS
+from workbench.papers.figure import ALL, EACH, Extent, Figure
 from workbench.papers.figures import CURVES
 from workbench.papers.generic import TABLE, Published, format_size
 from workbench.papers.hdp import BOUND, LOG_P, POINTS, STEPS
@@ -44,8 +45,9 @@ def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[st
     """The picture that a report on the same runs has, with the settings of the runs."""
     runs = each_run([each.run for each in measured])
     found = [Gathered(each.run, spec_of(each.run), each.corpora) for each in measured]
-    picture = next(one for one in pictures(runs) if one.name == figure.shows)
-    panels = [perplexity_curves(runs)] if figure.shows == CURVES else picture.panels
+    of_clock = {CURVES: ("iteration",), CLOCKS: ("iteration", "elapsed")}.get(figure.shows)
+    picture = next(one for one in pictures(runs) if one.name == (CURVES if of_clock else figure.shows))
+    panels = [perplexity_curves(runs, against=clock) for clock in of_clock] if of_clock else picture.panels
     lines = [f"{what}: {value}" for what, value in [*settings(found), *statistics(found)] if what not in SEEDED]
     return replace(picture, name=figure.name, panels=panels), lines
 
@@ -160,7 +162,7 @@ def _table(
         *(f"  {row.model} {format_size(row.model, row.n_topics)} {row.method}: "
           + ", ".join(f"{name} {np.mean([each.priors()[name] for each in row.runs]):.4g}" for name in row.runs[0].priors())
           for row in rows if row.runs[0].priors()), "",
-        *(f"corpus: {corpus!r}, {round(HOLDOUT * corpus.n_documents):,} of them unseen" for corpus in corpora.values()),
+        *(f"corpus: {corpus!r}, {round(figure.holdout * corpus.n_documents):,} of them unseen" for corpus in corpora.values()),
         f"length: {extent.sweeps[0]} iterations of VB and VB_ML, {extent.sweeps[1]} sweeps of Gibbs",
         *(f"options of {method.label}: {method.engine}, "
           + ", ".join(f"{name}={value}" for name, value in method.options.items()) for method in figure.methods),

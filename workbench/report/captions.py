@@ -2,7 +2,7 @@
 
 import json
 
-from workbench.corpus.experiments import IN_WORDS, rows_in_words
+from workbench.corpus.experiments import IN_WORDS, rows_in_words, share_in_words
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
 from workbench.measures.selection import grouped
 from workbench.models import VARIABLES
@@ -205,10 +205,7 @@ def _split(each: Gathered) -> str:
         return "a test set handed over ready-made"
     if "rows" in split:
         return rows_in_words(split["rows"])
-    per = split.get("per", "corpus")
-    whose = "the corpus" if per == "corpus" else f"each {per}"
-    share = f"{100 * split['fraction']:g} % of the tokens of {whose}" if "fraction" in split else f"some tokens of {whose}"
-    return f"{share}, split seed {split.get('seed', 'unknown')}"
+    return share_in_words(split) if "fraction" in split else f"some tokens, split seed {split.get('seed', 'unknown')}"
 
 
 def _number(value) -> str:

@@ -96,14 +96,16 @@ def iterate(
         sink.settle(position.iteration)
     while position.iteration < spec.n_iterations and not settled and not (resting and control.stopping()):
         position, info = advance(spec, engine, model, options, train, position, control)
+        context = StepContext(spec.seed, position.iteration, spec.n_threads)
         average, scores = score(
-            engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in
+            engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in,
+            context,
         )
         position = position._replace(average=average)
         resting = position.iteration == spec.n_iterations or control.wants_rest()
         kept = resting or position.iteration % spec.snapshot_every == 0
         if info.pop("event", False) or kept or position.iteration % spec.record_every == 0:
-            row = measure(engine, train, model, options, position, scores, info)
+            row = measure(engine, train, model, options, position, scores, info, context)
             sink.record(row)
             settled = trail.settles_with(row)
             resting = resting or settled
@@ -161,7 +163,7 @@ def advance(spec, engine, model, options, train, position: Position, control: Co
     ), info
 
 
-def measure(engine, train, model, options, position: Position, numbers: dict, info: dict) -> Row:
+def measure(engine, train, model, options, position: Position, numbers: dict, info: dict, context) -> Row:
     """The row of an iteration: clocks, perplexities, and what the engine watches."""
     watched = engine.watch(train, model, options, position.state)
     of_topics = {
@@ -169,6 +171,6 @@ def measure(engine, train, model, options, position: Position, numbers: dict, in
         for each in model.recorded(options) if each.dims == ("iteration", "topic")
     }
     clocks = {name: getattr(position, name) for name in CLOCKS}
-    train_perplexity = perplexity(train, engine.predict(train, model, options, position.state, train))
+    train_perplexity = perplexity(train, engine.predict(train, model, options, position.state, train, context))
     scalars = clocks | numbers | {"train_perplexity": train_perplexity} | info | in_columns(watched)
     return Row(position.iteration, scalars, of_topics)

@@ -16,7 +16,10 @@ from workbench.models import VARIABLES, Variable
 from workbench.runs.spec import RunSpec
 
 CLOCKS = ("elapsed", "cpu_time", "updates")
-PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "train_perplexity")
+PERPLEXITIES = (
+    "test_perplexity", "test_perplexity_state", "test_perplexity_average", "test_perplexity_by_document",
+    "test_perplexity_joint", "train_perplexity",
+)
 CELL = re.compile(r"(.+)\[(\d+)\]")
 
 

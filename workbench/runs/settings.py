@@ -56,9 +56,11 @@ class RunSettings:
 class SplitSettings:
     """Settings of what is done to the corpus before inference; see `workbench.corpus.prepare`."""
 
-    holdout: float = setting(0.1, "--holdout", "Share of the tokens held out for test perplexity; 0 for none.")
+    holdout: float = setting(0.1, "--holdout", "Share held out for test perplexity; 0 for none.")
     holdout_per: str = setting(
-        "corpus", "--holdout-per", "A share of all tokens, or of each document's.", "corpus|document"
+        "corpus", "--holdout-per",
+        "A share of all tokens, of each document's, or of the documents, of which half the tokens are scored.",
+        "corpus|document|half",
     )
     split_seed: int = setting(0, "--split-seed", "Seed of the held-out split.")
     top_words: int | None = setting(

@@ -15,20 +15,23 @@ from workbench.views.style import COLOURS, RC, Look, looks
 
 MEASURES = {
     "headline": "test_perplexity", "state": "test_perplexity_state", "average": "test_perplexity_average",
-    "train": "train_perplexity",
+    "by document": "test_perplexity_by_document", "joint": "test_perplexity_joint", "train": "train_perplexity",
 }
-PERPLEXITIES = tuple(MEASURES.values())[:3]
+PERPLEXITIES = tuple(MEASURES.values())[:-1]
 STATE, AVERAGE = "current state", "running average after burn-in"
-TITLES = {"headline": "", "state": STATE, "average": AVERAGE, "train": STATE}
+TITLES = {
+    "headline": "", "state": STATE, "average": AVERAGE, "by document": "average by document",
+    "joint": "average of all tokens together", "train": STATE,
+}
 CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates", "steps": "steps"}
 
 
 def perplexity_curves(runs, which: str = "headline", against: str = "iteration"):
     """Perplexity over the course of the runs, a line for each label.
 
-    ``which`` is "headline", "state", "average" or "train" (see `workbench.models.VARIABLES`), ``against`` one of
-    `workbench.measures.CLOCKS`. Seeds and splits of one label are averaged, with a band of one standard error; empty where
-    nothing is held out.
+    ``which`` is "headline", "state", "average", "by document", "joint" or "train" (see `workbench.models.VARIABLES`),
+    ``against`` one of `workbench.measures.CLOCKS`. Seeds and splits of one label are averaged, with a band of one standard
+    error; empty where nothing is held out.
     """
     if which not in MEASURES:
         raise MeasureError(f"no perplexity '{which}'; there are {', '.join(MEASURES)}")

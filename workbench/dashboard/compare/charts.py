@@ -16,6 +16,8 @@ MEASURES = {
     "headline": (("test_perplexity",), HELD_OUT),
     "state": (("test_perplexity_state",), f"{HELD_OUT} of the state"),
     "average": (("test_perplexity_average",), f"{HELD_OUT} of the running average"),
+    "by document": (("test_perplexity_by_document",), f"{HELD_OUT}, averaged by document"),
+    "joint": (("test_perplexity_joint",), f"{HELD_OUT}, averaged over all tokens together"),
     "both": (("test_perplexity_state", "test_perplexity_average"), f"{HELD_OUT}: state solid, average dashed"),
     "training": (("train_perplexity",), "training perplexity"),
     "bound": (("bound_per_token",), "bound, nats per training token"),
@@ -30,7 +32,7 @@ MEASURES = {
 }
 """Measure → (columns: solid, dashed; label)."""
 CHARTS = {
-    "Perplexity": ("headline", "state", "average", "both", "training"),
+    "Perplexity": ("headline", "state", "average", "both", "by document", "joint", "training"),
     "Bound": ("bound",),
     "Number of topics": ("active", "large", "effective"),
     "Priors as learnt": ("alpha", "beta", "beta total", "gamma", BY_TOPIC),

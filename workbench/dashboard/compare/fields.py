@@ -37,7 +37,7 @@ MEANINGS = {
     "seed": "seed of the inference; the split stays the same",
     "seeds": "runs of each engine, with seeds that count up",
     "jobs": f"runs that are at work at a time, at most {SLOTS} here; the others wait in line",
-    "holdout": "share of the tokens held out to measure perplexity; 0 holds out none",
+    "holdout": "share held out to measure perplexity, of what is chosen under Preprocessing; 0 holds out none",
 }
 COLUMNS = {
     "text": "column of a CSV file, or field of the objects of JSON lines, with the texts",
@@ -50,6 +50,7 @@ SINGLETONS_IN_WORDS = {
     "keep": "kept", "train": "out of training", "both-own": "out of training and test, by own counts",
     "both-full": "out of training and test, by full counts",
 }
+HELD_OUT = {"tokens of the corpus": "corpus", "tokens of each document": "document", "documents, half of each": "half"}
 AT_RANDOM = "nothing, at random"
 
 
@@ -135,6 +136,11 @@ def single_fields() -> dict[str, Field]:
             "Singletons", {SINGLETONS_IN_WORDS[rule]: rule for rule in SINGLETONS}, "keep",
             "words that a document has once. Own counts: a test word goes if it has one test token; full counts: if it "
             "has one token in training and test together", wide=True,
+        ),
+        "holdout_per": Menu(
+            "Held out of", HELD_OUT, "corpus",
+            "what the share is of. Documents, half of each: half the tokens of these documents are scored, the other half is "
+            "trained on", wide=True,
         ),
         "start": Menu(
             "Start from", {AT_RANDOM: ""}, "", "begin with the counts of a run of the store on the same words; one with fewer "

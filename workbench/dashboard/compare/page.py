@@ -153,9 +153,8 @@ class ComparePage:
     def _chosen(self, event) -> None:
         self.ticked.disabled = not event.new
         self.notes.show(self._known, event.new)
-        added = [name for name in event.new if name not in event.old]
-        if len(added) == 1:
-            (self._ticked_last,) = added
+        if added := [name for name in event.new if name not in event.old]:
+            self._ticked_last = added[-1]  # two quick clicks may come as one event
         self._show_chosen()
         self._write_link()
 

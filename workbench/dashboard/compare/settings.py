@@ -50,7 +50,9 @@ class Settings:
         self.corpus = Menu("Corpus", corpora(), DEFAULT, wide=True)
         self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
         self.single = single_fields()
-        self.top_words, self.singletons, self.warm_start_from, self.network, self.supers = self.single.values()
+        (
+            self.top_words, self.singletons, self.holdout_per, self.warm_start_from, self.network, self.supers,
+        ) = self.single.values()
         self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
@@ -60,6 +62,7 @@ class Settings:
         self._folded = {
             "fold:corpus": [
                 "title", "label", "stop_words", "min_documents", "max_share", "top_words", "token_pattern", "singletons",
+                "holdout_per",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],
         }
@@ -96,6 +99,7 @@ class Settings:
             },
             "top_words": self.top_words.value,
             "singletons": self.singletons.value,
+            "holdout_per": self.holdout_per.value,
             "engines": ticked,
             "options": {
                 engine: {one.field.name: self.options[one.key].read() for one in choices() if engine in one.engines}
@@ -253,4 +257,4 @@ def _has_supers(model: str) -> bool:
 
 def _about_corpus(values: dict) -> dict:
     """What a corpus is refused for."""
-    return {name: values[name] for name in ("corpus", "read", "top_words", "singletons", "holdout")}
+    return {name: values[name] for name in ("corpus", "read", "top_words", "singletons", "holdout", "holdout_per")}

@@ -9,7 +9,7 @@ LABELS = {
     "format": "Read as", "text": "Text column", "title": "Title column", "label": "Label column", "stop_words": "Stop words",
     "min_documents": "Min. documents", "max_share": "Max. share", "token_pattern": "Pattern of words",
     "n_chains": "Chains", "phases": "Phases", "schedule": "Schedule",
-    "partition": "Partition", "precision": "Precision", "scan": "Order of tokens",
+    "partition": "Partition", "precision": "Precision", "scan": "Order of tokens", "scored": "Scored by",
     "init": "First responsibilities", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
     "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
     "update": "Update", "reorder": "Reorder sticks", "moves_every": "Moves every", "moves_after": "Moves after",

@@ -8,6 +8,7 @@ from workbench.measures.quantities import quantity
 COLUMNS = (
     "iteration", "updates", "elapsed", "steps",
     "test_perplexity", "test_perplexity_state", "test_perplexity_average", "train_perplexity",
+    "test_perplexity_by_document", "test_perplexity_joint",
     "bound_per_token", "n_active_topics", "n_large_topics", "effective_topics",
     "alpha_total", "beta_total", "top_concentration", "beta",
 )

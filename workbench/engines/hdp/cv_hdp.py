@@ -223,7 +223,7 @@ def counts(corpus, model, options, state) -> dict:
     return found | ({"tau": state.tau / state.tau.sum()} if model.learn_tau else {})
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair given means of counts and priors, eq. 16, with the mass of the topics beyond the truncation."""
     found = counts(corpus, model, options, state)
     priors, n_kw = mean_priors(state).with_rest(found["n_kw"])

@@ -169,7 +169,7 @@ def counts(corpus, model, options, state) -> dict:
     return {"n_kw": state.n_wk[:, topics].T, "n_dk": state.n_dk[:, topics], "token_topics": state.topics}
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair given the sampled counts, alpha and pi, new topics included: eq. 17."""
     return predictive(
         pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, _alphas(state), model.beta_total / corpus.n_words

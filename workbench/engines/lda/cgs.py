@@ -14,19 +14,20 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.lda.fold_in import by_gibbs
+from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
 from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
 from workbench.errors import Named
+from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.simd.lanes import aligned_empty, pad_topics
-from workbench.kernels.uniforms import GIBBS, TOPICS
+from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS
 from workbench.models import LDA
-from workbench.models.options import OptionError
+from workbench.models.options import OptionError, option
 
 NO_MEAN = (None,) * 6
 """No expected counts beside the sampled ones, and no variances of them."""
@@ -45,6 +46,10 @@ class State(NamedTuple):
 class Options:
     partition: int = partition_option()
     scan: str = scan_option()
+    scored: str = option(
+        "means", "theta and phi that held-out tokens are scored by: posterior means given the counts, or a draw",
+        choices=("means", "sampled"), late=True,
+    )
 
     def __post_init__(self):
         if self.scan == "words" and self.partition != 1:
@@ -135,8 +140,13 @@ def counts(corpus, model, options, state) -> dict:
     return {"n_kw": state.n_wk[:, live].T, "n_dk": state.n_dk[:, live], "token_topics": state.topics}
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
-    """p(w|d) of each pair given the sampled counts: the Rao-Blackwellised predictive, eq. 13."""
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair given the sampled counts: the Rao-Blackwellised predictive, eq. 13, or a draw of theta and phi."""
+    if context is not None and options.scored == "sampled":
+        live = slice(len(state.alpha))
+        theta = draw_dirichlets(state.n_dk[:, live], state.alpha, context.key(POSTERIOR_DRAW))
+        phi = draw_dirichlets(state.n_wk[:, live].T.copy(), np.full(corpus.n_words, state.beta), context.key(POSTERIOR_DRAW, 1))
+        return mixture_probability(theta, phi.T, pairs)
     return predictive(pairs, corpus.document_tokens, *state[1:4], state.alpha, state.beta)
 
 

@@ -223,7 +223,7 @@ def counts(corpus, model, options, state) -> dict:
     return {"n_kw": n_wk[:, : model.n_topics].T, "n_dk": n_dk[:, : model.n_topics]}
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains (spec B.3)."""
     by_chain = [
         predictive(pairs, corpus.document_tokens, *totals(state, s), state.alpha, state.beta)

@@ -179,7 +179,7 @@ def counts(corpus, model, options, state) -> dict:
     return {"n_kw": state.mean_wk[:, : model.n_topics].T, "n_dk": state.mean_dk[:, : model.n_topics]}
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair given the expected counts (spec B.2)."""
     return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 

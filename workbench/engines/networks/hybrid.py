@@ -136,7 +136,7 @@ def counts(corpus, model, options, state) -> dict:
     return counts_of(paths_of(model), totals(state, 0), n_dr)
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
     compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus)
     of_chains = [predictive(compiled, owners, totals(state, s), pairs) for s in range(len(state.places))]

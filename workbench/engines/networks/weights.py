@@ -34,7 +34,7 @@ def check(network: Network) -> Network:
     return network
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w | d) of each pair by posterior means, given the counts of one state: (pair,)."""
     return predictive(compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), state, pairs)
 

@@ -23,10 +23,11 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
-from workbench.kernels.gaussian import draw_niw, niw_posterior
+from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior
 from workbench.kernels.lda.gibbs import count_topics
+from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
-from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
+from workbench.kernels.stick_breaking.sticks import log_probabilities, probabilities, sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import GIBBS, STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN, draw_key, uniform
 from workbench.models import LDA
@@ -119,7 +120,14 @@ def stick_slices(n_documents: int, n_topics: int) -> list[tuple[int, int]]:
 
 
 def watch(corpus, model, options, state) -> dict:
-    return {"n_k": state.n_k[: model.n_topics]}
+    """log p(w, z, psi, mu, Sigma) with the topics integrated out, and the counts of the topics."""
+    n_topics = model.n_topics
+    of_topics = (state.n_dk[:, :n_topics] * log_probabilities(state.sticks)).sum()
+    of_sticks = log_joint_of_rows(state.sticks, state.mean, state.precision, *model.sticks_prior)
+    return {
+        "log_joint": float(log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_sticks),
+        "n_k": state.n_k[:n_topics],
+    }
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -129,7 +137,7 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs) -> np.ndarray:
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair: theta as drawn, phi its mean given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
@@ -139,7 +147,7 @@ def predict(corpus, model, options, state, pairs) -> np.ndarray:
 def memory(corpus, model, options) -> Memory:
     """Bytes of the topics, the counts and the sticks; no array of documents times squared topics is made."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
-    return Memory(size(arrays(corpus, model.n_topics)), step=3 * model.n_topics**2 * DOUBLE, look=2 * theta)
+    return Memory(size(arrays(corpus, model.n_topics)), step=3 * model.n_topics**2 * DOUBLE, look=theta)
 
 
 def engine(name: str = "sb-ctm") -> Engine:
@@ -147,6 +155,6 @@ def engine(name: str = "sb-ctm") -> Engine:
         name=name, title="Gibbs sampling of correlated topics by stick-breaking",
         source="Linderman, Johnson & Adams (2015), eq. 10-13",
         model=CorrelatedTopics, options=Options, state=State, samples=cgs.samples,
-        watches=("moved",), keeps=("token_topics",),
+        watches=("log_joint", "moved"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, learnt=learnt_of, memory=memory,
     )

@@ -31,8 +31,19 @@ def log_documents(n_dk, alpha, n_topics) -> float:
 
 def log_joint(n_dk, n_wk, n_k, alpha, beta, n_topics) -> float:
     """L(n) of counts (document, topic), (word, topic), (topic,), integer or real, and of alpha, all padded."""
-    of_words, sizes = _rises(n_wk, np.full(n_topics, beta)), n_k[None].astype(np.float64)
-    return log_documents(n_dk, alpha, n_topics) + of_words - _rises(sizes, np.full(n_topics, len(n_wk) * beta))
+    of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
+    return log_documents(n_dk, alpha, n_topics) + of_words - of_sizes
+
+
+def log_topics(n_wk, n_k, beta, n_topics) -> float:
+    """The part of L(n) that is a sum over topics; counts (word, topic) and (topic,), padded."""
+    of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
+    return of_words - of_sizes
+
+
+def _rises_of_topics(n_wk, n_k, beta, n_topics) -> tuple[float, float]:
+    sizes = n_k[None].astype(np.float64)
+    return _rises(n_wk, np.full(n_topics, beta)), _rises(sizes, np.full(n_topics, len(n_wk) * beta))
 
 
 def _rises(counts, x, row_sums=None) -> float:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from workbench.engines.engine import StepContext
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
@@ -55,8 +56,8 @@ def score_documents(run, store=None) -> Scored:
     found = read_average(file)
     if found is not None and not (found[1].n_averaged and engine.samples(train, options)):
         position = read_checkpoint(file, engine, model)
-        found = position and (position.iteration, position.average._replace(
-            probability=engine.predict(train, model, options, position.state, test), n_averaged=0))
+        found = position and (position.iteration, position.average._replace(n_averaged=0, probability=engine.predict(
+            train, model, options, position.state, test, StepContext(spec.seed, position.iteration))))
     if found is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
     iteration, average = found

@@ -16,10 +16,11 @@ from workbench.runs.scoring import Average
 def write_checkpoint(path: Path, position: Position) -> None:
     """Writes the position to the file, or leaves the file as it was."""
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
+    average = {name: value for name, value in position.average._asdict().items() if value is not None}
     with replacing(path) as file:
         np.savez(
             file, iteration=position.iteration, elapsed=position.elapsed, cpu_time=position.cpu_time,
-            updates=position.updates, probability=position.average.probability, n_averaged=position.average.n_averaged, **state,
+            updates=position.updates, **average, **state,
         )
 
 
@@ -58,7 +59,9 @@ def _priors_before(file, model) -> dict:
 
 
 def _average(file) -> Average:
-    return Average(file["probability"], int(file["n_averaged"]))
+    if "log_of_groups" not in file:
+        return Average(file["probability"], int(file["n_averaged"]))
+    return Average(file["probability"], int(file["n_averaged"]), file["log_of_groups"], float(file["log_of_all"]))
 
 
 def _restored(values: np.ndarray):
