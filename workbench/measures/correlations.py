@@ -71,7 +71,7 @@ def topic_of_words(run: xr.Dataset, words: str) -> int:
     if missing := [word for word in words.split() if word not in known] or ([] if words.split() else [words]):
         raise MeasureError(f"the run has no word '{missing[0]}'; name a topic by words of its vocabulary")
     likely = np.log(run["phi"].sel(word=words.split())).mean("word")
-    return int(run["topic"].values[int(likely.argmax())])
+    return int(run["topic"].values[int(likely.values.argmax())])
 
 
 def alike_together(correlation: np.ndarray) -> np.ndarray:

@@ -39,6 +39,17 @@ class Picture:
     hover: list[list[str]] = field(repr=False, default_factory=list)  # of each `QuadMesh`: texts of its cells, row by row
 
 
+class Slider(NamedTuple):
+    """A number of a view's that is chosen on a page."""
+
+    option: str    # what `View.draw` calls it
+    label: str
+    low: float
+    high: float
+    step: float
+    value: float   # to begin with
+
+
 class View(NamedTuple):
     """A kind of picture, offered whenever a run has the variables that it needs."""
 
@@ -47,6 +58,7 @@ class View(NamedTuple):
     needs: tuple[str, ...]   # a run needs all names in one of these; see `has`
     draw: Callable[..., Iterable[Picture]]   # (view, side by side, options) → pictures; none where there is nothing to see
     on_page: bool = False    # does the Topics page offer it beside its cards?
+    slider: Slider | None = None   # beside it there
 
     def fits(self, run: xr.Dataset) -> bool:
         """Whether the run has what the view needs."""
