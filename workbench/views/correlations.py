@@ -15,8 +15,10 @@ from workbench.views.topics import names_of_topics
 COLUMNS = ("topic", "other_topic", "correlation")
 ABOVE = 0.1
 """Correlation from which on two topics are joined."""
-TOGETHER, APART = "#B2182B", "#2166AC"
-"""Colours of arcs, those of the two ends of the matrix."""
+TOGETHER, APART = "#D6604D", "#4393C3"
+"""Colours of arcs, as of the matrix, that are seen on a white and on a dark page."""
+FRAME = (("#ffffff", 2.6), ("#111111", 1.1))
+"""Colour and width of the lines of a frame: seen on pale and on dark cells, on a white and on a dark page."""
 LETTERS = RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 5.5}
 
 
@@ -41,11 +43,10 @@ def correlations_view(
     )
     place = {numbers[at]: where for where, at in enumerate(order)}
     cells = [(place[one], -place[other]) for pair in marked for one, other in (pair, pair[::-1])]
-    frames = element(
-        "Rectangles", [(x - 0.5, y - 0.5, x + 0.5, y + 0.5) for x, y in cells], facecolor="none", edgecolor=INK, linewidth=1.0,
-    )
+    boxes = [(x - 0.5, y - 0.5, x + 0.5, y + 0.5) for x, y in cells]
+    frames = [element("Rectangles", boxes, facecolor="none", edgecolor=colour, linewidth=width) for colour, width in FRAME]
     return panel(
-        [mesh, frames], title=f"{title}, full colour: ±{most:.2f}".removeprefix(", "),
+        [mesh, *frames], title=f"{title}, full colour: ±{most:.2f}".removeprefix(", "),
         fig_inches=(3.4, 0.9 + max(ROW * n, 1.6)), aspect="auto", show_grid=False, xrotation=90,
         xticks=[(where, str(numbers[at])) for where, at in enumerate(order)], yticks=_names(found, names),
         fig_rcparams=LETTERS,

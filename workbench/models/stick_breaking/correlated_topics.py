@@ -61,9 +61,9 @@ class CorrelatedTopics:
         proper: the mean and variances of sticks under theta ~ Dirichlet(1), nu = T + 1. paper: those under Dirichlet(2) times
         T / 10, nu = T / 10, which is no distribution; refused while there are too few documents for the posterior to be one.
     order : "size", "random", or a permutation of the T topics as text
-        Which topic comes first on the stick: the largest, one drawn at random, or that of the given place in order of size, as
-        "2,0,1" for the third largest, the largest, the second largest; parted by commas, blanks or hyphens. It changes the prior
-        and how fast the sampler mixes, so it is part of the run.
+        Which topic comes first on the stick: the largest, one drawn at random, or that of the given place in order of size,
+        as "2,0,1" for the third largest, the largest, the second largest; parted by commas, blanks or hyphens. It changes
+        the prior and how fast the sampler mixes, so it is part of the run.
     order_seed : int
         Of the random order.
 
@@ -121,8 +121,8 @@ class CorrelatedTopics:
         """The model for a corpus: the same, where the order is of its topics and the posterior of Sigma is a distribution."""
         if self.places is not None and len(self.places) != self.n_topics:
             raise ModelError(
-                Named("order", self.order), f" has {len(self.places)} places, and there are {self.n_topics} topics; give each of "
-                f"0 to {self.n_topics - 1} once",
+                Named("order", self.order), f" has {len(self.places)} places, and there are {self.n_topics} topics; "
+                f"give each of 0 to {self.n_topics - 1} once",
             )
         needed = self.n_topics - 2 - self.sticks_prior.nu
         if corpus.n_documents <= needed:
