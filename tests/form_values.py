@@ -25,7 +25,10 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "a_tau": ("0.25", 0.25, {"learn_tau": "yes"}), "update": ("zeroth", "zeroth", {}), "cv-hdp.init": ("hard", "hard", {}),
     "reorder": ("no", False, {}), "moves_every": ("5", 5, {}), "moves_after": ("7", 7, {"moves_every": "5"}),
     "prior": ("paper", "paper", {}), "order": ("random", "random", {}), "order_seed": ("3", 3, {}),
-    "start_sweeps": ("5", 5, {}),
+    "sb-ctm.topics": ("drawn", "drawn", {}), "start_sweeps": ("5", 5, {}),
+    "bound": ("paper", "paper", {}), "sb-ctm-vb.n_inner": ("3", 3, {}), "batch": ("4", 4, {}),
+    "tau": ("2", 2.0, {}), "kappa": ("0.75", 0.75, {}),
+    "ctm-em.inner_tolerance": ("0.001", 0.001, {}),
     "network-vb.n_inner": ("3", 3, {}), "network-vb.learn_after": ("4", 4, {}), "network-vb.learn_every": ("5", 5, {}),
 }
 REST = {   # name: (what is chosen or typed, of a run's spec and training corpus, what that is, what it needs beside it)

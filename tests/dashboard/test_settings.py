@@ -456,7 +456,9 @@ def test_a_link_goes_round_for_every_field():
                "learn_alpha": "sampled", "alpha_form": "symmetric", "learn_beta": "maximised", "learn_after": 3,
                "learn_every": 2, "a_alpha": 2.5, "b_alpha": 0.5, "a_beta": 1.5, "b_beta": 2.0, "alpha_total": 3.0,
                "beta_total": 50.0, "top_concentration": 2.0, "prior": "paper", "order": "random",
-               "order_seed": 3, "start_sweeps": 5, "cv-hdp.learn_alpha": False, "learn_gamma": False,
+               "order_seed": 3, "start_sweeps": 5, "bound": "paper", "batch": 4, "tau": 2.0, "kappa": 0.75,
+               "ctm-em.inner_tolerance": 0.001,
+               "cv-hdp.learn_alpha": False, "learn_gamma": False,
                "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
                "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
                "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "scored": "sampled",
@@ -464,6 +466,7 @@ def test_a_link_goes_round_for_every_field():
                "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3, "format": "csv", "text": "body",
                "title": "", "label": "kind", "stop_words": None, "min_documents": 5, "max_share": 0.5, "token_pattern": r"\S+"}
     unusual |= {name: value for name, value in {
+        "sb-ctm.topics": "drawn", "sb-ctm-vb.n_inner": 4,
         "network-vb.n_inner": 3, "network-vb.learn_after": 4, "network-vb.learn_every": 5,
     }.items() if name in form.fields()}
     assert unusual.keys() == form.fields().keys()

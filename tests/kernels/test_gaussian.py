@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from workbench.kernels.gaussian import draw_gaussian, draw_niw, factor, niw_posterior
+from workbench.kernels.gaussian import draw_gaussian, draw_niw, factor, inverse, log_determinant, niw_posterior
 from workbench.kernels.jit import kernel
 from workbench.kernels.uniforms import absorb, draw_key
 from workbench.kernels.variates import stream_of
@@ -53,6 +53,15 @@ def test_the_factor_is_that_of_lapack(n):
     upper = matrix.copy()
     factored(upper)
     assert np.triu(upper) == pytest.approx(np.linalg.cholesky(matrix).T, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 7, 18, 99])
+def test_the_inverse_and_the_log_determinant_are_those_of_numpy(n):
+    matrix = some_matrix(n)
+    found = inverse(matrix)
+    assert found == pytest.approx(np.linalg.inv(matrix), rel=1e-9, abs=1e-9)
+    assert np.array_equal(found, found.T)
+    assert log_determinant(matrix) == pytest.approx(np.linalg.slogdet(matrix)[1], abs=1e-9)
 
 
 def test_a_matrix_that_is_not_positive_definite_gives_nan():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 import workbench as wb
 from workbench.kernels.stick_breaking.sticks import probabilities
@@ -23,6 +24,15 @@ def test_correlations_are_those_of_many_drawn_documents_averaged_over_the_later_
     theta = probabilities(np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000))
     assert found == pytest.approx(np.corrcoef(theta.T), abs=0.015)
     assert np.array_equal(found, found.T) and np.diag(found) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("engine", ("ln-ctm", "ctm-em"))
+def test_correlations_of_components_are_those_of_their_softmax(engine):
+    mean, covariance = np.array([0.3, -0.5, 0.8]), np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]])
+    run = wb.fit(wb.models.LDA(2).simulate(5, 6, 8)[0], engine, 3, n_iterations=1, snapshot_every=1, progress=False)
+    run = run.assign(psi_mean=(run["psi_mean"].dims, [mean]), psi_covariance=(run["psi_covariance"].dims, [covariance]))
+    theta = softmax(np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000), axis=1)
+    assert topic_correlations(run, 100_000)["correlation"].values == pytest.approx(np.corrcoef(theta.T), abs=0.015)
 
 
 def test_shares_of_two_topics_are_opposite_and_one_topic_has_none():

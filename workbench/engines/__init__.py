@@ -21,6 +21,9 @@ ENGINES: dict[str, str] = {
     "cv-hdp": ".hdp.cv_hdp",                  # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP
     "g-hdp": ".hdp.g_hdp",                    # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
     "sb-ctm": ".stick_breaking.sb_ctm",       # Linderman, Johnson & Adams 2015, eq. 10-13: Gibbs sampling of correlated topics
+    "ln-ctm": ".stick_breaking.ln_ctm",       # Chen et al. 2013, sec. 3: Gibbs sampling of logistic-normal topics
+    "ctm-em": ".stick_breaking.ctm_em",       # Blei & Lafferty 2006, sec. 3: variational EM for logistic-normal topics
+    "sb-ctm-vb": ".stick_breaking.sb_ctm_vb",  # Linderman et al. 2015, app. C: variational inference, in batches
     "network-vb": ".networks.vb",             # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
     "network-vb-ml": ".networks.vb",          # the same, eq. 12: rows of the corpus are point estimates
     "network-gibbs": ".networks.gibbs",       # the same; Griffiths & Steyvers 2004: every token's path is drawn

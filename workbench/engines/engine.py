@@ -69,4 +69,5 @@ class Engine(NamedTuple):
     grows: bool = False                      # may it come to have more topics than it began with?
     idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that
     suits: Callable = lambda model: model    # a model as it is inferred here (rows made estimates), or a ModelError
+    check_options: Callable = lambda options, data: None  # raises OptionError where options do not go with the data
     memory: Callable = lambda corpus, model, options: Memory()  # forecast of the bytes of a run; zeros where none is declared

@@ -204,3 +204,60 @@ def draw_niw(mean, kappa, nu, scale, key):
             precision[i, j] = total
             precision[j, i] = total
     return mu, sigma, precision
+
+
+@fused
+def invert_factor(u, inverse):
+    """Writes L^-1, where L = U', into the lower triangle of `inverse`, whose upper triangle must be 0."""
+    for i in range(len(u)):
+        row, k = inverse[i], 0
+        for j in range(i):
+            row[j] = 0.0
+        while k + 4 <= i:
+            f0, f1, f2, f3 = u[k, i], u[k + 1, i], u[k + 2, i], u[k + 3, i]
+            r0, r1, r2, r3 = inverse[k], inverse[k + 1], inverse[k + 2], inverse[k + 3]
+            for j in range(k + 4):
+                row[j] = row[j] - f0 * r0[j] - f1 * r1[j] - f2 * r2[j] - f3 * r3[j]
+            k += 4
+        while k < i:
+            factor_k, other = u[k, i], inverse[k]
+            for j in range(k + 1):
+                row[j] -= factor_k * other[j]
+            k += 1
+        scale = 1.0 / u[i, i]
+        for j in range(i):
+            row[j] *= scale
+        row[i] = scale
+
+
+@fused
+def add_inverse(inverse, total):
+    """Adds the upper triangle of J^-1 = L^-T L^-1 to `total`; inverse : L^-1, as `invert_factor` leaves it."""
+    n, k = len(inverse), 0
+    while k + 4 <= n:
+        r0, r1, r2, r3 = inverse[k], inverse[k + 1], inverse[k + 2], inverse[k + 3]
+        for i in range(k + 4):
+            f0, f1, f2, f3, row = r0[i], r1[i], r2[i], r3[i], total[i]
+            for j in range(i, k + 4):
+                row[j] = row[j] + f0 * r0[j] + f1 * r1[j] + f2 * r2[j] + f3 * r3[j]
+        k += 4
+    while k < n:
+        last = inverse[k]
+        for i in range(k + 1):
+            factor_k, row = last[i], total[i]
+            for j in range(i, k + 1):
+                row[j] += factor_k * last[j]
+        k += 1
+
+
+@kernel
+def inverse(matrix):
+    """The inverse (row, column), symmetric to the bit, of a positive definite matrix; NaN where it is none."""
+    u, lower, found = matrix.copy(), np.zeros(matrix.shape), np.zeros(matrix.shape)
+    factor(u)
+    invert_factor(u, lower)
+    add_inverse(lower, found)
+    for i in range(len(found)):
+        for j in range(i):
+            found[i, j] = found[j, i]
+    return found

@@ -30,6 +30,10 @@ PATHS_WITHIN = 32
 """Stream of the sampler of networks: which of the paths that end in one row of the last level a token takes."""
 STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN = 41, 42, 43, 44
 """Streams of models with sticks: their random order, Polya-gamma numbers, Gaussian draws, and mean and covariance."""
+COMPONENTS, COMPONENTS_GAUSSIAN, EXPECTED_THETA = 45, 46, 47
+"""Streams of logistic-normal topics: their components, mean and covariance, and the fixed points of an expectation."""
+BATCHES, DRAWN_TOPICS, TOPICS_GIVEN_PHI = 50, 51, 52
+"""Streams of correlated topics: batches of documents; phi where it is drawn, and the topics of tokens given it."""
 POSTERIOR_DRAW = 61
 """Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
 MOVES = 24
@@ -60,3 +64,8 @@ def absorb(key, part):
 def draw_key(seed, stream, chain, step):
     """The key of one step of one chain of one stream."""
     return absorb(absorb(absorb(absorb(np.uint64(0), seed), stream), chain), step)
+
+
+def permutation(key, n: int) -> np.ndarray:
+    """The numbers below n in a random order."""
+    return np.argsort([uniform(key, i) for i in range(n)], kind="stable")

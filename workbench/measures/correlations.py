@@ -1,5 +1,6 @@
-"""Correlations of topics under correlated topics: of their shares of documents, not of the sticks."""
+"""Correlations of topics under correlated topics: of their shares of documents, not of the Gaussian behind them."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -7,8 +8,8 @@ import xarray as xr
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from workbench.kernels.stick_breaking.sticks import probabilities
 from workbench.measures.selection import MeasureError, one_run
+from workbench.runs.dataset import model_of
 
 DRAWS = 20_000
 """Documents that are drawn for each snapshot: a correlation is then right to 0.007."""
@@ -17,8 +18,9 @@ DRAWS = 20_000
 def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
     """How the shares of two topics go together over documents, by the mean and covariance that a run has learnt.
 
-    theta of new documents is drawn, psi ~ N(mu, Sigma), theta = pi(psi), and its correlations are averaged over the later half
-    of the snapshots. The covariance of the sticks itself depends on the order of the topics and says little.
+    theta of new documents is drawn from psi ~ N(mu, Sigma) as the run's model makes it of psi (by stick-breaking or softmax),
+    and its correlations are averaged over the later half of the snapshots. The covariance of psi itself says little: that of
+    sticks depends on the order of the topics, that of components holds what all components have in common.
 
     Returns ``correlation`` (topic, other_topic), from -1 to 1; 0 for a topic whose share never changes.
 
@@ -26,10 +28,10 @@ def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
     """
     run = one_run(run)
     if "psi_covariance" not in run or run.sizes["snapshot"] == 0:
-        raise MeasureError("correlations of topics need a run of correlated topics with a snapshot, as of engine sb-ctm")
-    kept = run.isel(snapshot=slice(run.sizes["snapshot"] // 2, None))
-    moments = zip(kept["psi_mean"].values, kept["psi_covariance"].values, strict=True)
-    total = sum(_implied(mean.tobytes(), covariance.tobytes(), draws) for mean, covariance in moments)
+        raise MeasureError("correlations of topics need a run of correlated topics with a snapshot, as of sb-ctm or ln-ctm")
+    theta_of, kept = model_of(run).theta_of, run.isel(snapshot=slice(run.sizes["snapshot"] // 2, None))
+    moments = [kept[name].values.astype(float) for name in ("psi_mean", "psi_covariance")]
+    total = sum(_implied(theta_of, mean.tobytes(), of.tobytes(), draws) for mean, of in zip(*moments, strict=True))
     about = {"long_name": "correlation of the shares of two topics over documents", "units": ""}
     topics = run["topic"].values
     return xr.Dataset(
@@ -39,12 +41,12 @@ def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
 
 
 @lru_cache(maxsize=256)
-def _implied(mean: bytes, covariance: bytes, draws: int) -> np.ndarray:
-    """(topic, topic) correlations of theta under one mean and covariance of sticks, float64; kept, as a run that goes on adds
+def _implied(theta_of: Callable, mean: bytes, covariance: bytes, draws: int) -> np.ndarray:
+    """(topic, topic) correlations of theta under one mean and covariance of psi, float64; kept, as a run that goes on adds
     one snapshot after another to those that are known."""
     mean = np.frombuffer(mean)
     root = np.linalg.cholesky(np.frombuffer(covariance).reshape(len(mean), len(mean)))
-    theta = probabilities(mean + np.random.default_rng(0).standard_normal((draws, len(mean))) @ root.T)
+    theta = theta_of(mean + np.random.default_rng(0).standard_normal((draws, len(mean))) @ root.T)
     centred = theta - theta.mean(axis=0)
     scale = np.sqrt((centred**2).sum(axis=0))
     return centred.T @ centred / np.where(scale > 0, np.outer(scale, scale), 1.0)

@@ -69,6 +69,7 @@ VARIABLES = {each.name: each for each in (
     Variable(
         "token_topics", ("snapshot", "token"), "", "topic of each token of the training corpus, in canonical order", "uint16"
     ),
+    Variable("psi_variance", ("snapshot", "document", "component"), "", "variances of the posterior q of the components"),
     Variable("tau", ("snapshot", "word"), "", "base distribution of the topics over words, as learnt"),
     Variable("theta", ("document", "topic"), "", "topic proportions of each document, posterior mean given the last state"),
     Variable("phi", ("topic", "word"), "", "word probabilities of each topic, posterior mean given the last state"),

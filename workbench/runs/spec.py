@@ -161,6 +161,7 @@ def make_spec(
     if start is not None and not model.warm_starts:
         raise SpecError(f"a run of network '{model.name}' cannot begin from another run; leave start out")
     model = chosen.suits(model.for_data(train))
+    chosen.check_options(of_engine, train)
     warm_start, origin = start or (None, None)
     spec = RunSpec(
         corpus=train.name, train=train.content_hash, test=None if test is None else test.content_hash, engine=chosen.name,

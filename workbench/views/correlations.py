@@ -81,7 +81,7 @@ def correlations_graph(
 def draw_correlations(
     view: View, shown: SideBySide, above: float = ABOVE, marked: Iterable[tuple[str, str]] | None = None
 ) -> Iterator[Picture]:
-    """Matrix and arcs of one run of each label that has a covariance of sticks.
+    """Matrix and arcs of one run of each label that has a covariance of psi.
 
     ``marked``: pairs of topics that have a frame, each named by words, as ("house committee congress law", "bush dukakis").
     """

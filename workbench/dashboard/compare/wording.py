@@ -17,8 +17,8 @@ LABELS = {
     "alpha_form": "Form of alpha", "learn_after": "Learn after", "learn_every": "Learn every",
     "alpha_total": "alpha in all", "beta_total": "beta in all", "top_concentration": "gamma",
     "a_alpha": "alpha: shape", "b_alpha": "alpha: rate", "a_beta": "beta: shape", "b_beta": "beta: rate",
-    "prior": "Prior of the sticks", "order": "Topics on the stick", "order_seed": "Seed of the order",
-    "start_sweeps": "Sweeps at first",
+    "prior": "Prior of psi", "order": "Topics on the stick", "order_seed": "Seed of the order",
+    "start_sweeps": "Sweeps at first", "bound": "Bound", "batch": "Batch", "tau": "Rate: delay", "kappa": "Rate: fall",
     "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }
 NOUNS = {

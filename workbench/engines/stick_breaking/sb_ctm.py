@@ -8,6 +8,9 @@ Linderman, Johnson & Adams (2015), eq. 10-13; the mean in eq. 13 must read Omega
     mu, Sigma ~ NIW given all psi_d
 
 omega is drawn where it is used and not kept: it is no part of the state. Documents without a token draw from the prior.
+
+With `topics=drawn` phi is drawn first, phi_t ~ Dirichlet(beta + n_t), and z_i ~ theta_dt phi_tw given it: documents are then
+independent, and tokens are drawn on all threads. phi is not kept either.
 """
 
 from __future__ import annotations
@@ -21,15 +24,28 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.memory import DOUBLE, Array, Memory, size, word_major_bytes, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
+from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_topics
+from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
+from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_topics_given
 from workbench.kernels.stick_breaking.sticks import log_probabilities, probabilities, sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
-from workbench.kernels.uniforms import GIBBS, STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN, draw_key, uniform
+from workbench.kernels.uniforms import (
+    DRAWN_TOPICS,
+    GIBBS,
+    STICK_ORDER,
+    STICK_WEIGHTS,
+    STICKS,
+    STICKS_GAUSSIAN,
+    TOPICS_GIVEN_PHI,
+    draw_key,
+    permutation,
+)
 from workbench.models import LDA
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
@@ -49,9 +65,18 @@ class State(NamedTuple):
     precision: np.ndarray   # (stick, stick) float64: its inverse
 
 
+def start_sweeps_option():
+    """The dataclass field of the sweeps at the start."""
+    return option(30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True)
+
+
 @dataclass(frozen=True)
 class Options:
-    start_sweeps: int = option(30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True)
+    topics: str = option(
+        "integrated", "integrated: tokens are drawn with phi integrated out; drawn: given phi, drawn too, on all threads",
+        choices=("integrated", "drawn"), late=True,
+    )
+    start_sweeps: int = start_sweeps_option()
 
 
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
@@ -64,16 +89,32 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics by sweeps of `cgs`, or of another run; sticks that give each document its share of topics."""
-    lda, state = LDA(model.n_topics, START_ALPHA, model.beta), State(**zeros(arrays(corpus, model.n_topics)))
-    start = cgs.init(corpus, lda, cgs.Options(), context, warm_start)
+    state = State(**zeros(arrays(corpus, model.n_topics)))
+    for array, start in zip(state, ordered_start(corpus, model, options, context, warm_start), strict=False):
+        array[:] = start
+    state.sticks[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + START_ALPHA))
+    return with_gaussian(model, state, context)
+
+
+def ordered_start(corpus, model, options, context, warm_start=None) -> tuple:
+    """(topics, n_dk, n_wk, n_k) as a state of `cgs` has them, the topics in their order on the stick."""
+    start = initial_counts(corpus, model, options, context, warm_start)
+    topics, *counted = start[:4]
+    rank = np.argsort(stick_order(model, start.n_k[: model.n_topics]))
+    topics[:] = rank[topics]
+    for array in counted:
+        array[:] = 0
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, cgs.EVERY_COUNT, topics, *counted)
+    return topics, *counted
+
+
+def initial_counts(corpus, model, options, context, warm_start) -> cgs.State:
+    """Topics and counts by sweeps of `cgs`, or of another run."""
+    start = cgs.init(corpus, LDA(model.n_topics, START_ALPHA, model.beta), cgs.Options(), context, warm_start)
     if warm_start is None:
         for sweep in range(options.start_sweeps):
             cgs.sweep_all(corpus, start, context, chain=1 + sweep)
-    rank = np.argsort(stick_order(model, start.n_k[: model.n_topics]))
-    state.topics[:] = rank[start.topics]
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, cgs.EVERY_COUNT, *state[:4])
-    state.sticks[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + START_ALPHA))
-    return with_gaussian(model, state, context)
+    return start
 
 
 def stick_order(model, n_k) -> np.ndarray:
@@ -81,8 +122,7 @@ def stick_order(model, n_k) -> np.ndarray:
     if model.order != "random":
         by_size = np.argsort(-n_k, kind="stable")
         return by_size if model.places is None else by_size[model.places]
-    key = np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0))
-    return np.argsort([uniform(key, k) for k in range(len(n_k))])
+    return permutation(np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0)), len(n_k))
 
 
 def with_gaussian(model, state, context) -> State:
@@ -93,13 +133,11 @@ def with_gaussian(model, state, context) -> State:
 
 
 def step(corpus, model, options, state, context):
-    """Draws every token's topic in canonical order, then the sticks of each document, then their mean and covariance."""
-    n_moved, key = 0, context.key(GIBBS)
-    for first, last in slice_bounds(corpus.indptr, model.n_topics):
-        context.interrupt()
-        n_moved += draw_topics(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:5], model.beta, key,
-        )
+    """Draws every token's topic, then the sticks of each document, then their mean and covariance."""
+    if options.topics == "drawn":
+        n_moved = draw_given_phi(corpus, model, state, context)
+    else:
+        n_moved = draw_in_order(corpus, model, state, context)
     work = partial(
         draw_sticks, n_dk=state.n_dk, precision=state.precision, weighted_mean=weighted(state.precision, state.mean),
         sticks=state.sticks, omega_key=context.key(STICK_WEIGHTS), stick_key=context.key(STICKS),
@@ -107,6 +145,37 @@ def step(corpus, model, options, state, context):
     each_slice(work, stick_slices(corpus.n_documents, model.n_topics), context.n_threads, context.interrupt)
     state = with_gaussian(model, state, context)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+
+
+def draw_in_order(corpus, model, state, context) -> int:
+    """Draws every token's topic in canonical order, phi integrated out; returns how many moved."""
+    n_moved, key = 0, context.key(GIBBS)
+    for first, last in slice_bounds(corpus.indptr, model.n_topics):
+        context.interrupt()
+        n_moved += draw_topics(
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:5], model.beta, key,
+        )
+    return n_moved
+
+
+def draw_given_phi(corpus, model, state, context) -> int:
+    """Draws phi, then every token's topic given it, in any order; returns how many moved."""
+    phi, live, key = aligned_zeros(state.n_wk.shape, np.float64), slice(model.n_topics), context.key(TOPICS_GIVEN_PHI)
+    of_documents, of_words = (slice_bounds(each, len(state.n_k)) for each in (corpus.indptr, corpus.by_word.indptr))
+
+    def draw_some_topics(first, last):
+        tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
+        return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, key)
+
+    def count_some_words(first, last):
+        count_words_again(first, last, corpus.by_word.indptr, *corpus.tokens_by_word, state.topics, state.n_wk)
+
+    prior = np.full(corpus.n_words, model.beta)
+    phi[:, live] = draw_dirichlets(np.ascontiguousarray(state.n_wk[:, live].T), prior, context.key(DRAWN_TOPICS)).T
+    n_moved = sum(each_slice(draw_some_topics, of_documents, context.n_threads, context.interrupt))
+    each_slice(count_some_words, of_words, context.n_threads, context.interrupt)
+    state.n_k[:] = state.n_wk.sum(axis=0)
+    return n_moved
 
 
 def weighted(precision, mean) -> np.ndarray:
@@ -145,9 +214,14 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
 
 
 def memory(corpus, model, options) -> Memory:
-    """Bytes of the topics, the counts and the sticks; no array of documents times squared topics is made."""
-    theta = corpus.n_documents * model.n_topics * DOUBLE
-    return Memory(size(arrays(corpus, model.n_topics)), step=3 * model.n_topics**2 * DOUBLE, look=theta)
+    """Bytes of the topics, the counts and the sticks, and of phi where it is drawn; no array of documents times T^2 is made."""
+    lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
+    theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
+    state, look = size(arrays(corpus, model.n_topics)), theta
+    if options.topics == "integrated":
+        return Memory(state, step=square, look=look)
+    of_words = word_major_bytes(corpus) + corpus.n_pairs * (8 + 4)
+    return Memory(state, of_words, step=square + corpus.n_words * lanes * DOUBLE + 2 * phi, look=look)
 
 
 def engine(name: str = "sb-ctm") -> Engine:

@@ -87,7 +87,7 @@ def log_density_of_probabilities(log_probability, mean, covariance) -> np.ndarra
 
 
 @aside
-def _log_sigma(u):
+def log_sigma(u):
     return -math.log1p(math.exp(-u)) if u > 0.0 else u - math.log1p(math.exp(u))
 
 
@@ -96,7 +96,7 @@ def break_stick(sticks, theta):
     """Writes the probabilities (category,) of sticks (category - 1,) into theta, in compiled code."""
     log_rest = 0.0
     for k in range(len(sticks)):
-        log_broken = _log_sigma(-sticks[k])
+        log_broken = log_sigma(-sticks[k])
         theta[k] = math.exp(log_rest + log_broken + sticks[k])  # log sigma(u) = log sigma(-u) + u
         log_rest += log_broken
     theta[len(sticks)] = math.exp(log_rest)

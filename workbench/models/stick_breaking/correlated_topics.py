@@ -24,10 +24,31 @@ WEIGHT = 0.1
 class NormalInverseWishart(NamedTuple):
     """Sigma ~ IW(nu, scale), mu | Sigma ~ N(mean, Sigma / kappa)."""
 
-    mean: np.ndarray   # (stick,)
+    mean: np.ndarray   # (dim,), of sticks or components
     kappa: float
     nu: float
-    scale: np.ndarray  # (stick, stick)
+    scale: np.ndarray  # (dim, dim)
+
+    def check_documents(self, prior: str, corpus: Corpus) -> None:
+        """Raises ModelError where it is no distribution, and too few documents are there for the posterior to be one."""
+        needed = len(self.mean) - 1 - self.nu
+        if corpus.n_documents <= needed:
+            raise ModelError(
+                Named("prior", prior), f" is no distribution and needs more than {needed:g} documents for {len(self.mean)} "
+                f"dimensions; there are {corpus.n_documents}; set ", Named("prior", "proper"),
+            )
+
+
+def prior_option():
+    """The field for the prior of mu and Sigma."""
+    return option("proper", "prior of the mean and covariance of psi", choices=("proper", "paper"))
+
+
+def check_topics(model) -> None:
+    """Gives a model its number of topics and its beta in their own types; raises ModelError where `LDA` would."""
+    checked = LDA(model.n_topics, beta=model.beta)
+    object.__setattr__(model, "n_topics", checked.n_topics)
+    object.__setattr__(model, "beta", checked.beta)
 
 
 def permutation(order) -> str:
@@ -81,7 +102,7 @@ class CorrelatedTopics:
 
     n_topics: int = 10
     beta: float = 0.1
-    prior: str = option("proper", "prior of the mean and covariance of the sticks", choices=("proper", "paper"))
+    prior: str = prior_option()
     order: str = option(
         "size", "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
         choices=("size", "random"), otherwise=permutation,
@@ -89,9 +110,7 @@ class CorrelatedTopics:
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
 
     def __post_init__(self):
-        checked = LDA(self.n_topics, beta=self.beta)
-        object.__setattr__(self, "n_topics", checked.n_topics)
-        object.__setattr__(self, "beta", checked.beta)
+        check_topics(self)
         if self.order not in ("size", "random"):
             object.__setattr__(self, "order", permutation(self.order))
 
@@ -102,6 +121,7 @@ class CorrelatedTopics:
 
     settings, size_label = LDA.settings, LDA.size_label
     with_coords, coords, describe, tiny = LDA.with_coords, LDA.coords, LDA.describe, LDA.tiny
+    theta_of = staticmethod(probabilities)
 
     @property
     def places(self) -> np.ndarray | None:
@@ -124,12 +144,7 @@ class CorrelatedTopics:
                 Named("order", self.order), f" has {len(self.places)} places, and there are {self.n_topics} topics; "
                 f"give each of 0 to {self.n_topics - 1} once",
             )
-        needed = self.n_topics - 2 - self.sticks_prior.nu
-        if corpus.n_documents <= needed:
-            raise ModelError(
-                Named("prior", self.prior), f" is no distribution and needs more than {needed:g} documents for {self.n_topics} "
-                f"topics; there are {corpus.n_documents}; set ", Named("prior", "proper"),
-            )
+        self.sticks_prior.check_documents(self.prior, corpus)
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
@@ -140,22 +155,25 @@ class CorrelatedTopics:
         """The variables that a run records: counts, and the sticks with their mean and covariance."""
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
-            Variable("psi", ("snapshot", "document", "stick"), "", "sticks of each document: psi of theta = pi(psi), as drawn"),
-            Variable("psi_mean", ("snapshot", "stick"), "", "mean of the sticks over documents (mu), as drawn"),
+            Variable(
+                "psi", ("snapshot", "document", "stick"), "",
+                "sticks of each document: psi of theta = pi(psi), as drawn, or E[psi]",
+            ),
+            Variable("psi_mean", ("snapshot", "stick"), "", "mean of the sticks over documents: mu as drawn, or E[mu]"),
             Variable(
                 "psi_covariance", ("snapshot", "stick", "other_stick"), "",
-                "covariance of the sticks over documents (Sigma), as drawn; of sticks, not of topics",
+                "covariance of the sticks, not the topics, over documents: Sigma as drawn, or the inverse of E[Sigma^-1]",
             ),
         )
 
     def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
         """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
-        return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta)
+        return Priors(self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """``theta`` (document, topic) of the sticks drawn last; ``phi`` (topic, word), the posterior mean given counts."""
+        """``theta`` (document, topic) of the last sticks; ``phi`` (topic, word), the posterior mean given counts."""
         return {
-            "theta": probabilities(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
+            "theta": self.theta_of(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
         }
 
     def hyperparameters(self, options) -> dict[str, str]:

@@ -1,0 +1,206 @@
+"""Variational EM for logistic-normal topics.
+
+Blei & Lafferty (2006), sec. 3 and appendix. q(psi_d) is normal with means lambda_d and variances nu_d^2, a component for each
+topic, so that a number added to all components changes the prior alone (the authors' program holds the last one at 0). An
+iteration fits each document, then mu, Sigma and phi::
+
+    E-step   gamma_dwk ~ exp(lambda_dk) phi_kw,  lambda_d by Newton, nu_dk^2 by Newton, in turns   (`variational_em`)
+    M-step   mu = mean_d lambda_d,  Sigma = mean_d [diag nu_d^2 + (lambda_d - mu)(lambda_d - mu)']
+             phi_kw = (beta + n_kw) / (W beta + n_k),  n_kw = sum_d n_dw gamma_dwk
+
+phi is the mode under a Dirichlet(beta + 1) prior, as with `topics=point` of `vb`: beta is what the counts are smoothed by, and
+no word has probability 0. mu and Sigma are those of greatest likelihood and have no prior. The bound, one on
+log p(words, phi | mu, Sigma), never falls. theta is its mean under q, over 100 fixed points.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
+from workbench.engines.lda.svb import samples
+from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
+from workbench.engines.stick_breaking import ln_ctm, sb_ctm
+from workbench.engines.stick_breaking.fold_in import LearntCorrelations, learnt_of
+from workbench.kernels.gaussian import inverse, log_determinant, niw_posterior
+from workbench.kernels.lda.word_counts import count_words
+from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, padded
+from workbench.kernels.stick_breaking.logistic_normal import expected_theta
+from workbench.kernels.stick_breaking.variational_em import fit_documents
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.models.options import option
+from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
+
+
+class State(NamedTuple):
+    psi: np.ndarray         # (document, component) float64: lambda
+    variance: np.ndarray    # (document, component) float64: nu^2
+    mean_dk: np.ndarray     # (document, topic) float64, padded: expected counts
+    mean_wk: np.ndarray     # (word, topic) float64, padded
+    mean_k: np.ndarray      # (topic,) float64, padded
+    mean: np.ndarray        # (component,) float64: mu
+    covariance: np.ndarray  # (component, component) float64: Sigma
+    precision: np.ndarray   # (component, component) float64: its inverse
+    entropy: float          # of the responsibilities behind the counts, nats
+
+
+@dataclass(frozen=True)
+class Options(sb_ctm.Options):
+    n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
+    inner_tolerance: float = option(1e-6, "a document is fitted when a pass raises its bound by less, relatively", low=0)
+
+
+class Fitted(NamedTuple):
+    """What an E-step leaves behind; its arrays belong to documents and pairs as `fit_documents` says."""
+
+    psi: np.ndarray
+    variance: np.ndarray
+    mean_dk: np.ndarray
+    weights: np.ndarray
+    ratios: np.ndarray
+
+
+def arrays(corpus, n_topics: int) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    n, rows = n_topics, (corpus.n_documents, n_topics)
+    return {"psi": Array(rows), "variance": Array(rows)} | topic_counts("mean", corpus, n) | {
+        "mean": Array((n,)), "covariance": Array((n, n)), "precision": Array((n, n)),
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """Counts by sweeps of `cgs`, or of another run; lambda that gives each document its share of topics, and nu^2 = 1."""
+    state = State(**zeros(arrays(corpus, model.n_topics)), entropy=math.nan)
+    start = sb_ctm.initial_counts(corpus, model, options, context, warm_start)
+    state.mean_dk[:], state.mean_wk[:], state.mean_k[:] = start.n_dk, start.n_wk, start.n_k
+    state.psi[:] = ln_ctm.initial_components(start.n_dk[:, : model.n_topics])
+    state.variance[:] = 1.0
+    return with_gaussian(state)
+
+
+def with_gaussian(state) -> State:
+    """The state with the mu and Sigma of greatest likelihood given q."""
+    n = len(state.mean)
+    mean, _, _, scatter = niw_posterior(state.psi, np.zeros(n), 0.0, 0.0, np.zeros((n, n)))
+    covariance = (scatter + np.diag(state.variance.sum(axis=0))) / len(state.psi)
+    return state._replace(mean=mean, covariance=covariance, precision=inverse(covariance))
+
+
+def step(corpus, model, options, state, context):
+    """Fits each document from where it was, then mu, Sigma and the topics."""
+    n_topics, phi = model.n_topics, topics(corpus, model, state)
+    found = Fitted(*state[:3], *workspace(corpus, n_topics))
+    gaussian = state.mean, state.precision
+    n_visited = fit(corpus, phi, gaussian, options.n_inner, options.inner_tolerance, found, context)
+    of_words = found.weights, found.weights, phi, phi, n_topics, found.ratios, state.mean_wk  # no pair went by its logs
+    count = partial(count_some, corpus, of_words)
+    slices = slice_bounds(corpus.by_word.indptr, n_topics)
+    state.mean_k[:] = sum(each_slice(count, slices, context.n_threads, context.interrupt))
+    return with_gaussian(state._replace(entropy=entropy_of(corpus, found, phi, state))), {"updates": n_visited}
+
+
+def topics(corpus, model, state) -> np.ndarray:
+    """phi (word, topic), padded by zeros."""
+    live, phi = slice(model.n_topics), aligned_zeros(state.mean_wk.shape, np.float64)
+    phi[:, live] = (state.mean_wk[:, live] + model.beta) / (state.mean_k[live] + corpus.n_words * model.beta)
+    return phi
+
+
+def workspace(corpus, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and ratios of an E-step: see `fit_documents`."""
+    return aligned_zeros((corpus.n_documents, padded(n_topics)), np.float64), aligned_empty((corpus.n_pairs,), np.float64)
+
+
+def fit(corpus, phi, gaussian, most_passes, tolerance, found: Fitted, context) -> int:
+    """The E-step of all documents in place, given mu and Sigma^-1; how many pairs were visited."""
+    mean, precision = gaussian
+    given = corpus.indptr, corpus.words, corpus.counts, phi, mean, precision, log_determinant(precision), most_passes, tolerance
+
+    def fit_some(first, last):
+        return fit_documents(first, last, *given, *found)
+
+    slices = sb_ctm.stick_slices(corpus.n_documents, len(mean))
+    return sum(each_slice(fit_some, slices, context.n_threads, context.interrupt))
+
+
+def count_some(corpus, of_words, first, last) -> np.ndarray:
+    """The expected counts of words first..last in place; (topic,) their sum."""
+    return count_words(first, last, *corpus.by_word, corpus.counts, *of_words)
+
+
+def entropy_of(corpus, found: Fitted, phi, state) -> float:
+    """Entropy of the responsibilities: sum n_dw gamma (log normaliser - log weight - log phi), terms of no weight left out."""
+    live = slice(len(state.mean))
+    logs = found.psi - found.psi.max(axis=1, keepdims=True)
+    of_pairs = (corpus.counts * np.log(corpus.counts / found.ratios)).sum()
+    return float(of_pairs - (found.mean_dk[:, live] * logs).sum() - (state.mean_wk[:, live] * np.log(phi[:, live])).sum())
+
+
+def watch(corpus, model, options, state) -> dict:
+    """The bound with q, mu, Sigma and phi as they are, log p(phi) included, and the expected counts of the topics."""
+    live, (n_documents, n) = slice(model.n_topics), state.psi.shape
+    off = state.psi - state.mean
+    squares = ((off.T @ off + np.diag(state.variance.sum(axis=0))) * state.precision).sum()
+    exponents = state.psi + 0.5 * state.variance
+    top = exponents.max(axis=1)
+    log_sums = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
+    bound = 0.5 * (n_documents * (log_determinant(state.precision) + n) - squares + np.log(state.variance).sum())
+    bound += (state.mean_dk[:, live] * state.psi).sum() - corpus.document_tokens @ log_sums
+    bound += log_words(corpus, model, state) + state.entropy
+    return {"bound": float(bound), "n_k": state.mean_k[live]}
+
+
+def log_words(corpus, model, state) -> float:
+    """sum n_kw log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
+    live, prior, n_words = slice(model.n_topics), model.beta + 1.0, corpus.n_words
+    log_phi = np.log(topics(corpus, model, state)[:, live])
+    normaliser = math.lgamma(n_words * prior) - n_words * math.lgamma(prior)
+    return float(((state.mean_wk[:, live] + model.beta) * log_phi).sum()) + model.n_topics * normaliser
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The expected counts, lambda and nu^2, and the mean and covariance of the components."""
+    live = slice(model.n_topics)
+    return {
+        "n_kw": state.mean_wk[:, live].T, "n_dk": state.mean_dk[:, live], "psi": state.psi, "psi_variance": state.variance,
+        "psi_mean": state.mean, "psi_covariance": state.covariance,
+    }
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair: the mean of theta under q, phi at its mode."""
+    live = slice(model.n_topics)
+    return mixture_probability(expected_theta(state.psi, state.variance), topics(corpus, model, state)[:, live], pairs)
+
+
+def fold_in(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
+    """E_q[theta] (document, topic) by the E-step alone, begun at mu and with the run's own passes and tolerance."""
+    n_topics, shape = len(learnt.mean), (documents.n_documents, len(learnt.mean))
+    live, phi = slice(n_topics), aligned_zeros((documents.n_words, padded(n_topics)), np.float64)
+    phi[:, live] = word_probabilities(*learnt.of_words)
+    mean_dk = np.empty((documents.n_documents, n_topics))
+    found = Fitted(np.tile(learnt.mean, (shape[0], 1)), np.ones(shape), mean_dk, *workspace(documents, n_topics))
+    fit(documents, phi, (learnt.mean, inverse(learnt.covariance)), options.n_inner, options.inner_tolerance, found, context)
+    return expected_theta(found.psi, found.variance)
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of q, the counts and the weights of an E-step; no array of documents times squared topics is made."""
+    n, theta = model.n_topics, corpus.n_documents * model.n_topics * DOUBLE
+    of_words = corpus.n_words * padded(n) * DOUBLE
+    step = corpus.n_documents * padded(n) * DOUBLE + corpus.n_pairs * DOUBLE + of_words + max(2 * theta, 2 * of_words)
+    look = max(theta, 3 * of_words)
+    return Memory(size(arrays(corpus, n)), word_major_bytes(corpus), step=step + 8 * n**2 * DOUBLE, look=look)
+
+
+def engine(name: str = "ctm-em") -> Engine:
+    return Engine(
+        name=name, title="Variational EM for logistic-normal topics", source="Blei & Lafferty (2006), sec. 3",
+        model=LogisticNormalTopics, options=Options, state=State, samples=samples,
+        watches=("bound",), keeps=("psi_variance",), fixed=("prior",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=fold_in, learnt=learnt_of, memory=memory,
+    )

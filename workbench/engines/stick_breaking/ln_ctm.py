@@ -1,0 +1,137 @@
+"""Gibbs sampling of logistic-normal topics with Polya-gamma numbers, with the topics integrated out.
+
+Chen, Zhu, Wang, Zheng & Zhang (2013), sec. 3, whose approximate Polya-gamma numbers are exact here. A sweep is::
+
+    z_i      ~  theta_dt (n_wt + beta) / (n_t + W beta),  theta_d = softmax(psi_d)      token i removed from the counts
+    omega    ~  PG(N_d, psi_dk - zeta_k),  zeta_k = log sum_{j != k} exp(psi_dj)      component after component, psi_dk at once
+    psi_dk   ~  N(h / P, 1 / P),  P = Lambda_kk + omega,  Lambda = Sigma^-1,
+                h = Lambda_kk mu_k - sum_{j != k} Lambda_kj (psi_dj - mu_j) + n_dk - N_d / 2 + omega zeta_k
+    mu, Sigma ~ NIW given all psi_d
+
+There are as many components as topics: what all components of a document share is known from the prior alone. omega is drawn
+where it is used and not kept. Documents without a token draw from the prior.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_softmax
+
+from workbench.engines.engine import Engine
+from workbench.engines.lda import cgs
+from workbench.engines.lda.fold_in import mixture_probability
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking import sb_ctm
+from workbench.engines.stick_breaking.fold_in import by_gibbs_of_components, learnt_of
+from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior
+from workbench.kernels.lda.log_joint import log_topics
+from workbench.kernels.stick_breaking.logistic_normal import draw_components, draw_topics, padded_rows
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import COMPONENTS, COMPONENTS_GAUSSIAN, GIBBS
+from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
+
+COMPONENT_WORK = 64
+"""About how many pair-topics take as long as one component."""
+
+
+class State(NamedTuple):
+    topics: np.ndarray      # (token,) uint16, in canonical order
+    n_dk: np.ndarray        # (document, topic) int32, padded
+    n_wk: np.ndarray        # (word, topic) int32, padded
+    n_k: np.ndarray         # (topic,) int64, padded
+    psi: np.ndarray         # (document, component) float64
+    mean: np.ndarray        # (component,) float64: mu
+    covariance: np.ndarray  # (component, component) float64: Sigma
+    precision: np.ndarray   # (component, component) float64: its inverse, Lambda
+
+
+def arrays(corpus, n_topics: int) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    n = n_topics
+    return cgs.arrays(corpus, n) | {
+        "psi": Array((corpus.n_documents, n)), "mean": Array((n,)), "covariance": Array((n, n)), "precision": Array((n, n)),
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """Topics by sweeps of `cgs`, or of another run; components that give each document its share of topics."""
+    state = State(**zeros(arrays(corpus, model.n_topics)))
+    start = sb_ctm.initial_counts(corpus, model, options, context, warm_start)
+    for name in ("topics", "n_dk", "n_wk", "n_k"):
+        getattr(state, name)[...] = getattr(start, name)
+    state.psi[:] = initial_components(start.n_dk[:, : model.n_topics])
+    return with_gaussian(model, state, context)
+
+
+def initial_components(n_dk) -> np.ndarray:
+    """(document, component) that give each document its share of topics, of mean 0."""
+    logs = np.log(n_dk + sb_ctm.START_ALPHA)
+    return logs - logs.mean(axis=1, keepdims=True)
+
+
+def with_gaussian(model, state, context) -> State:
+    """The state with mu and Sigma drawn given the components of all documents."""
+    posterior = niw_posterior(state.psi, *model.components_prior)
+    mean, covariance, precision = draw_niw(*posterior, context.key(COMPONENTS_GAUSSIAN))
+    return state._replace(mean=mean, covariance=covariance, precision=precision)
+
+
+def step(corpus, model, options, state, context):
+    """Draws every token's topic in canonical order, then the components of each document, then their mean and covariance."""
+    n_moved, key = 0, context.key(GIBBS)
+    for first, last in slice_bounds(corpus.indptr, model.n_topics):
+        context.interrupt()
+        n_moved += draw_topics(
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:5], model.beta, key,
+        )
+    work = partial(
+        draw_components, n_dk=state.n_dk, precision=padded_rows(state.precision), mean=state.mean, psi=state.psi,
+        key=context.key(COMPONENTS),
+    )
+    slices = slice_bounds(np.arange(corpus.n_documents + 1) * COMPONENT_WORK, model.n_topics)
+    each_slice(work, slices, context.n_threads, context.interrupt)
+    state = with_gaussian(model, state, context)
+    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+
+
+def watch(corpus, model, options, state) -> dict:
+    """log p(w, z, psi, mu, Sigma) with the topics integrated out, and the counts of the topics."""
+    n_topics = model.n_topics
+    of_topics = (state.n_dk[:, :n_topics] * log_softmax(state.psi, axis=1)).sum()
+    of_components = log_joint_of_rows(state.psi, state.mean, state.precision, *model.components_prior)
+    return {
+        "log_joint": float(log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_components),
+        "n_k": state.n_k[:n_topics],
+    }
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The sampled counts and components, the topics behind them, and the mean and covariance of the components."""
+    return cgs.counts(corpus, model, options, state) | {
+        "psi": state.psi, "psi_mean": state.mean, "psi_covariance": state.covariance,
+    }
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair: theta as drawn, phi its mean given the sampled counts."""
+    live = slice(model.n_topics)
+    phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
+    return mixture_probability(model.theta_of(state.psi), phi, pairs)
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the topics, the counts and the components; no array of documents times squared topics is made."""
+    theta = corpus.n_documents * model.n_topics * DOUBLE
+    return Memory(size(arrays(corpus, model.n_topics)), step=4 * model.n_topics**2 * DOUBLE, look=theta)
+
+
+def engine(name: str = "ln-ctm") -> Engine:
+    return Engine(
+        name=name, title="Gibbs sampling of logistic-normal topics",
+        source="Chen, Zhu, Wang, Zheng & Zhang (2013), sec. 3; Blei & Lafferty (2006)",
+        model=LogisticNormalTopics, options=sb_ctm.Options, state=State, samples=cgs.samples,
+        watches=("log_joint", "moved"), keeps=("token_topics",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs_of_components, learnt=learnt_of,
+        memory=memory,
+    )

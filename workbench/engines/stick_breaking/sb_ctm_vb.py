@@ -1,0 +1,247 @@
+"""Variational inference of correlated topics by stick-breaking, and stochastic variational inference in batches.
+
+Linderman, Johnson & Adams (2015), appendix C, with the bracket of its mean not inverted, the remaining counts N_t summed from t
+on, log theta in q(z), and one bound for all updates; Hoffman, Blei, Wang & Paisley (2013) for batches::
+
+    q(z) q(psi_d) = N(m_d, V_d)   fitted to q(phi), q(mu, Sigma), document by document: `kernels.stick_breaking.variational`
+    q(phi_t)      = Dirichlet(beta + n_wt),   n_wt = sum_d c_dw gamma_dwt
+    q(mu, Sigma)  = NIW given sum_d m_d and sum_d V_d + m_d m_d'
+
+With a `batch`, an iteration is one pass over all documents in batches drawn anew. After each, the natural parameters of q(phi)
+and q(mu, Sigma) go the share rho_i = (i + tau)^-kappa of the way to what they would be if all documents were as the batch;
+i counts batches from 0.
+
+`bound=local` bounds log sigma(psi) as Jaakkola & Jordan do: variational inference then never lowers the bound. `bound=paper`
+takes expectations under q(psi), which is tighter; E[omega] is then a heuristic, and nothing is guaranteed.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import digamma
+
+from workbench.engines.engine import Engine
+from workbench.engines.lda.fold_in import mixture_probability
+from workbench.engines.lda.svb import samples
+from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
+from workbench.engines.stick_breaking import gaussian_posterior
+from workbench.engines.stick_breaking.fold_in import TOLERANCE, by_variational_inference, learnt_of, weigh_words
+from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, ordered_start, start_sweeps_option, stick_slices, weighted
+from workbench.errors import Got, Named
+from workbench.kernels.gaussian import niw_posterior
+from workbench.kernels.lda.factored_entropy import log_weights
+from workbench.kernels.lda.log_joint import log_topics
+from workbench.kernels.lda.word_counts import count_words
+from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, padded
+from workbench.kernels.stick_breaking.sticks import dirichlet_moments, sticks_of
+from workbench.kernels.stick_breaking.variational import (
+    NO_NODES,
+    NODE_WEIGHTS,
+    NODES,
+    expected_probabilities,
+    fit_documents,
+)
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import BATCHES, permutation
+from workbench.models.options import OptionError, option
+from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart
+
+TOGETHER = 64
+"""Slices of documents whose sums of V are held at a time."""
+
+
+class State(NamedTuple):
+    sticks: np.ndarray     # (document, stick) float64: m
+    variances: np.ndarray  # (document, stick) float64: the diagonal of V
+    mean_dk: np.ndarray    # (document, topic) float64, padded: expected counts as last fitted
+    mean_wk: np.ndarray    # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
+    mean_k: np.ndarray     # (topic,) float64, padded
+    fitted_wk: np.ndarray  # (word, topic) float64, padded: expected counts as last fitted; no rows where mean_wk is that
+    mean: np.ndarray       # (stick,) float64: of q(mu, Sigma), with kappa, nu, scale
+    kappa: float
+    nu: float
+    scale: np.ndarray      # (stick, stick) float64
+    total: np.ndarray      # (stick,) float64: sum over documents of m - m0, as last fitted
+    scatter: np.ndarray    # (stick, stick) float64: sum over documents of V + (m - m0)(m - m0)'
+    of_documents: float    # what the documents add to the bound, log p(words, psi) excepted, as last fitted, nats
+
+    @property
+    def gaussian(self) -> NormalInverseWishart:
+        """q(mu, Sigma)."""
+        return NormalInverseWishart(self.mean, self.kappa, self.nu, self.scale)
+
+
+@dataclass(frozen=True)
+class Options:
+    bound: str = option(
+        "local", "local: bounds of the sigmoids, which make one that never falls; paper: their expectations, by quadrature",
+        choices=("local", "paper"),
+    )
+    n_inner: int = option(5, "most passes over a document in one iteration", low=1, whole=True)
+    batch: int = option(0, "documents of a batch of stochastic inference; 0: all documents at once", low=0, whole=True)
+    tau: float = option(1.0, "delay of the rate of batches, (i + tau)^-kappa", low=1)
+    kappa: float = option(0.7, "fall of the rate of batches, above 0.5", low=0.5, high=1)
+    start_sweeps: int = start_sweeps_option()
+
+    def __post_init__(self):
+        if self.kappa <= 0.5:
+            raise OptionError(Named("kappa"), " must be above 0.5 and at most 1, so that rates settle", Got(self.kappa))
+
+
+def check_options(options, corpus) -> None:
+    """Raises OptionError for batches that are larger than the corpus."""
+    if options.batch > corpus.n_documents:
+        raise OptionError(
+            Named("batch", options.batch), f" is more than the {corpus.n_documents} documents of {corpus.name!r}; "
+            f"choose at most {corpus.n_documents}, or 0 for all documents at once", value=options.batch,
+        )
+
+
+def arrays(corpus, n_topics: int, options) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    n, sticks = n_topics - 1, Array((corpus.n_documents, n_topics - 1))
+    fitted = Array((corpus.n_words if options.batch else 0, padded(n_topics)))
+    return {"sticks": sticks, "variances": sticks} | topic_counts("mean", corpus, n_topics) | {
+        "fitted_wk": fitted, "mean": Array((n,)), "scale": Array((n, n)), "total": Array((n,)), "scatter": Array((n, n)),
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """Counts of sweeps of `cgs`, or of another run; of each document the sticks with its share of topics, not correlated."""
+    prior = model.sticks_prior
+    made = zeros(arrays(corpus, model.n_topics, options))
+    state = State(**made, kappa=prior.kappa, nu=prior.nu, of_documents=np.nan)
+    _, n_dk, n_wk, n_k = ordered_start(corpus, model, options, context, warm_start)
+    for mean, n in zip((state.mean_dk, state.mean_wk, state.mean_k), (n_dk, n_wk, n_k), strict=True):
+        mean[:] = n
+    if options.batch:
+        state.fitted_wk[:] = n_wk
+    n_dk = n_dk[:, : model.n_topics]
+    state.sticks[:] = sticks_of(np.log(n_dk + START_ALPHA))
+    state.variances[:] = dirichlet_moments(n_dk + 1.0)[1]
+    q = NormalInverseWishart(*niw_posterior(state.sticks, *prior))
+    return with_gaussian(state, q._replace(scale=q.scale + np.diag(state.variances.sum(axis=0))))
+
+
+def with_gaussian(state, q: NormalInverseWishart) -> State:
+    """The state with this q(mu, Sigma)."""
+    return state._replace(mean=q.mean, kappa=float(q.kappa), nu=float(q.nu), scale=q.scale)
+
+
+def step(corpus, model, options, state, context):
+    """Fit the documents, then q(phi) and q(mu, Sigma) to them: all at once, or batch by batch."""
+    prior, n_visited = model.sticks_prior, 0
+    state = state._replace(of_documents=0.0, total=np.zeros_like(state.total), scatter=np.zeros_like(state.scatter))
+    state.fitted_wk[:] = 0.0
+    batches = batches_of(corpus.n_documents, options, context)
+    for number, rows in enumerate(batches):
+        part = corpus if len(rows) == corpus.n_documents else corpus.of_documents(rows)
+        fitted, new_wk, new_k, visited = fit(part, rows, model, options, state, context)
+        rate = ((context.step - 1) * len(batches) + number + options.tau) ** -options.kappa if options.batch else 1.0
+        share = len(rows) / corpus.n_documents
+        of_documents, total, scatter = fitted
+        if options.batch:
+            state.fitted_wk[:] += new_wk
+        for mean, new in ((state.mean_wk, new_wk), (state.mean_k, new_k)):
+            mean *= 1.0 - rate
+            mean += (rate / share) * new
+        q = gaussian_posterior.moved(state.gaussian, prior, corpus.n_documents, share, total, scatter, rate)
+        state = with_gaussian(state, q)._replace(
+            of_documents=state.of_documents + of_documents, total=state.total + total, scatter=state.scatter + scatter
+        )
+        n_visited += visited
+    return state, {"updates": n_visited}
+
+
+def batches_of(n_documents: int, options, context) -> list[np.ndarray]:
+    """The documents of each batch of an iteration, ascending; every document is in one. All in one without batches."""
+    if not options.batch:
+        return [np.arange(n_documents)]
+    order = permutation(context.key(BATCHES), n_documents)
+    return [np.sort(order[first : first + options.batch]) for first in range(0, n_documents, options.batch)]
+
+
+def fit(part, rows, model, options, state, context) -> tuple[tuple, np.ndarray, np.ndarray, int]:
+    """Fits documents, `rows` of the corpus, to q(phi) and q(mu, Sigma) in place.
+
+    Returns their sums (of the bound, of m, of V + m m', both about m0), their expected counts of words (word, topic) and in all
+    (topic,), and how many pairs were visited. Sums go over slices in order: the same bits for any number of threads.
+    """
+    n_topics, lanes, prior = model.n_topics, len(state.mean_k), model.sticks_prior
+    words = weigh_words(state.mean_wk, state.mean_k, model.beta, n_topics, context)
+    precision = gaussian_posterior.expected_precision(state.gaussian)
+    documents = tuple(aligned_empty((part.n_documents, lanes), np.float64) for _ in range(2))
+    ratios, new_wk = np.empty(part.n_pairs), aligned_zeros(state.mean_wk.shape, np.float64)
+    nodes = (NO_NODES, NO_NODES) if options.bound == "local" else (NODES, NODE_WEIGHTS)
+    work = partial(
+        fit_documents, rows=rows, indptr=part.indptr, words=part.words, counts=part.counts, precision=precision,
+        weighted_mean=weighted(precision, state.mean), nodes=nodes[0], node_weights=nodes[1], word_logs=words[0],
+        word_weights=words[1], n_topics=n_topics, most_passes=options.n_inner, tolerance=TOLERANCE, centre=prior.mean,
+        sticks=state.sticks, variances=state.variances, mean_dk=state.mean_dk, document_logs=documents[0],
+        document_weights=documents[1], kept_ratios=ratios,
+    )
+    of_documents, total, scatter, n_visited = 0.0, np.zeros_like(state.total), np.zeros_like(state.scatter), 0
+    slices = stick_slices(part.n_documents, n_topics)
+    for first in range(0, len(slices), TOGETHER):
+        for found in each_slice(work, slices[first : first + TOGETHER], context.n_threads, context.interrupt):
+            of_documents += found[0]
+            total += found[1]
+            scatter += found[2]
+            n_visited += found[3]
+
+    def count(first, last):
+        return count_words(first, last, *part.by_word, part.counts, *documents, *words, n_topics, ratios, new_wk)
+
+    new_k = sum(each_slice(count, slice_bounds(part.by_word.indptr, lanes), context.n_threads, context.interrupt))
+    of_documents -= log_weights(new_wk, *words)  # E[log phi], which `watch` adds as q(phi) is then
+    return (of_documents, total, scatter + np.triu(scatter, 1).T), new_wk, new_k, n_visited
+
+
+def watch(corpus, model, options, state) -> dict:
+    """The bound, with documents as last fitted and q(phi), q(mu, Sigma) as they are; NaN before the first iteration."""
+    q, live, beta, n_words = state.gaussian, slice(model.n_topics), model.beta, corpus.n_words
+    topics = log_topics(state.mean_wk, state.mean_k, beta, model.n_topics)
+    if options.batch:
+        log_phi = digamma(beta + state.mean_wk[:, live]) - digamma(n_words * beta + state.mean_k[live])
+        topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
+    gaussian = gaussian_posterior.bound(q, model.sticks_prior, corpus.n_documents, state.total, state.scatter)
+    return {"bound": float(state.of_documents + topics + gaussian), "n_k": state.mean_dk[:, live].sum(axis=0)}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The expected counts and sticks; the mean of mu, and E[Sigma^-1]^-1, which exists under the improper prior too."""
+    live = slice(model.n_topics)
+    return {
+        "n_kw": (state.fitted_wk if options.batch else state.mean_wk)[:, live].T, "n_dk": state.mean_dk[:, live],
+        "psi": state.sticks, "psi_mean": state.mean, "psi_covariance": state.scale / state.nu,
+    }
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair: the means of theta and phi under q, the sticks of a document taken as independent."""
+    live = slice(model.n_topics)
+    phi = (state.mean_wk[:, live] + model.beta) / (state.mean_k[live] + corpus.n_words * model.beta)
+    return mixture_probability(expected_probabilities(state.sticks, state.variances), phi, pairs)
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the state, and of weights of documents and words while they are fitted; no array of documents times T^2."""
+    lanes, square = padded(model.n_topics), model.n_topics**2 * DOUBLE
+    n_fitted = min(options.batch or corpus.n_documents, corpus.n_documents)
+    pairs = corpus.n_pairs * n_fitted // max(corpus.n_documents, 1)
+    step = 2 * (n_fitted + corpus.n_words) * lanes * DOUBLE + pairs * DOUBLE + (TOGETHER + 8) * square
+    indices = 0 if options.batch else word_major_bytes(corpus)
+    theta = 3 * corpus.n_documents * model.n_topics * DOUBLE
+    return Memory(size(arrays(corpus, model.n_topics, options)), indices, step=step, look=theta)
+
+
+def engine(name: str = "sb-ctm-vb") -> Engine:
+    return Engine(
+        name=name, title="Variational inference of correlated topics by stick-breaking",
+        source="Linderman, Johnson & Adams (2015), appendix C; Hoffman, Blei, Wang & Paisley (2013)",
+        model=CorrelatedTopics, options=Options, state=State, samples=samples, watches=("bound",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_inference, learnt=learnt_of,
+        memory=memory, check_options=check_options,
+    )

@@ -1,0 +1,162 @@
+"""Variational inference of correlated topics with stick-breaking: q(psi_d) = N(m, V) and the responsibilities of a document.
+
+    gamma_wt ~ exp{ E[log phi_wt] + E[log theta_t] },   n_t = sum_w c_w gamma_wt,   N_t = sum_{s>=t} n_s      spec B.5
+    V = (P + diag(N_t w_t))^-1,   m = V (P mu + n - N / 2),   P = E[Sigma^-1],   repeated
+
+Local bound: log sigma(psi) >= log sigma(xi) + (psi - xi) / 2 - w(xi) (psi^2 - xi^2) / 2 with xi_t^2 = m_t^2 + V_tt and
+w(xi) = tanh(xi / 2) / (2 xi), the mean of PG(1, xi); every update then raises one bound. In the paper (appendix C)
+E[log sigma(psi)] and w = E[tanh(psi / 2) / (2 psi)] are expectations under q, here by Gauss-Hermite quadrature.
+
+Responsibilities factorise into weights of documents and of words, as in `kernels.lda.document_vb`.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import expit
+
+from workbench.kernels.gaussian import add_inverse, factor, invert_factor, solve, solve_transposed
+from workbench.kernels.jit import aside, kernel
+from workbench.kernels.lda.document_vb import visit, visit_narrow
+from workbench.kernels.lda.standard_vb import log_domain_gamma
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.stick_breaking.sticks import log_sigma
+
+N_NODES = 21
+NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(N_NODES)
+NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
+"""Gauss-Hermite quadrature of an expectation under N(0, 1)."""
+NO_NODES = np.empty(0)
+"""In the place of the nodes: the local bound."""
+
+
+@aside
+def mean_weight(c):
+    """tanh(c / 2) / (2 c), the mean of PG(1, c)."""
+    c = abs(c)
+    return 0.25 - c * c / 48.0 if c < 1e-3 else math.tanh(0.5 * c) / (2.0 * c)
+
+
+@aside
+def expect_logs(m, v, nodes, node_weights, logs, weights):
+    """Writes E[log theta] (topic,), or its local bound where there are no nodes, and the mean of omega per count (stick,).
+
+    m, v : mean and variance of each stick (stick,); E[log sigma(psi)] = E[log sigma(-psi)] + m.
+    """
+    log_rest = 0.0
+    for t in range(len(m)):
+        if len(nodes) == 0:
+            xi = math.sqrt(m[t] * m[t] + v[t])
+            log_broken, weights[t] = log_sigma(xi) - 0.5 * (m[t] + xi), mean_weight(xi)
+        else:
+            log_broken, weights[t], scale = 0.0, 0.0, math.sqrt(v[t])
+            for i in range(len(nodes)):
+                psi = m[t] + scale * nodes[i]
+                log_broken += node_weights[i] * log_sigma(-psi)
+                weights[t] += node_weights[i] * mean_weight(psi)
+        logs[t] = log_rest + log_broken + m[t]
+        log_rest += log_broken
+    logs[len(m)] = log_rest
+
+
+@kernel
+def fit_documents(
+    first, last, rows, indptr, words, counts, precision, weighted_mean, nodes, node_weights, word_logs, word_weights,
+    n_topics, most_passes, tolerance, centre, sticks, variances, mean_dk, document_logs, document_weights, kept_ratios,
+):
+    """Fits q(psi) and the responsibilities of documents first..last until no m changes by more than the tolerance.
+
+    rows : (document,) the row of each in `sticks`, `variances` (document, stick) and `mean_dk` (document, topic), which hold
+    the start and then the result; `document_logs`, `document_weights` (document, topic) and `kept_ratios` (pair,) are as
+    `lda.document_vb.fit_documents` leaves them. precision : P; weighted_mean : P mu; nodes : `NO_NODES` or `NODES`.
+
+    Returns what the documents add to the bound, log p(psi) excepted; the sum of m - centre (stick,) and the upper triangle of
+    that of V + (m - centre)(m - centre)'; and how many pairs were visited.
+    """
+    n_sticks, n_padded, n_visited, bound = n_topics - 1, mean_dk.shape[1], 0, 0.0
+    most = LANES
+    for d in range(first, last):
+        most = max(most, indptr[d + 1] - indptr[d] + LANES)
+    tokens, ratios, visited = np.empty(most), np.empty(most), np.empty(most, np.int64)
+    gamma, new, logs, weights = np.empty(n_topics), np.zeros(n_padded), np.empty(n_topics), np.empty(n_sticks)
+    matrix, lower, h = np.empty((n_sticks, n_sticks)), np.zeros((n_sticks, n_sticks)), np.empty(n_sticks)
+    total, scatter = np.zeros(n_sticks), np.zeros((n_sticks, n_sticks))
+    for d in range(first, last):
+        m, v, own, n = sticks[rows[d]], variances[rows[d]], d * n_padded, indptr[d + 1] - indptr[d]
+        for i in range(n):
+            tokens[i], visited[i] = counts[indptr[d] + i], np.int64(words[indptr[d] + i]) * n_padded
+        tokens[n : n + LANES], visited[n : n + LANES] = 0.0, 0
+        expect_logs(m, v, nodes, node_weights, logs, weights)
+        document_weights[d] = 0.0
+        for _ in range(most_passes):
+            for t in range(n_topics):
+                document_logs[d, t], document_weights[d, t] = logs[t], math.exp(logs[t])
+            if n_padded == LANES:
+                n_tiny = visit_narrow(n, visited, tokens, own, document_weights, word_weights, ratios, new)
+            else:
+                n_tiny = visit(n, visited, tokens, own, document_weights, word_weights, ratios, new)
+            n_visited += n
+            for t in range(n_topics):
+                new[t] *= document_weights[d, t]
+            if n_tiny > 0:
+                for i in range(n):
+                    if ratios[i] == 0.0:
+                        word = np.int64(words[indptr[d] + i])
+                        log_domain_gamma(d, document_logs, document_weights, word, word_logs, word_weights, n_topics, gamma)
+                        for t in range(n_topics):
+                            new[t] += tokens[i] * gamma[t]
+            remaining = new[n_sticks]
+            matrix[:] = precision
+            for t in range(n_sticks - 1, -1, -1):
+                remaining += new[t]
+                matrix[t, t] += remaining * weights[t]
+                h[t] = weighted_mean[t] + (new[t] - 0.5 * remaining)
+            factor(matrix)
+            solve_transposed(matrix, h)
+            solve(matrix, h)
+            invert_factor(matrix, lower)
+            change = 0.0
+            v[:] = 0.0
+            for k in range(n_sticks):
+                change = max(change, abs(h[k] - m[k]))
+                m[k] = h[k]
+                for t in range(k + 1):
+                    v[t] += lower[k, t] * lower[k, t]
+            expect_logs(m, v, nodes, node_weights, logs, weights)
+            if change <= tolerance:
+                break
+        for i in range(n):
+            kept_ratios[indptr[d] + i] = ratios[i]
+            if ratios[i] == 0.0:
+                word = np.int64(words[indptr[d] + i])
+                bound += tokens[i] * log_domain_gamma(
+                    d, document_logs, document_weights, word, word_logs, word_weights, n_topics, gamma
+                )
+            else:
+                bound += tokens[i] * math.log(tokens[i] / ratios[i])
+        for t in range(n_topics):
+            bound += new[t] * (logs[t] - document_logs[d, t])
+            mean_dk[rows[d], t] = new[t]
+        add_inverse(lower, scatter)
+        bound += 0.5 * n_sticks
+        for k in range(n_sticks):
+            bound -= math.log(matrix[k, k])
+            total[k] += m[k] - centre[k]
+            for t in range(k + 1):
+                scatter[t, k] += (m[t] - centre[t]) * (m[k] - centre[k])
+    return bound, total, scatter, n_visited
+
+
+def expected_probabilities(sticks, variances) -> np.ndarray:
+    """E[pi(psi)] (row, category) of independent psi ~ N(m, v), each (row, category - 1), by Gauss-Hermite quadrature.
+
+    Correlations between the sticks of a row are left out.
+    """
+    scale, broken = np.sqrt(variances), np.zeros(np.shape(sticks))
+    for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
+        broken += weight * expit(sticks + scale * node)
+    rest = np.cumprod(1.0 - broken, axis=-1)
+    found = np.ones((*broken.shape[:-1], broken.shape[-1] + 1))
+    found[..., 1:] = rest
+    found[..., :-1] *= broken
+    return found

@@ -1,0 +1,206 @@
+"""E-step of variational EM for logistic-normal topics: fits q of each document while mu, Sigma and the topics are fixed.
+
+q(psi_d) = prod_k N(lambda_k, nu_k^2) and gamma_dwk, shared by the copies of a word, maximise                    spec B.4
+
+    L_d = 1/2 log|Lambda| - 1/2 (lambda - mu)' Lambda (lambda - mu) + 1/2 sum_k (log nu_k^2 + 1 - Lambda_kk nu_k^2)
+          + sum_w n_dw sum_k gamma_dwk (lambda_k + log phi_kw - log gamma_dwk) - N_d log zeta,
+    zeta = sum_k exp(lambda_k + nu_k^2 / 2)
+
+in turns, zeta being best at all times:
+
+    gamma_dwk ~ exp(lambda_k) phi_kw,   n_dk = sum_w n_dw gamma_dwk
+    lambda      by one Newton step, halved while L_d does not rise enough: with p_k = exp(lambda_k + nu_k^2 / 2) / zeta,
+                gradient -Lambda (lambda - mu) + n_d - N_d p,   minus Hessian  Lambda + N_d (diag p - p p'),
+                whose Cholesky factor is kept from pass to pass while no p_k moves by much
+    nu_k^2      the root of 1 / nu^2 = Lambda_kk + N_d / zeta exp(lambda_k + nu^2 / 2), zeta fixed: Newton in log nu^2
+
+Blei & Lafferty (2006), sec. 3 and appendix. They hold zeta while lambda climbs; at its best value the problem stays concave,
+and a number added to all of lambda, which says nothing of the words, does not hold it up. A document without a token has
+lambda = mu and nu_k^2 = 1 / Lambda_kk.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.gaussian import factor, solve, solve_transposed
+from workbench.kernels.jit import aside, fused, kernel
+from workbench.kernels.lda.document_vb import visit, visit_narrow
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import spread, store
+
+SUFFICIENT = 1e-4
+"""Share of the rise that the gradient promises with which a step is content."""
+STALE = 0.5
+"""Change of a diagonal element of the curvature, relative to it, beyond which its factor is computed anew."""
+MOST_HALVINGS, MOST_STEPS = 30, 60
+EXACT = 1e-6
+"""A Newton step in log nu^2 after which it is right to 1e-12, since the next would be of the order of its square."""
+
+
+@aside
+def log_expected_sum(psi, variance):
+    """log sum_k exp(lambda_k + nu_k^2 / 2), which is log zeta at its best."""
+    top, whole = -math.inf, 0.0
+    for k in range(len(psi)):
+        top = max(top, psi[k] + 0.5 * variance[k])
+    for k in range(len(psi)):
+        whole += math.exp(psi[k] + 0.5 * variance[k] - top)
+    return top + math.log(whole)
+
+
+@fused
+def pull_of(psi, mean, precision, pull):
+    """Writes Lambda (lambda - mu) into pull (component,); returns (lambda - mu)' Lambda (lambda - mu)."""
+    n, square = len(psi), 0.0
+    for k in range(n):
+        pull[k] = 0.0
+    for j in range(n):
+        off = psi[j] - mean[j]
+        for k in range(n):
+            pull[k] += precision[j, k] * off
+    for k in range(n):
+        square += pull[k] * (psi[k] - mean[k])
+    return square
+
+
+@fused
+def curvature(n_tokens, p, precision, matrix):
+    """Writes the upper triangle of Lambda + N (diag p - p p') into matrix (component, component)."""
+    for i in range(len(p)):
+        here = n_tokens * p[i]
+        for j in range(i, len(p)):
+            matrix[i, j] = precision[i, j] - here * p[j]
+        matrix[i, i] += here
+
+
+@aside
+def has_moved(n_tokens, p, kept, precision):
+    """Has any N p_k changed so much since `kept` that steps by the old curvature would be slow?"""
+    moved = False
+    for k in range(len(p)):
+        moved = moved or n_tokens * abs(p[k] - kept[k]) > STALE * (precision[k, k] + n_tokens * kept[k])
+    return moved
+
+
+@aside
+def climb(n_tokens, n_here, variance, precision, log_zeta, psi, pull, p, slope, direction, kept, matrix):
+    """Moves lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
+
+    matrix (component, component) holds the factor of the curvature at the probabilities `kept` (component,), which is replaced
+    where they have moved; p, slope and direction (component,) are scratch.
+    """
+    n = len(psi)
+    for k in range(n):
+        p[k] = math.exp(psi[k] + 0.5 * variance[k] - log_zeta)
+        slope[k] = n_here[k] - n_tokens * p[k] - pull[k]
+        direction[k] = slope[k]
+    if has_moved(n_tokens, p, kept, precision):
+        for k in range(n):
+            kept[k] = p[k]
+        curvature(n_tokens, kept, precision, matrix)
+        factor(matrix)
+    solve_transposed(matrix, direction)
+    solve(matrix, direction)
+    rise, linear, spread_out, expected = 0.0, 0.0, 0.0, 0.0
+    for k in range(n):
+        rise += slope[k] * direction[k]
+        linear += (n_here[k] - pull[k]) * direction[k]
+        expected += kept[k] * direction[k]
+    for k in range(n):
+        spread_out += kept[k] * (direction[k] - expected) ** 2
+    square, length = rise - n_tokens * spread_out, 1.0  # direction' Lambda direction, by what the step solves
+    for _ in range(MOST_HALVINGS):
+        for k in range(n):
+            p[k] = psi[k] + length * direction[k]
+        log_sum = log_expected_sum(p, variance)
+        gain = length * linear - 0.5 * length * length * square - n_tokens * (log_sum - log_zeta)
+        if gain >= SUFFICIENT * length * rise:
+            for k in range(n):
+                psi[k] = p[k]
+            return log_sum
+        length *= 0.5
+    return log_zeta
+
+
+@aside
+def best_variance(log_precision, log_weight, start):
+    """nu^2 with 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton steps in x = log nu^2.
+
+    log(precision e^x + weight e^(x + e^x / 2)) is convex and rises by at least 1 per 1, so that Newton finds its root from
+    anywhere: from the left it lands beyond the root, but not beyond -log precision, and from the right it comes down to it.
+    """
+    x = math.log(start)
+    for _ in range(MOST_STEPS):
+        value = math.exp(x)
+        of_prior, of_tokens = log_precision + x, log_weight + x + 0.5 * value
+        less = math.exp(-abs(of_tokens - of_prior))
+        share = 1.0 / (1.0 + less) if of_tokens > of_prior else less / (1.0 + less)
+        change = (max(of_prior, of_tokens) + math.log1p(less)) / (1.0 + 0.5 * share * value)
+        x -= change
+        if abs(change) < EXACT:
+            break
+    return math.exp(x)
+
+
+@kernel
+def fit_documents(
+    first, last, indptr, words, counts, phi, mean, precision, log_determinant, most_passes, tolerance,
+    psi, variance, mean_dk, weights, ratios,
+):
+    """Fits q of documents first..last, from where it is, until a pass raises L_d by less than the tolerance, relatively.
+
+    phi (word, topic) is padded. psi and variance (document, component) hold the start and then lambda and nu^2; mean_dk
+    (document, topic), padded, gets the expected counts, weights (document, topic) exp(lambda) to a factor, and ratios (pair,)
+    n_dw / sum_k weight phi, from which all gamma follow. log_determinant : that of the precision. Returns the pairs visited.
+    """
+    n, lanes, n_visited = len(mean), phi.shape[1], 0
+    most = 0
+    for d in range(first, last):
+        most = max(most, indptr[d + 1] - indptr[d])
+    tokens, found, rows = np.empty(most + LANES), np.empty(most + LANES), np.empty(most + LANES, np.int64)
+    new, matrix = np.zeros(lanes), np.empty((n, n))
+    pull, p, slope, direction, kept, log_own = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    for k in range(n):
+        log_own[k] = math.log(precision[k, k])
+    for d in range(first, last):
+        begin, n_pairs, here, nu, n_here = indptr[d], indptr[d + 1] - indptr[d], psi[d], variance[d], mean_dk[d]
+        if n_pairs == 0:
+            for k in range(n):
+                here[k], nu[k], n_here[k], weights[d, k] = mean[k], 1.0 / precision[k, k], 0.0, 0.0
+            continue
+        n_tokens = 0.0
+        for i in range(n_pairs):
+            tokens[i], rows[i] = counts[begin + i], np.int64(words[begin + i]) * lanes
+            n_tokens += counts[begin + i]
+        store(tokens, n_pairs, spread(0.0))
+        store(rows, n_pairs, spread(0))
+        before, kept[:] = 0.0, -np.inf  # from which all have moved
+        for passed in range(most_passes + 1):
+            top = -math.inf
+            for k in range(n):
+                top = max(top, here[k])
+            for k in range(n):
+                weights[d, k] = math.exp(here[k] - top)
+            if lanes == LANES:
+                visit_narrow(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
+            else:
+                visit(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
+            n_visited += n_pairs
+            log_zeta = log_expected_sum(here, nu)
+            bound = 0.5 * (log_determinant - pull_of(here, mean, precision, pull)) + n_tokens * (top - log_zeta)
+            for i in range(n_pairs):
+                bound += tokens[i] * math.log(tokens[i] / found[i])
+            for k in range(n):
+                n_here[k] = new[k] * weights[d, k]
+                bound += 0.5 * (math.log(nu[k]) + 1.0 - precision[k, k] * nu[k])
+            if passed == most_passes or (passed > 0 and bound - before <= tolerance * abs(bound)):
+                break
+            before = bound
+            log_zeta = climb(n_tokens, n_here, nu, precision, log_zeta, here, pull, p, slope, direction, kept, matrix)
+            log_rate = math.log(n_tokens) - log_zeta
+            for k in range(n):
+                nu[k] = best_variance(log_own[k], log_rate + here[k], nu[k])
+        for i in range(n_pairs):
+            ratios[begin + i] = found[i]
+    return n_visited
