@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -447,3 +448,18 @@ def test_points_stay_the_same_while_a_live_run_goes_on(new_page, topics_url, sto
         Run(store / "live").stop()
         Run(store / "live").wait(30)
         Run(store / "live").remove()
+
+
+def test_correlations_of_topics_are_drawn_with_a_slider_and_cells_name_their_topics(new_page, topics_url, corpus, store):
+    fit(corpus, "sb-ctm", 3, n_iterations=20, snapshot_every=10, store=store, name="sticks", progress=False)
+    page = ready(new_page(f"{topics_url}?run=sticks"), 3)
+    recorded = card(page, "recorded")
+    recorded.get_by_label("Figure", exact=True).wait_for()
+    told = "deep('path > title').map(one => one.textContent).filter(text => text.includes('correlation'))"
+    until(lambda: len(page.evaluate(told)) == 9, "a text for each cell")
+    assert all(re.fullmatch(r"\d · .+\n\d · .+\ncorrelation [+-]\d\.\d\d", text) for text in page.evaluate(told))
+    page.get_by_text("beyond ±0.1,").wait_for()
+    handle = recorded.locator(".noUi-handle").first
+    handle.focus()
+    page.keyboard.press("End")
+    page.get_by_text("beyond ±0.95,").wait_for()

@@ -509,3 +509,43 @@ def test_a_run_of_topics_has_no_card_of_other_recordings(new_run, store):
     page = TopicsPage(store)
     page.view()
     assert not page.recorded.card.visible
+
+
+def test_a_view_that_needs_snapshots_is_drawn_and_follows_a_run_that_goes_on(store, monkeypatch):
+    rng = np.random.default_rng(0)
+    corpus, asked = Corpus.from_texts([" ".join(rng.choice(WORDS, 12)) for _ in range(30)]), []
+    monkeypatch.setattr(Run, "dataset", lambda run, *rest, whole=Run.dataset: asked.append(run.name) or whole(run, *rest))
+    fit(corpus, "sb-ctm", 3, n_iterations=20, snapshot_every=10, store=store, name="sticks", progress=False)
+    page = TopicsPage(store)
+    page.view()
+    assert page.recorded.card.visible and "Which topics go together" in page.recorded.title.options
+    page.recorded.title.value = "Which topics go together"
+    before = page.recorded.picture.object
+    assert before.count("correlation +") + before.count("correlation -") >= 6, "each cell says what it is"
+    n_read = len(asked)
+    page.tick()
+    assert page.recorded.picture.object == before and len(asked) == n_read, "nothing is read where nothing is new"
+    resume(store / "sticks", n_iterations=40)
+    page.tick()
+    assert page.recorded.picture.object != before and page.recorded.title.value == "Which topics go together"
+    shown = files.Shown(moment(store / "sticks"), {}, title="Which topics go together")
+    table = pd.read_csv(io.BytesIO(files.recorded_file(shown, "csv").content))
+    assert len(table) == 9 and {"topic", "other_topic", "correlation"} <= set(table)
+
+
+def test_the_slider_of_a_figure_is_beside_it_and_sets_what_is_drawn_and_downloaded(store):
+    rng = np.random.default_rng(0)
+    corpus = Corpus.from_texts([" ".join(rng.choice(WORDS, 12)) for _ in range(30)])
+    fit(corpus, "sb-ctm", 3, n_iterations=10, store=store, name="sticks", progress=False)
+    page = TopicsPage(store)
+    page.view()
+    card = page.recorded
+    card.title.value = "Which topics go together"
+    assert card.slider.visible and card.slider.label == "Joined beyond a correlation of" and card.chosen == (("above", 0.1),)
+    card.slider.value = 0.95
+    assert "beyond ±0.95" in card.picture.object
+    page.tick()
+    assert card.slider.value == 0.95 and "beyond ±0.95" in card.picture.object, "kept while nothing else is chosen"
+    shown = files.Shown(moment(store / "sticks"), {}, title="Which topics go together", chosen=card.chosen)
+    drawn = [files.recorded_file(each, "svg").content for each in (shown, shown._replace(chosen=()))]
+    assert ["beyond ±0.95" in one.decode() for one in drawn] == [True, False]

@@ -7,7 +7,7 @@ from scipy.special import softmax
 import workbench as wb
 from workbench.kernels.stick_breaking.sticks import probabilities
 from workbench.measures import MeasureError, topic_correlations
-from workbench.measures.correlations import alike_together
+from workbench.measures.correlations import _implied, alike_together, strongest_pairs, topic_of_words
 
 
 def run_of(means, covariances):
@@ -68,3 +68,32 @@ def test_correlations_that_documents_were_drawn_with_are_found():
     at = [int(np.argmax(phi[:, words[k]].sum(axis=1))) for k in range(3)]
     assert sorted(at) == [0, 1, 2]
     assert found[np.ix_(at, at)] == pytest.approx(np.corrcoef(theta.T), abs=0.15)
+
+
+def test_the_strongest_pairs_are_one_that_goes_together_and_one_that_does_not():
+    correlation = np.eye(4)
+    for one, other, value in ((0, 2, 0.3), (1, 3, 0.5), (0, 3, -0.2), (1, 2, -0.6)):
+        correlation[one, other] = correlation[other, one] = value
+    assert strongest_pairs(correlation) == [(1, 3), (1, 2)]
+    assert strongest_pairs(np.array([[1.0, -1.0], [-1.0, 1.0]])) == [(0, 1)], "no pair goes together"
+    assert strongest_pairs(np.eye(3)) == strongest_pairs(np.eye(1)) == []
+
+
+def test_a_topic_is_named_by_its_words():
+    run = run_of([[0.2, 0.1]], [np.eye(2)])
+    phi = np.full(run["phi"].shape, 0.01)
+    phi[2, :2], phi[0, 0] = 0.3, 0.9  # the first word alone is likelier in topic 0
+    run = run.assign(phi=(run["phi"].dims, phi))
+    first, second = run["word"].values[:2]
+    assert topic_of_words(run, f"{first} {second}") == 2 and topic_of_words(run, first) == 0
+    for words, missing in ((f"{first} nowhere", "nowhere"), ("", "")):
+        with pytest.raises(MeasureError, match=f"the run has no word '{missing}'"):
+            topic_of_words(run, words)
+
+
+def test_of_a_run_that_goes_on_only_the_new_snapshot_is_drawn():
+    moments = np.zeros((3, 2)), np.stack([np.eye(2) * scale for scale in (1.0, 2.0, 3.0)])
+    topic_correlations(run_of(*(each[:2] for each in moments)), 50)
+    before = _implied.cache_info().misses
+    topic_correlations(run_of(*moments), 50)
+    assert _implied.cache_info().misses == before + 1

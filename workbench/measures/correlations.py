@@ -1,5 +1,8 @@
 """Correlations of topics under correlated topics: of their shares of documents, not of the Gaussian behind them."""
 
+from collections.abc import Callable
+from functools import lru_cache
+
 import numpy as np
 import xarray as xr
 from scipy.cluster.hierarchy import leaves_list, linkage
@@ -26,20 +29,51 @@ def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
     run = one_run(run)
     if "psi_covariance" not in run or run.sizes["snapshot"] == 0:
         raise MeasureError("correlations of topics need a run of correlated topics with a snapshot, as of sb-ctm or ln-ctm")
-    theta_of, rng, total = model_of(run).theta_of, np.random.default_rng(0), 0.0
-    kept = run.isel(snapshot=slice(run.sizes["snapshot"] // 2, None))
-    for mean, covariance in zip(kept["psi_mean"].values, kept["psi_covariance"].values, strict=True):
-        root = np.linalg.cholesky(covariance)
-        theta = theta_of(mean + rng.standard_normal((draws, len(mean))) @ root.T)
-        centred = theta - theta.mean(axis=0)
-        scale = np.sqrt((centred**2).sum(axis=0))
-        total += centred.T @ centred / np.where(scale > 0, np.outer(scale, scale), 1.0)
+    theta_of, kept = model_of(run).theta_of, run.isel(snapshot=slice(run.sizes["snapshot"] // 2, None))
+    moments = [kept[name].values.astype(float) for name in ("psi_mean", "psi_covariance")]
+    total = sum(_implied(theta_of, mean.tobytes(), of.tobytes(), draws) for mean, of in zip(*moments, strict=True))
     about = {"long_name": "correlation of the shares of two topics over documents", "units": ""}
     topics = run["topic"].values
     return xr.Dataset(
         {"correlation": (("topic", "other_topic"), np.clip(total / kept.sizes["snapshot"], -1.0, 1.0), about)},
         {"topic": topics, "other_topic": topics}, {"draws": draws},
     )
+
+
+@lru_cache(maxsize=256)
+def _implied(theta_of: Callable, mean: bytes, covariance: bytes, draws: int) -> np.ndarray:
+    """(topic, topic) correlations of theta under one mean and covariance of psi, float64; kept, as a run that goes on adds
+    one snapshot after another to those that are known."""
+    mean = np.frombuffer(mean)
+    root = np.linalg.cholesky(np.frombuffer(covariance).reshape(len(mean), len(mean)))
+    theta = theta_of(mean + np.random.default_rng(0).standard_normal((draws, len(mean))) @ root.T)
+    centred = theta - theta.mean(axis=0)
+    scale = np.sqrt((centred**2).sum(axis=0))
+    return centred.T @ centred / np.where(scale > 0, np.outer(scale, scale), 1.0)
+
+
+def strongest_pairs(correlation: np.ndarray) -> list[tuple[int, int]]:
+    """The pair of topics that go together most and the pair that avoid each other most, as positions (first, second).
+
+    A pair only where there is one above, or below, 0.
+    """
+    pairs = np.stack(np.triu_indices(len(correlation), 1), axis=1)
+    values = correlation[pairs[:, 0], pairs[:, 1]]
+    found = [] if not len(pairs) else [(values, values.argmax()), (-values, values.argmin())]
+    return [tuple(pairs[at].tolist()) for signed, at in found if signed[at] > 0]
+
+
+def topic_of_words(run: xr.Dataset, words: str) -> int:
+    """The topic that gives these words, parted by spaces, the largest probability in the mean of their logarithms.
+
+    Raises MeasureError for a word that the run does not know.
+    """
+    run = one_run(run)
+    known = set(run["word"].values.tolist())
+    if missing := [word for word in words.split() if word not in known] or ([] if words.split() else [words]):
+        raise MeasureError(f"the run has no word '{missing[0]}'; name a topic by words of its vocabulary")
+    likely = np.log(run["phi"].sel(word=words.split())).mean("word")
+    return int(run["topic"].values[int(likely.values.argmax())])
 
 
 def alike_together(correlation: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from collections.abc import Callable
 from dataclasses import field, fields
 
 from workbench.errors import Got, InputError, Named
@@ -13,17 +14,19 @@ class OptionError(InputError):
 
 def option(
     default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
-    late: bool = False, high: float | None = None, former: str | None = None,
+    late: bool = False, high: float | None = None, former: str | None = None, otherwise: Callable | None = None,
 ):
     """A dataclass field with its meaning and its range of values.
 
-    With ``choices`` it takes one of these; with a default of True or False it takes both; otherwise a
+    With ``choices`` it takes one of these, or what ``otherwise`` (value → value in its own form, or an `OptionError`) makes of
+    another value; with a default of True or False it takes both; otherwise a
     number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
     came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
     that those runs keep their names. One that was renamed is still read, and hashed, by its ``former`` name.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "whole": whole, "infinite": infinite}
+    about |= {"otherwise": otherwise}
     return field(default=default, metadata=about | {"late": late, "former": former})
 
 
@@ -47,6 +50,8 @@ def checked_option(owner: str, about, value):
         for choice in choices:
             if value is choice or (isinstance(value, str) and value.lower() == str(choice).lower()):
                 return choice
+        if about.metadata["otherwise"]:
+            return about.metadata["otherwise"](value)
         raise OptionError(named, f" of {owner} must be one of {', '.join(map(str, choices))}", Got(value), value=value)
     wanted = "a whole number" if about.metadata["whole"] else "a number"
     wanted += f" from {low:g} to {high:g}" if high is not None else f" of at least {low:g}" if low is not None else ""

@@ -130,9 +130,15 @@ def _share_heights(grid) -> None:
                 axes.tick_params(labelleft=False)
 
 
-def inline(svg: str, prefix: str, title: str) -> str:
-    """An SVG file of matplotlib's as an element of a page: unique ids, no background, ink and pale colours of the page."""
+def inline(svg: str, prefix: str, title: str, hover: list[list[str]] | None = None) -> str:
+    """An SVG file of matplotlib's as an element of a page: unique ids, no background, ink and pale colours of the page.
+
+    ``hover``: of each `QuadMesh` in the order of the panels, what its cells say when they are pointed at, from the lowest row
+    up and from left to right.
+    """
     svg = svg[svg.index("<svg") :]
+    for number, texts in enumerate(hover or [], start=1):
+        svg = _with_titles(svg, f'<g id="QuadMesh_{number}">', texts)
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
@@ -143,3 +149,12 @@ def inline(svg: str, prefix: str, title: str) -> str:
     head, _, rest = svg.partition(">")
     head = re.sub(r'\s*\b(width|height)="[^"]*"', "", head)
     return f'{head} role="img" aria-label="{escape(title)}">{rest}'
+
+
+def _with_titles(svg: str, group: str, texts: list[str]) -> str:
+    """The SVG with a text for each path of this group, which browsers show beside the pointer."""
+    before, _, rest = svg.partition(group)
+    paths, end, after = rest.partition("</g>")
+    told = iter(texts)
+    paths = re.sub(r"<path ([^>]*)/>", lambda path: f"<path {path[1]}><title>{escape(next(told))}</title></path>", paths)
+    return before + group + paths + end + after

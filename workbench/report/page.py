@@ -66,7 +66,8 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
     counted = shown.first("phi", "n_kw")
     rows, against, target = label_rows(found, reference)
     figures = [
-        {"svg": Markup(inline(draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode(), one.name, one.title)),
+        {"svg": Markup(inline(
+            draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode(), one.name, one.title, one.hover)),
          "title": one.title, "caption": one.caption, "first": one.name.startswith(FIRST)}
         for one in pictures(datasets, 2, training_corpora(found)) if not one.name.startswith(AS_TEXT)
     ]

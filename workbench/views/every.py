@@ -12,13 +12,13 @@ from workbench.views import progress
 from workbench.views.against_topics import draw_against_topics
 from workbench.views.coherence import draw_coherence
 from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, draw_state_and_average
-from workbench.views.correlations import draw_correlations
+from workbench.views.correlations import ABOVE, draw_correlations
 from workbench.views.differences import draw_differences
 from workbench.views.flow import draw_flows
 from workbench.views.lineage import draw_lineage
 from workbench.views.network import draw_networks
 from workbench.views.over_time import draw_prevalence, draw_words_by_year
-from workbench.views.picture import Picture, SideBySide, View, file_names
+from workbench.views.picture import Picture, SideBySide, Slider, View, file_names
 from workbench.views.topic_map import draw_maps
 from workbench.views.topics import draw_words
 
@@ -40,9 +40,12 @@ VIEWS = (
     View("topic-sizes", "Topic sizes", ("n_k",), progress.draw_topic_sizes),
     View("topic-words", "Words of the topics", COUNTED, draw_words),
     View("topic-map", "Map of the topics", COUNTED, draw_maps),
-    View("topic-correlations", "Which topics go together", ("psi_covariance phi",), draw_correlations),
-    View("prevalence-by-year", "Topics by year", ("prevalence phi",), draw_prevalence),
-    View("words-by-year", "Words by year", ("phi_by_time",), draw_words_by_year),
+    View(
+        "topic-correlations", "Which topics go together", ("psi_mean psi_covariance phi",), draw_correlations, on_page=True,
+        slider=Slider("above", "Joined beyond a correlation of", 0.0, 0.95, 0.05, ABOVE),
+    ),
+    View("prevalence-by-year", "Topics by year", ("prevalence phi",), draw_prevalence, on_page=True),
+    View("words-by-year", "Words by year", ("phi_by_time",), draw_words_by_year, on_page=True),
     View("coherence", "Coherence of the topics", COUNTED, draw_coherence),
     View("topic-flow", "Topics of two runs", COUNTED, draw_flows),
     View("recorded", "What else was recorded", ("iteration",), progress.draw_recorded, on_page=True),

@@ -36,6 +36,18 @@ class Picture:
     legend: bool = True
     height: float | None = None  # of a panel, inches
     runs: list[xr.Dataset] = field(repr=False, default_factory=list)  # those that it shows; empty: all
+    hover: list[list[str]] = field(repr=False, default_factory=list)  # of each `QuadMesh`: texts of its cells, row by row
+
+
+class Slider(NamedTuple):
+    """A number of a view's that is chosen on a page."""
+
+    option: str    # what `View.draw` calls it
+    label: str
+    low: float
+    high: float
+    step: float
+    value: float   # to begin with
 
 
 class View(NamedTuple):
@@ -46,6 +58,7 @@ class View(NamedTuple):
     needs: tuple[str, ...]   # a run needs all names in one of these; see `has`
     draw: Callable[..., Iterable[Picture]]   # (view, side by side, options) → pictures; none where there is nothing to see
     on_page: bool = False    # does the Topics page offer it beside its cards?
+    slider: Slider | None = None   # beside it there
 
     def fits(self, run: xr.Dataset) -> bool:
         """Whether the run has what the view needs."""

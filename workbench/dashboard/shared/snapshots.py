@@ -45,17 +45,25 @@ def counts_of(moment: Moment) -> xr.Dataset | None:
 
 
 def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Dataset | None:
-    """These variables at the last snapshot, in memory; None where there are none of them.
+    """These variables at the last snapshot, in memory; None where there are none of them."""
 
-    Read once more where the run, which goes on, has dropped that snapshot meanwhile; a sentence where somebody removed the run.
+    def load(run: xr.Dataset) -> xr.Dataset | None:
+        if not (wanted := names(run)):
+            return None
+        return run[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
+
+    return made_of(moment, load)
+
+
+def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
+    """What ``make`` makes of the Dataset of a run, whose arrays are read when they are used.
+
+    Read once more where the run, which goes on, has dropped a snapshot meanwhile; a sentence where somebody removed the run.
     """
     run = Run(moment.path)
     while True:
         try:
-            found = run.dataset()
-            if not (wanted := names(found)):
-                return None
-            return found[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
+            return make(run.dataset())
         except SnapshotGone:
             continue
         except (KeyError, OSError) as error:

@@ -35,6 +35,7 @@ class Shown(NamedTuple):
     relevance: float = 0.6
     other: Moment | None = None       # of the run that it is matched with
     title: str = ""                   # of the figure of the card of what else was recorded
+    chosen: tuple = ()                # the value of its slider
 
     @property
     def name(self) -> str:
@@ -100,8 +101,8 @@ def sizes_file(shown: Shown, form: str, columns: int = 1) -> File:
 
 def recorded_file(shown: Shown, form: str, columns: int = 1) -> File:
     """The picture of this title of what else a run recorded, or as CSV the table behind it."""
-    path = shown.require(snapshot=False).path
-    picture = recorded_of(path).get(shown.title)
+    moment = shown.require(snapshot=False)
+    path, (picture, _) = moment.path, recorded_of(moment, shown.chosen).get(shown.title, (None, None))
     if picture is None:
         raise FileError(f"{path.name} has no picture '{shown.title}' yet; wait for its first iteration")
     return picture_file(replace(picture, name=f"{path.name}-{picture.name}"), gather_begun(path), form, columns)

@@ -122,7 +122,7 @@ class TopicsPage:
                 self.documents.show(moment, topic, labels)
                 self.scores.show(moment, labels)
                 self.sizes.show(*rows, labels)
-                self.recorded.show(*rows)
+                self.recorded.show(moment, rows[-1])
                 self.matching.show(moment, self._moment_of(self.other.value), labels)
                 self.hierarchy.show(moment, reading.spec, labels)
                 self.unseen.show(moment, topic, labels)
@@ -218,7 +218,8 @@ class TopicsPage:
         def work(make, *form):
             other, title = self._moment_of(self.other.value), self.recorded.title.value
             chosen = self.overview.chosen, self.n_words.value, self.relevance.value
-            return partial(make, files.Shown(self.moment(), self._labels, *chosen, other, title), *form)
+            shown = files.Shown(self.moment(), self._labels, *chosen, other, title, self.recorded.chosen)
+            return partial(make, shown, *form)
 
         tables = {"CSV": partial(work, make, "csv")} | {name: partial(work, table) for name, table in dict(more).items()}
         return Downloads(self.handover, tables, {form.upper(): partial(work, make, form) for form in forms})

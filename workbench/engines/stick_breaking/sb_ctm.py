@@ -119,8 +119,9 @@ def initial_counts(corpus, model, options, context, warm_start) -> cgs.State:
 
 def stick_order(model, n_k) -> np.ndarray:
     """(topic,) which topic of the start comes first on the stick, second, …."""
-    if model.order == "size":
-        return np.argsort(-n_k, kind="stable")
+    if model.order != "random":
+        by_size = np.argsort(-n_k, kind="stable")
+        return by_size if model.places is None else by_size[model.places]
     return permutation(np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0)), len(n_k))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.errors import Named
+from workbench.errors import Got, Named
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
 from workbench.models.lda import LDA, ModelError
-from workbench.models.options import option
+from workbench.models.options import OptionError, option
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
@@ -43,6 +44,28 @@ def prior_option():
     return option("proper", "prior of the mean and covariance of psi", choices=("proper", "paper"))
 
 
+def check_topics(model) -> None:
+    """Gives a model its number of topics and its beta in their own types; raises ModelError where `LDA` would."""
+    checked = LDA(model.n_topics, beta=model.beta)
+    object.__setattr__(model, "n_topics", checked.n_topics)
+    object.__setattr__(model, "beta", checked.beta)
+
+
+def permutation(order) -> str:
+    """Places 0, 1, …, each once, as text with commas: of a list of numbers, or of a text with commas, blanks or hyphens.
+
+    Raises OptionError.
+    """
+    text = order if isinstance(order, str) else ",".join(map(str, order)) if isinstance(order, (list, tuple)) else ""
+    places = re.split(r"[\s,-]+", text.strip())
+    if sorted(places) != sorted(map(str, range(len(places)))):
+        raise OptionError(
+            Named("order", text="option 'order'"), " must be size, random, or each place 0, 1, … of the topics once, as 2,0,1",
+            Got(order), value=order,
+        )
+    return ",".join(places)
+
+
 @dataclass(frozen=True)
 class CorrelatedTopics:
     """Documents mix topics in proportions that are correlated; topics mix words.
@@ -58,8 +81,10 @@ class CorrelatedTopics:
     prior : "proper" or "paper"
         proper: the mean and variances of sticks under theta ~ Dirichlet(1), nu = T + 1. paper: those under Dirichlet(2) times
         T / 10, nu = T / 10, which is no distribution; refused while there are too few documents for the posterior to be one.
-    order : "size" or "random"
-        Which topic comes first on the stick. It changes the prior and how fast the sampler mixes, so it is part of the run.
+    order : "size", "random", or a permutation of the T topics as text
+        Which topic comes first on the stick: the largest, one drawn at random, or that of the given place in order of size,
+        as "2,0,1" for the third largest, the largest, the second largest; parted by commas, blanks or hyphens. It changes
+        the prior and how fast the sampler mixes, so it is part of the run.
     order_seed : int
         Of the random order.
 
@@ -78,13 +103,16 @@ class CorrelatedTopics:
     n_topics: int = 10
     beta: float = 0.1
     prior: str = prior_option()
-    order: str = option("size", "order of the topics on the stick: largest first, or at random", choices=("size", "random"))
+    order: str = option(
+        "size", "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
+        choices=("size", "random"), otherwise=permutation,
+    )
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
 
     def __post_init__(self):
-        checked = LDA(self.n_topics, beta=self.beta)
-        object.__setattr__(self, "n_topics", checked.n_topics)
-        object.__setattr__(self, "beta", checked.beta)
+        check_topics(self)
+        if self.order not in ("size", "random"):
+            object.__setattr__(self, "order", permutation(self.order))
 
     @classmethod
     def of(cls, **given) -> CorrelatedTopics:
@@ -96,6 +124,11 @@ class CorrelatedTopics:
     theta_of = staticmethod(probabilities)
 
     @property
+    def places(self) -> np.ndarray | None:
+        """(topic,) of a given order: the place in order of size of the topic that comes first, second, …; None without one."""
+        return None if self.order in ("size", "random") else np.array(self.order.split(","), dtype=int)
+
+    @property
     def sticks_prior(self) -> NormalInverseWishart:
         """The prior of mu and Sigma."""
         n_sticks = self.n_topics - 1
@@ -105,7 +138,12 @@ class CorrelatedTopics:
         return NormalInverseWishart(mean, WEIGHT, 0.1 * self.n_topics, np.diag(0.1 * self.n_topics * variance))
 
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
-        """The model for a corpus: the same, where the posterior of Sigma is a distribution."""
+        """The model for a corpus: the same, where the order is of its topics and the posterior of Sigma is a distribution."""
+        if self.places is not None and len(self.places) != self.n_topics:
+            raise ModelError(
+                Named("order", self.order), f" has {len(self.places)} places, and there are {self.n_topics} topics; "
+                f"give each of 0 to {self.n_topics - 1} once",
+            )
         self.sticks_prior.check_documents(self.prior, corpus)
         return self
 

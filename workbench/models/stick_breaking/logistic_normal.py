@@ -12,7 +12,7 @@ from scipy.special import softmax
 from workbench.corpus import Corpus
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.models.lda import LDA
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart, prior_option
+from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart, check_topics, prior_option
 from workbench.models.variables import VARIABLES, Variable
 
 
@@ -50,7 +50,7 @@ class LogisticNormalTopics:
     beta: float = 0.1
     prior: str = prior_option()
 
-    __post_init__ = CorrelatedTopics.__post_init__
+    __post_init__ = check_topics
 
     @classmethod
     def of(cls, **given) -> LogisticNormalTopics:
