@@ -51,7 +51,7 @@ def _runs(context: typer.Context, incomplete: str) -> list[str]:
 VALUES = {
     **dict.fromkeys(("CORPUS", "NAME"), _names_in("workbench.corpus", "data_sets")),
     **dict.fromkeys(("RUN", "RUN…"), _runs),
-    "FIGURE": _names_in("workbench.papers.figures", "FIGURES", more=("all",)),
+    "FIGURE": _names_in("workbench.papers.figures", "names", more=("all",)),
     "engine": _names_in("workbench.engines", "ENGINES"),
     "engines": _names_in("workbench.engines", "ENGINES", _lists),
     "model": _names_in("workbench.models.networks.files", "SHIPPED"),

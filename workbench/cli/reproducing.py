@@ -30,17 +30,17 @@ def reproduce(
     formats: Formats = FORMATS, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Make a figure of a paper again: run what is missing, draw it, hold the paper's claims against it."""
-    from workbench.papers.figures import FIGURES
+    from workbench.papers.figures import get_figure, names
 
     if figure is None:
-        _print_figures(list(FIGURES.values()), json)
+        _print_figures([get_figure(name) for name in names()], json)
         return 0
     from workbench.papers.verdicts import verdict_lines
 
     described, status, failed = [], INTERRUPTED, False
     asked = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
     with resumable():
-        for name in FIGURES if figure == "all" else [figure]:
+        for name in names() if figure == "all" else [figure]:
             made = wb.reproduce(
                 name, out, store_path(store), quick, jobs=jobs, formats=formats.split(","), progress=not quiet, **asked
             )
@@ -73,21 +73,25 @@ def _describe(made) -> dict:
 
 
 def _print_figures(figures: list, json: bool) -> None:
-    """Prints the figures with their cost, full and quick."""
+    """Prints the figures with their cost, full and quick; those that need no run have none."""
+    from workbench.papers.figure import Drawing
     from workbench.runs.execution.forecast import duration
 
     listed = [
-        {name: getattr(one, name) for name in ("name", "what", "paper", "corpus")} | {
-            name: {"runs": one.n_runs(of), "seconds": round(one.cost(of)), **asdict(of)}
-            for name, of in (("full", one.full), ("quick", one.quick))
-        }
+        {name: getattr(one, name) for name in ("name", "what", "paper")} | ({} if isinstance(one, Drawing) else {
+            "corpus": one.corpus, **{
+                name: {"runs": one.n_runs(of), "seconds": round(one.cost(of)), **asdict(of)}
+                for name, of in (("full", one.full), ("quick", one.quick))
+            }
+        })
         for one in figures
     ]
     if json:
         return print_json({"figures": listed})
     rows = [
         (each["name"], each["what"],
-         *(f"{each[extent]['runs']} runs, {duration(each[extent]['seconds'])}" for extent in ("full", "quick")))
+         *(f"{each[extent]['runs']} runs, {duration(each[extent]['seconds'])}" if extent in each else "no run, seconds"
+           for extent in ("full", "quick")))
         for each in listed
     ]
     print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from workbench.corpus import data_sets
 
@@ -136,3 +137,28 @@ class Figure:
                 weight = self.weight(model, method.typical or n_topics, method.samples)
                 seconds += START + method.visit * tokens * (extent.steps or weight * extent.iterations(method, n_topics))
         return extent.n_seeds * seconds / 2
+
+
+class Checked(NamedTuple):
+    """What is claimed of a drawing, whether it holds, and the numbers behind that in words."""
+
+    says: str
+    holds: bool
+    measured: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of a paper that needs no run: what draws it, and the words of its caption."""
+
+    name: str
+    what: str
+    paper: str
+    draw: Callable    # quick (a coarser grid, fewer steps) → (`workbench.views.Picture`, list of `Checked`)
+    where: str = ""   # in the paper
+    about: str = ""   # what is seen
+    note: str = ""    # in what ours differs from the paper's
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}: {self.what}."

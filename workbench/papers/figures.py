@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from workbench.errors import nearest_or_all
 from workbench.papers.correlated_topics import CORRELATED_FIGURES
-from workbench.papers.figure import EACH, Claim, Extent, Figure, Method
+from workbench.papers.figure import EACH, Claim, Drawing, Extent, Figure, Method
 from workbench.papers.generic import GENERIC_FIGURES
 from workbench.papers.hdp import HDP_FIGURES
+from workbench.papers.stick_breaking import DRAWINGS
 
 HYBRID = "Welling, Teh & Kappen (2008), Hybrid variational/Gibbs collapsed inference in topic models"
 STUDY = "Collin & Martin, A collapsed variational Bayesian inference algorithm for latent Dirichlet allocation (a study)"
@@ -104,10 +105,15 @@ FIGURES = {
 }
 
 
-def get_figure(name: str) -> Figure:
+def names() -> list[str]:
+    """All that can be made again: figures of runs, then those that need none."""
+    return [*FIGURES, *DRAWINGS]
+
+
+def get_figure(name: str) -> Figure | Drawing:
     """The record of a figure; for an unknown name a `ReportError` that names the nearest."""
-    if name not in FIGURES:
+    if name not in (known := FIGURES | DRAWINGS):
         from workbench.report.files import ReportError
 
-        raise ReportError(f"no figure '{name}' to reproduce; {nearest_or_all(name, FIGURES)}")
-    return FIGURES[name]
+        raise ReportError(f"no figure '{name}' to reproduce; {nearest_or_all(name, known)}")
+    return known[name]

@@ -1,5 +1,6 @@
 """A figure made again: its runs in the store, the figure with its data, and verdicts on what the paper claims."""
 
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -8,12 +9,12 @@ from typing import NamedTuple
 
 from workbench.corpus import Corpus, hold_out_documents, load_corpus, prepare
 from workbench.engines import get_engine
-from workbench.papers.figure import ALL, EACH, ONE, Extent, Figure, Method
+from workbench.papers.figure import ALL, EACH, ONE, Claim, Drawing, Extent, Figure, Method
 from workbench.papers.figures import get_figure
 from workbench.papers.generic import TABLE, format_size, network_for
 from workbench.papers.numbers import measure
 from workbench.papers.shown import show
-from workbench.papers.verdicts import Verdict, judge, verdict_lines
+from workbench.papers.verdicts import FAILS, HOLDS, Verdict, judge, verdict_lines
 from workbench.report.drawing import FORMATS
 from workbench.report.figures import checked_formats, put_picture
 from workbench.report.files import ReportError, put_file
@@ -30,9 +31,9 @@ from workbench.runs.store.status import FINISHED
 class Reproduction(NamedTuple):
     """A figure with what it was made from."""
 
-    figure: Figure
+    figure: Figure | Drawing
     quick: bool
-    extent: Extent               # what was run of it
+    extent: Extent | None        # what was run of it; None where it needs no run
     cells: list[Planned]
     runs: list[Run]              # one a cell
     reduced: list[str]           # what was left out of what is published, a clause each
@@ -48,8 +49,10 @@ class Reproduction(NamedTuple):
     @property
     def command(self) -> str:
         """What makes it again."""
-        extent, base = self.extent, self.figure.quick if self.quick else self.figure.full
         words = ["workbench reproduce", self.figure.name] + ["--quick"] * self.quick
+        if self.extent is None:
+            return " ".join(words)
+        extent, base = self.extent, self.figure.quick if self.quick else self.figure.full
         words += [f"--seeds {extent.n_seeds}"] if extent.n_seeds != base.n_seeds else []
         words += [f"--iterations {extent.n_iterations}"] if extent.n_iterations != base.n_iterations else []
         words += [f"--topics {','.join(map(str, extent.n_topics))}"] if extent.n_topics != base.n_topics else []
@@ -85,12 +88,12 @@ def reproduce(
     """
     figure, formats = get_figure(name), checked_formats(formats)
     whole("jobs", jobs, 1)
+    if isinstance(figure, Drawing):
+        if (seeds, iterations, topics) != (None, None, None):
+            raise SpecError(f"{name} needs no run; leave seeds, iterations and topics out")
+        return _drawn(figure, _made(folder), quick, formats)
     extent = _extent(figure, quick, seeds, iterations, topics)
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)  # hours before it is written to
-    except OSError as error:
-        raise ReportError(f"cannot write to {folder}: {error.strerror}; choose another folder") from error
+    folder = _made(folder)  # hours before it is written to
     store = default_store() if store is None else Path(store)
     corpora = {corpus: load_corpus(corpus) for corpus in figure.corpora}
     left_out = reduced(figure, extent, max(corpus.n_documents for corpus in corpora.values()))
@@ -114,6 +117,34 @@ def reproduce(
     verdicts = "\n".join([figure.title, *made.left_out, "", *verdict_lines(made.verdicts)]) + "\n"
     files = put_picture(picture, folder, formats, 2, caption(made, lines))
     return made._replace(files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdicts.encode())])
+
+
+def _made(folder) -> Path:
+    """The folder, made where it is not there."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReportError(f"cannot write to {folder}: {error.strerror}; choose another folder") from error
+    return folder
+
+
+def _drawn(figure: Drawing, folder: Path, quick: bool, formats: list[str]) -> Reproduction:
+    """A figure that needs no run, with its verdicts."""
+    picture, checked = figure.draw(quick)
+    verdicts = [
+        Verdict(Claim(each.says, "computed", "", ""), HOLDS if each.holds else FAILS, each.measured, math.nan, math.nan, 0)
+        for each in checked
+    ]
+    made = Reproduction(figure, quick, None, [], [], ["a coarser grid and fewer steps"] * quick, [], [], verdicts)
+    lines = verdict_lines(verdicts)
+    text = "\n".join([
+        figure.title, f"After {figure.paper}{figure.where}.", figure.about, figure.note, *made.left_out, "",
+        "What is claimed, and what was computed:", *lines, "", "Made by:", f"  {made.command}",
+    ]) + "\n"
+    files = put_picture(picture, folder, formats, 2, text)
+    verdict = "\n".join([figure.title, *made.left_out, "", *lines]) + "\n"
+    return made._replace(files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdict.encode())])
 
 
 def _extent(figure: Figure, quick: bool, seeds, iterations, topics) -> Extent:
