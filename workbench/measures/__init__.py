@@ -12,6 +12,7 @@ from workbench.measures.correlations import topic_correlations
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
 from workbench.measures.diversity import diversity
 from workbench.measures.documents import representative_documents, token_topics
+from workbench.measures.effective_samples import effective_samples
 from workbench.measures.errors import perplexity_errors
 from workbench.measures.learning import Hyperparameter, Move, describe_moves, hyperparameters, learnt_by, moves
 from workbench.measures.lineage import Edge, lineage
@@ -51,6 +52,7 @@ __all__ = [
     "describe_moves",
     "diversity",
     "each_run",
+    "effective_samples",
     "final",
     "finds_topics",
     "hyperparameters",
