@@ -118,6 +118,11 @@ class CorrelatedTopics:
         check_topics(self)
         if self.order not in ("size", "random"):
             object.__setattr__(self, "order", permutation(self.order))
+        if self.order_seed and self.order != "random":
+            raise ModelError(
+                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
+                Named("order", "random"), ", or leave out ", Named("order_seed"),
+            )
 
     @classmethod
     def of(cls, **given) -> CorrelatedTopics:
