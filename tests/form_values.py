@@ -24,7 +24,7 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "cv-hdp.a_beta": ("1", 1.0, {"cv-hdp.learn_beta": "yes"}), "cv-hdp.b_beta": ("1", 1.0, {"cv-hdp.learn_beta": "yes"}),
     "a_tau": ("0.25", 0.25, {"learn_tau": "yes"}), "update": ("zeroth", "zeroth", {}), "cv-hdp.init": ("hard", "hard", {}),
     "reorder": ("no", False, {}), "moves_every": ("5", 5, {}), "moves_after": ("7", 7, {"moves_every": "5"}),
-    "prior": ("paper", "paper", {}), "order": ("random", "random", {}), "order_seed": ("3", 3, {}),
+    "prior": ("paper", "paper", {}), "order": ("random", "random", {}), "order_seed": ("3", 3, {"order": "random"}),
     "sb-ctm.topics": ("drawn", "drawn", {}), "start_sweeps": ("5", 5, {}),
     "bound": ("paper", "paper", {}), "sb-ctm-vb.n_inner": ("3", 3, {}), "batch": ("4", 4, {}),
     "tau": ("2", 2.0, {}), "kappa": ("0.75", 0.75, {}),

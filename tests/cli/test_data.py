@@ -26,8 +26,10 @@ def run(capsys, *arguments):
 def test_the_list_says_of_each_corpus_how_to_come_by_it(capsys):
     where = {entry["name"]: entry["where"] for entry in json.loads(run(capsys, "data", "list", "--json")[1])["corpora"]}
     assert where["docstrings"] == "here" and where["bars"] == "drawn"
-    assert {name for name, state in where.items() if state == "fetchable"} == {"kos", "kos500", "reuters395", "ap"}
-    assert {name for name, state in where.items() if state == "by hand"} == {"nips", "nips17", "reuters_top", "news20", "news5"}
+    assert {name for name, state in where.items() if state == "fetchable"} == {"kos", "kos500", "reuters395", "ap", "ap1000"}
+    assert {name for name, state in where.items() if state == "by hand"} == {
+        "nips", "nips17", "reuters_top", "news20", "news5", "news1000"
+    }
     status, out, err = run(capsys, "data", "list")
     assert (status, out) == (0, "") and "fetchable" in err and "by hand" in err and "drawn" in err
 

@@ -6,7 +6,7 @@ from scipy.special import softmax
 
 import workbench as wb
 from workbench.kernels.stick_breaking.sticks import probabilities
-from workbench.measures import MeasureError, topic_correlations
+from workbench.measures import MeasureError, correlation_differences, topic_correlations
 from workbench.measures.correlations import _implied, alike_together, strongest_pairs, topic_of_words
 
 
@@ -33,6 +33,19 @@ def test_correlations_of_components_are_those_of_their_softmax(engine):
     run = run.assign(psi_mean=(run["psi_mean"].dims, [mean]), psi_covariance=(run["psi_covariance"].dims, [covariance]))
     theta = softmax(np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000), axis=1)
     assert topic_correlations(run, 100_000)["correlation"].values == pytest.approx(np.corrcoef(theta.T), abs=0.015)
+
+
+def test_differences_of_correlations_are_between_the_same_topics():
+    """b is a with its topics renumbered: its snapshots are those of a but for the words, so numbers of b are moved back."""
+    mean, covariance = np.array([0.3, -0.5]), np.array([[1.0, 0.7], [0.7, 2.0]])
+    a = run_of([mean], [covariance])
+    phi, moved = np.eye(3, 6) * 0.9 + 0.1 / 6, [2, 0, 1]   # topic k of b has the words of topic moved[k] of a
+    a = a.assign(phi=(a["phi"].dims, phi))
+    b, own = a.assign(phi=(a["phi"].dims, phi[moved])), topic_correlations(a)["correlation"].values
+    found, place = correlation_differences(a, b), np.argsort(moved)
+    off = ~np.eye(3, dtype=bool)
+    assert found.values[off] == pytest.approx((own[np.ix_(place, place)] - own)[off]) and np.abs(found.values[off]).min() > 0.01
+    assert np.isnan(np.diag(found)).all() and (correlation_differences(a, a).values[off] == 0).all()
 
 
 def test_shares_of_two_topics_are_opposite_and_one_topic_has_none():

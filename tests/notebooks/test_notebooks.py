@@ -21,6 +21,7 @@ WRITTEN = {
     "05_evaluation": ("evaluation.html",),
     "06_generic_topic_models": ("networks.html",),
     "07_use_a_run": ("export/final.beta", "export/topics.csv", "bars.mtx"),
+    "08_correlated_topics": (),
 }
 NAMED_ALONE = ("http://www.w3.org/", "https://jupyterlab.readthedocs.io/en/4.1.x/extension/notebook.html#keyboard-interaction-model")
 """Addresses that nobody asks: names of formats, and a remark in the script that Panel puts beside a view."""

@@ -73,7 +73,7 @@ WRONG = [
     ({"seed": [1]}, {"seeds": 2}, SpecError, "'seed' is given twice"),
     ({"r": [1]}, {"seeds": 0}, SpecError, "seeds must be a whole number of at least 1; got 0"),
     ({"r": [1]}, {"n_topic": 3}, SpecError, "no setting 'n_topic'; did you mean 'n_topics'?"),
-    ({"holdout_per": ["word"]}, {}, CorpusError, "per must be 'corpus' or 'document'; got 'word'"),
+    ({"holdout_per": ["word"]}, {}, CorpusError, "per must be one of corpus, document, half; got 'word'"),
     ({"alpha": [0.1]}, {"engine": "cv-hdp"}, SpecError, "cv-hdp has no alpha per topic; leave it out, and set the option"),
     ({"r": [-2]}, {}, OptionError, "option 'r' of svb-cgs must be a number of at least 0 or inf; got -2"),
     ({"engine": ["sbv"]}, {}, OptionError, "no engine 'sbv'"),

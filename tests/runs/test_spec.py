@@ -86,7 +86,7 @@ WRONG = [
     ({"seed": -1}, SpecError, "seed must be a whole number from 0 to 9223372036854775807; got -1"),
     ({"burn_in": 1.5}, SpecError, "burn-in must be a whole number of at least 0; got 1.5"),
     ({"n_threads": 0}, SpecError, "threads must be a whole number from 1 to 1024; got 0"),
-    ({"options": {"q": 1}}, OptionError, "cgs has no option 'q'; it has partition, scan, learn_alpha, alpha_form, "
+    ({"options": {"q": 1}}, OptionError, "cgs has no option 'q'; it has partition, scan, scored, learn_alpha, alpha_form, "
      "learn_beta, learn_after, learn_every, a_alpha, b_alpha, a_beta, b_beta"),
     ({"engine": "svb-cgs", "options": {"n_sample": 2}}, OptionError,
      "svb-cgs has no option 'n_sample'; did you mean 'n_chains'?"),

@@ -198,7 +198,8 @@ def prepare(
 def split_in_words(split: dict) -> str:
     """A record of `prepare` in words: what was held out, and what was done to the corpus."""
     fraction = split.get("fraction", 0)
-    parts = [rows_in_words(split["rows"]) if "rows" in split else share_in_words(split) if fraction else "nothing held out"]
+    held_out = share_in_words(split, " held out") if fraction else "nothing held out"
+    parts = [rows_in_words(split["rows"]) if "rows" in split else held_out]
     if "top_words" in split:
         parts.append(f"the {split['top_words']:,} most frequent words alone")
     if "singletons" in split:
@@ -206,14 +207,13 @@ def split_in_words(split: dict) -> str:
     return "; ".join(parts)
 
 
-def share_in_words(split: dict) -> str:
-    """The share that was held out, in words: of what, and by which seed."""
-    share, per, seed = f"{100 * split['fraction']:g} %", split.get("per", "corpus"), split.get("seed", 0)
-    if per != "half":
-        return f"{share} of the tokens of {'the corpus' if per == 'corpus' else 'each document'} held out, split seed {seed}"
-    halves = f"half of the tokens of {share} of the documents held out, split seed {seed}"
-    left_out = split.get("left_out", 0)
-    return halves + (f", but for {left_out} tokens whose word has no training token" if left_out else "")
+def share_in_words(split: dict, held_out: str = "") -> str:
+    """The share that is held out, in words: of what, by which seed, and how many scored tokens are left out."""
+    share, per, left_out = f"{100 * split['fraction']:g} %", split.get("per", "corpus"), split.get("left_out", 0)
+    whose = {"corpus": "the corpus", "document": "each document", "half": "the documents"}[per]
+    text = f"half of the tokens of {share} of {whose}" if per == "half" else f"{share} of the tokens of {whose}"
+    text += f"{held_out}, split seed {split.get('seed', 'unknown')}"
+    return text + (f", but for {left_out} tokens whose word has no training token" if left_out else "")
 
 
 def _plain(value):

@@ -8,10 +8,11 @@ Dataset without the variables that a measure needs, and for a choice that it doe
 from workbench.measures.against_topics import against_topics, finds_topics, runs_by_curve
 from workbench.measures.coherence import coherence
 from workbench.measures.comparison import final, paired_differences, reached_by_all, summary, time_to
-from workbench.measures.correlations import topic_correlations
+from workbench.measures.correlations import correlation_differences, topic_correlations
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
 from workbench.measures.diversity import diversity
 from workbench.measures.documents import representative_documents, token_topics
+from workbench.measures.effective_samples import effective_samples
 from workbench.measures.errors import perplexity_errors
 from workbench.measures.learning import Hyperparameter, Move, describe_moves, hyperparameters, learnt_by, moves
 from workbench.measures.lineage import Edge, lineage
@@ -47,10 +48,12 @@ __all__ = [
     "against_topics",
     "bound_of",
     "coherence",
+    "correlation_differences",
     "data_of",
     "describe_moves",
     "diversity",
     "each_run",
+    "effective_samples",
     "final",
     "finds_topics",
     "hyperparameters",

@@ -8,6 +8,7 @@ import xarray as xr
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
+from workbench.measures.matching import match_topics
 from workbench.measures.selection import MeasureError, one_run
 from workbench.runs.dataset import model_of
 
@@ -38,6 +39,21 @@ def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
         {"correlation": (("topic", "other_topic"), np.clip(total / kept.sizes["snapshot"], -1.0, 1.0), about)},
         {"topic": topics, "other_topic": topics}, {"draws": draws},
     )
+
+
+def correlation_differences(a: xr.Dataset, b: xr.Dataset, draws: int = DRAWS) -> xr.DataArray:
+    """How much higher the correlation of two topics is in b than in a, where b has the same topics by their words.
+
+    Dims ``topic`` and ``other_topic`` (of a), from -2 to 2: of `topic_correlations`, the topics of b as `match_topics` finds
+    them; NaN for a topic that has no match, and for a topic with itself. It is 0 but for the randomness of sampling where
+    the order of the topics on the stick does no harm.
+    """
+    of_a, of_b = (topic_correlations(run, draws)["correlation"] for run in (a, b))
+    matched = match_topics(a, b)["matched"].reindex(topic=of_a["topic"].values, fill_value=-1).values
+    values = of_b.reindex(topic=matched, other_topic=matched).values - of_a.values
+    np.fill_diagonal(values, np.nan)
+    about = {"long_name": "correlation in the other run less that in this one", "units": ""}
+    return xr.DataArray(values, of_a.coords, of_a.dims, "difference", about)
 
 
 @lru_cache(maxsize=256)

@@ -66,6 +66,14 @@ def permutation(order) -> str:
     return ",".join(places)
 
 
+def order_option():
+    """The field for the order of the topics on the stick."""
+    return option(
+        "size", "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
+        choices=("size", "random"), otherwise=permutation,
+    )
+
+
 @dataclass(frozen=True)
 class CorrelatedTopics:
     """Documents mix topics in proportions that are correlated; topics mix words.
@@ -103,16 +111,18 @@ class CorrelatedTopics:
     n_topics: int = 10
     beta: float = 0.1
     prior: str = prior_option()
-    order: str = option(
-        "size", "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
-        choices=("size", "random"), otherwise=permutation,
-    )
+    order: str = order_option()
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
 
     def __post_init__(self):
         check_topics(self)
         if self.order not in ("size", "random"):
             object.__setattr__(self, "order", permutation(self.order))
+        if self.order_seed and self.order != "random":
+            raise ModelError(
+                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
+                Named("order", "random"), ", or leave out ", Named("order_seed"),
+            )
 
     @classmethod
     def of(cls, **given) -> CorrelatedTopics:
@@ -128,6 +138,14 @@ class CorrelatedTopics:
         """(topic,) of a given order: the place in order of size of the topic that comes first, second, …; None without one."""
         return None if self.order in ("size", "random") else np.array(self.order.split(","), dtype=int)
 
+    def check_order(self) -> None:
+        """Raises ModelError for a given order that is not one of so many topics."""
+        if self.places is not None and len(self.places) != self.n_topics:
+            raise ModelError(
+                Named("order", self.order), f" has {len(self.places)} places, and there are {self.n_topics} topics; "
+                f"give each of 0 to {self.n_topics - 1} once",
+            )
+
     @property
     def sticks_prior(self) -> NormalInverseWishart:
         """The prior of mu and Sigma."""
@@ -139,11 +157,7 @@ class CorrelatedTopics:
 
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
         """The model for a corpus: the same, where the order is of its topics and the posterior of Sigma is a distribution."""
-        if self.places is not None and len(self.places) != self.n_topics:
-            raise ModelError(
-                Named("order", self.order), f" has {len(self.places)} places, and there are {self.n_topics} topics; "
-                f"give each of 0 to {self.n_topics - 1} once",
-            )
+        self.check_order()
         self.sticks_prior.check_documents(self.prior, corpus)
         return self
 

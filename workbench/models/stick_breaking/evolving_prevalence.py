@@ -14,7 +14,7 @@ from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabili
 from workbench.models.lda import LDA
 from workbench.models.options import option
 from workbench.models.priors import Priors
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
+from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, order_option
 from workbench.models.stick_breaking.dynamic_topics import PREVALENCE, DynamicTopics, by_year, shares_of
 from workbench.models.variables import VARIABLES, Variable
 
@@ -52,7 +52,7 @@ class EvolvingPrevalence:
         Whether a document has sticks of its own, or those of its year.
     step_variance : float, default 0.1
         Prior mean of Q, on its diagonal.
-    order : "size" or "random"
+    order : "size", "random", or a permutation of the T topics as text
         Which topic comes first on the stick; see `CorrelatedTopics`.
     order_seed : int
         Of the random order.
@@ -73,7 +73,7 @@ class EvolvingPrevalence:
     beta: float = 0.1
     documents: str = option("own", "sticks of a document: its own, or shared with its year", choices=("own", "shared"))
     step_variance: float = option(0.1, "prior mean of the variance of a stick's step from year to year", low=1e-9, high=1e6)
-    order: str = option("size", "order of the topics on the stick: largest first, or at random", choices=("size", "random"))
+    order: str = order_option()
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
 
     __post_init__ = CorrelatedTopics.__post_init__
@@ -85,7 +85,13 @@ class EvolvingPrevalence:
 
     settings, size_label = LDA.settings, LDA.size_label
     with_coords, describe = LDA.with_coords, LDA.describe
-    for_data, coords, tiny = DynamicTopics.for_data, DynamicTopics.coords, DynamicTopics.tiny
+    coords, tiny = DynamicTopics.coords, DynamicTopics.tiny
+    places, check_order = CorrelatedTopics.places, CorrelatedTopics.check_order
+
+    def for_data(self, corpus: Corpus) -> EvolvingPrevalence:
+        """The model for a corpus: the same with its years, where the order is of its topics."""
+        self.check_order()
+        return DynamicTopics.for_data(self, corpus)
 
     @property
     def first_year(self) -> tuple[np.ndarray, np.ndarray]:
