@@ -52,7 +52,7 @@ def draw_pushed(quick: bool):
     from workbench.views.picture import Picture
     from workbench.views.style import INK
 
-    mean, n = kernel.dirichlet_moments(np.ones(3))[0], 121 if quick else 241
+    mean, n = kernel.dirichlet_moments(np.ones(3))[0], 121 if quick else 161
     first, second = np.linspace(mean[0] - 3.4, mean[0] + 3.4, n), np.linspace(mean[1] - 3.4, mean[1] + 3.4, n)
     grid = np.stack(np.meshgrid(first, second), axis=-1)
     x, y = np.linspace(0, 1, n), np.linspace(0, TRIANGLE[2, 1], n)
