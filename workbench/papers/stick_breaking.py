@@ -270,6 +270,6 @@ STEPS = Drawing(
     "Shaded the posterior of ψ given counts of three categories, by quadrature; ellipses of 1.5 standard deviations, with "
     "their centres: the Gaussian of ψ given the Polya-gamma numbers of each step.",
     f"The paper does not say which counts it has: ours are {', '.join(map(str, COUNTS))}, and the prior is the Gaussian "
-    "with the moments of a uniform Dirichlet's sticks.",
+    "with the moments of a uniform Dirichlet's sticks. The steps are the first after 20 of one chain of 200.",
 )
 DRAWINGS = {drawing.name: drawing for drawing in (PUSHED, MARGINALS, STEPS)}
