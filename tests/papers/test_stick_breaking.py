@@ -6,6 +6,7 @@ import pytest
 import workbench as wb
 from workbench.cli import main
 from workbench.kernels.stick_breaking import sticks
+from workbench.papers.figures import DRAWINGS as ALL_DRAWINGS
 from workbench.papers.figures import FIGURES, names
 from workbench.papers.stick_breaking import DRAWINGS, sampled
 from workbench.runs.spec import SpecError
@@ -60,7 +61,7 @@ def test_the_centre_of_an_ellipse_solves_for_the_information_vector():
 
 
 def test_they_are_listed_without_runs_and_take_no_extent(capsys, tmp_path):
-    assert names() == [*FIGURES, *DRAWINGS]
+    assert names() == [*FIGURES, *ALL_DRAWINGS]
     assert main(["reproduce", "--json"]) == 0
     listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)["figures"]}
     assert list(listed) == names() and "full" not in listed["sb-fig1"]

@@ -149,7 +149,7 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of a paper that needs no run: what draws it, and the words of its caption."""
+    """A figure of a paper that needs no run of the store: what draws it, and the words of its caption."""
 
     name: str
     what: str
@@ -158,6 +158,7 @@ class Drawing:
     where: str = ""   # in the paper
     about: str = ""   # what is seen
     note: str = ""    # in what ours differs from the paper's
+    less: str = "a coarser grid and fewer steps"  # what is quick
 
     @property
     def title(self) -> str:

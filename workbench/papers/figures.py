@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from workbench.errors import nearest_or_all
-from workbench.papers.correlated_topics import CORRELATED_FIGURES
+from workbench.papers.correlated_topics import CORRELATED_FIGURES, TOPICS
 from workbench.papers.figure import EACH, Claim, Drawing, Extent, Figure, Method
 from workbench.papers.generic import GENERIC_FIGURES
 from workbench.papers.hdp import HDP_FIGURES
-from workbench.papers.stick_breaking import DRAWINGS
+from workbench.papers.stick_breaking import DRAWINGS as MAPS
 
 HYBRID = "Welling, Teh & Kappen (2008), Hybrid variational/Gibbs collapsed inference in topic models"
 STUDY = "Collin & Martin, A collapsed variational Bayesian inference algorithm for latent Dirichlet allocation (a study)"
@@ -103,6 +103,7 @@ FIGURES = {
         *CORRELATED_FIGURES,
     )
 }
+DRAWINGS = MAPS | {TOPICS.name: TOPICS}
 
 
 def names() -> list[str]:

@@ -136,7 +136,7 @@ def _drawn(figure: Drawing, folder: Path, quick: bool, formats: list[str]) -> Re
         Verdict(Claim(each.says, "computed", "", ""), HOLDS if each.holds else FAILS, each.measured, math.nan, math.nan, 0)
         for each in checked
     ]
-    made = Reproduction(figure, quick, None, [], [], ["a coarser grid and fewer steps"] * quick, [], [], verdicts)
+    made = Reproduction(figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts)
     lines = verdict_lines(verdicts)
     text = "\n".join([
         figure.title, f"After {figure.paper}{figure.where}.", figure.about, figure.note, *made.left_out, "",

@@ -72,7 +72,7 @@ def correlations_graph(
     nodes = element("Points", (np.zeros(n), -np.arange(n)), ["x", "y"], color=INK, s=9)
     none = [] if arcs else [text_labels([(0.25 * n, -0.5 * (n - 1), "none so strong")], "none")]
     return panel(
-        [nodes, *arcs, *none], title=f"{title}, correlation beyond ±{above:g}".removeprefix(", "),
+        [nodes, *arcs, *none], title=f"{title}, beyond ±{above:g}".removeprefix(", "),
         fig_inches=(3.4, 0.9 + max(ROW * n, 1.6)), aspect="auto", show_grid=False, xaxis=None, ylabel=" ",
         xlim=(-0.02 * n, 0.55 * n), ylim=(0.5 - n, 0.5), yticks=_names(found, names), fig_rcparams=LETTERS,
     )
