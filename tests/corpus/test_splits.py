@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from workbench.corpus import (
     Corpus,
     CorpusError,
+    drop_singletons,
     hold_out_documents,
     hold_out_ends,
     hold_out_halves,
@@ -305,6 +306,23 @@ def test_tokens_that_are_left_out_of_halves_are_counted_and_told():
     assert split_in_words(split) == (
         "half of the tokens of 50 % of the documents held out, split seed 4, but for 2 tokens whose word has no training token"
     )
+
+
+@pytest.mark.parametrize("singletons", ["train", "both-own", "both-full"])
+def test_words_whose_training_tokens_were_singletons_are_left_out_of_halves_too(singletons):
+    corpus = corpus_of(np.random.default_rng(0).poisson(0.4, (40, 60)))
+    _, kept, by_words = prepare(corpus, 0.5, 1, per="half")
+    train, test, split = prepare(corpus, 0.5, 1, per="half", singletons=singletons)
+    assert set(test.words) <= set(train.words)
+    _, whole = drop_singletons(*hold_out_halves(corpus, 0.5, 1)[:2], *singletons.split("-"))
+    assert split["left_out"] - by_words["left_out"] == whole.n_tokens - test.n_tokens > 0
+    assert kept.n_tokens > test.n_tokens
+
+
+def test_halves_of_which_no_word_is_trained_without_singletons_are_refused():
+    corpus = corpus_of([[1, 1, 0], [1, 1, 0], [0, 0, 2]])
+    with pytest.raises(CorpusError, match=r"^no word of the \d scored token\(s\) of 'corpus' has a training token once "):
+        prepare(corpus, 0.34, 0, per="half", singletons="train")
 
 
 def test_documents_too_short_for_halves_are_refused_with_a_sentence():

@@ -11,7 +11,7 @@ from same_process import working_here
 from toys import simulated
 
 import workbench as wb
-from workbench.corpus import Corpus, data_sets
+from workbench.corpus import Corpus, data_sets, known_words
 from workbench.engines import ENGINES
 from workbench.papers import figures
 from workbench.papers.figure import Claim, Extent
@@ -32,7 +32,7 @@ from workbench.papers.generic import (
     network_for,
     pachinko_sizes,
 )
-from workbench.papers.numbers import UNSEEN, Measured, known_words, table
+from workbench.papers.numbers import UNSEEN, Measured, table
 from workbench.papers.reproduce import lay_out_figure, reduced
 from workbench.papers.shown import OF_RUNS, lines_of
 from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, judge

@@ -12,7 +12,8 @@ from workbench.engines.lda.scan import by_words
 from workbench.models import LDA, VARIABLES
 from workbench.runs import loop
 
-ENGINES = [("svb", {}), ("svb", {"schedule": "sequential"}), ("cgs", {}), ("svb-cgs", {}), ("svb-cgs", {"n_chains": 2})]
+ENGINES = [("svb", {}), ("svb", {"schedule": "sequential"}), ("cgs", {}), ("cgs", {"scored": "sampled"}),
+           ("svb-cgs", {}), ("svb-cgs", {"n_chains": 2})]
 
 
 @pytest.mark.parametrize(("engine", "options"), ENGINES)

@@ -20,6 +20,7 @@ from workbench.corpus.splits import (
     hold_out_halves,
     hold_out_rows,
     hold_out_tokens,
+    known_words,
     split_halves,
 )
 from workbench.corpus.writers import write_corpus
@@ -27,6 +28,6 @@ from workbench.corpus.writers import write_corpus
 __all__ = [
     "SINGLETONS", "Corpus", "CorpusError", "WordMajor", "data_sets", "drop_singletons", "drop_stop_words", "find_data_set",
     "frequent_words", "hold_out_documents", "hold_out_ends", "hold_out_halves", "hold_out_rows", "hold_out_tokens", "is_named",
-    "keep_documents", "keep_top_words", "load_corpus", "prepare", "read_corpus", "split_halves", "split_in_words", "synthetic",
-    "write_corpus",
+    "keep_documents", "keep_top_words", "known_words", "load_corpus", "prepare", "read_corpus", "split_halves",
+    "split_in_words", "synthetic", "write_corpus",
 ]

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.splits import hold_out_ends, hold_out_halves, hold_out_rows, hold_out_tokens, with_counts
+from workbench.corpus.splits import hold_out_ends, hold_out_halves, hold_out_rows, hold_out_tokens, known_words, with_counts
 from workbench.corpus.text import stop_list
 from workbench.data.drawing import check_whole
 from workbench.errors import Got, Named
@@ -143,7 +143,8 @@ def prepare(
 ) -> tuple[Corpus, Corpus | None, dict | None]:
     """Training corpus, test corpus and the record of how they were made.
 
-    Words are cut first, then tokens or rows held out, then singletons removed.
+    Words are cut first, then tokens or rows held out, then singletons removed; of halves of documents, scored tokens whose word
+    then has no training token are left out.
 
     Parameters
     ----------
@@ -192,6 +193,12 @@ def prepare(
     if singletons != "keep":
         where, _, rule = singletons.partition("-")
         train, test = drop_singletons(train, test, where, rule or "own")
+    if split and "left_out" in split and singletons != "keep":
+        test, before = known_words(test, train), test.n_tokens
+        split["left_out"] += before - test.n_tokens
+        if test.n_tokens == 0:
+            raise CorpusError(f"no word of the {before} scored token(s) of {corpus.name!r} has a training token once "
+                              "singletons are out; keep them, or hold out fewer documents")
     return train, test, split
 
 

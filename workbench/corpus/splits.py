@@ -113,12 +113,16 @@ def hold_out_halves(corpus: Corpus, fraction: float = 0.2, seed: int = 0) -> tup
                           "halves; ask for another fraction or seed, or give longer documents")
     scored = _counts_of(corpus, draw_subsets(corpus.document_tokens, lengths // 2, int(seed), HALVES))
     train = with_counts(corpus, corpus.counts - scored)
-    trained = np.bincount(train.words, minlength=corpus.n_words) > 0
-    test = with_counts(corpus, np.where(trained[corpus.words], scored, 0))
+    test = known_words(with_counts(corpus, scored), train)
     if test.n_tokens == 0:
         raise CorpusError(f"no word of the {scored.sum()} scored token(s) of {corpus.name!r} has a training token; ask for "
                           "another fraction or seed")
     return train, test, int(scored.sum()) - test.n_tokens
+
+
+def known_words(documents: Corpus, train: Corpus) -> Corpus:
+    """The documents without the words that no training document has: of these an estimate of topics says nothing."""
+    return with_counts(documents, np.where(np.isin(documents.words, train.words), documents.counts, 0))
 
 
 def hold_out_rows(

@@ -30,8 +30,14 @@ VARIABLES = {each.name: each for each in (
     _scalar("test_perplexity", "", "held-out perplexity: running average for sampling engines, plug-in otherwise"),
     _scalar("test_perplexity_state", "", "held-out perplexity of the current state alone"),
     _scalar("test_perplexity_average", "", "held-out perplexity of the running average of p(w|d) after burn-in"),
-    _scalar("test_perplexity_by_document", "", "the same; averaged is the probability of all held-out tokens of a document"),
-    _scalar("test_perplexity_joint", "", "the same; averaged is the probability of all held-out tokens together"),
+    _scalar(
+        "test_perplexity_by_document", "", "held-out perplexity where the probability of each document's held-out tokens "
+        "together is averaged over iterations after burn-in; that of the state until then, and where nothing is sampled",
+    ),
+    _scalar(
+        "test_perplexity_joint", "", "held-out perplexity where the probability of all held-out tokens together is averaged "
+        "over iterations after burn-in; that of the state until then, and where nothing is sampled",
+    ),
     _scalar("train_perplexity", "", "perplexity of the training tokens given the current state"),
     _scalar("log_joint", "nats", "log p(words and all that is sampled, topics and what else there is) of the state"),
     _scalar("bound", "nats", "variational lower bound on log p(words), all constants included"),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, hold_out_documents
+from workbench.corpus import Corpus, hold_out_documents, known_words
 from workbench.measures import n_tokens, quantity
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.selection import grouped
@@ -109,12 +109,6 @@ def score_unseen(run: Run, cell: Planned, documents: Corpus, holdout: float) -> 
     )
     by_authors = document_completion(run, unseen, seed)["perplexity"] if cell.at["model"] == ATM else math.nan
     return dict(zip(UNSEEN, (same, completion, by_authors), strict=True))
-
-
-def known_words(unseen: Corpus, train: Corpus) -> Corpus:
-    """Unseen documents without the words that no training document has: of these an estimate of topics says nothing."""
-    known = np.isin(unseen.words, train.words)
-    return unseen.with_pairs(np.concatenate([[0], np.cumsum(known)])[unseen.indptr], unseen.words[known], unseen.counts[known])
 
 
 class Row(NamedTuple):

@@ -107,6 +107,19 @@ def test_the_exact_predictive_has_the_printed_perplexity(oracles, toy):
     assert perplexity == pytest.approx(printed["perplexity"]["perplexity_exact_predictive"], rel=EXACT)
 
 
+def test_draws_that_held_out_tokens_are_scored_by_have_the_means_on_average():
+    """Given the counts theta and phi are independent, so that the mean of sum_k theta_dk phi_kw is that of their means."""
+    corpus, model = simulated(), LDA(4, (0.1, 0.3, 0.5, 2.0), 0.2)
+    state = cgs_state(corpus, model, random_topics(corpus, 4), 4)
+    sampled, n = cgs.Options(scored="sampled"), 2000
+    drawn = np.array([ENGINE.predict(corpus, model, sampled, state, corpus, StepContext(1, step)) for step in range(1, n + 1)])
+    exact = ENGINE.predict(corpus, model, OPTIONS, state, corpus, StepContext(1, 1))
+    error = drawn.std(axis=0, ddof=1) / np.sqrt(n)
+    assert error.min() > 0 and np.all(np.abs(drawn.mean(axis=0) - exact) < 5 * error)  # of some hundred pairs
+    again = ENGINE.predict(corpus, model, sampled, state, corpus, StepContext(1, 1, n_threads=2))
+    assert np.array_equal(again, drawn[0]) and not np.array_equal(drawn[0], drawn[1])
+
+
 def test_doubled_counts_are_twice_the_tokens_and_twice_the_updates():
     corpus, model = simulated(), LDA(4, 0.3, 0.2)
     twice = doubled(corpus)
