@@ -91,6 +91,9 @@ def test_densities_are_those_of_the_change_of_variables():
     expected = gaussian - sb.log_jacobian(sticks)
     assert sb.log_density_of_probabilities(logs, mean, covariance) == pytest.approx(expected, rel=1e-9)
     assert sb.log_density_of_probabilities(logs[0], mean, covariance).shape == ()
+    stacked = sb.log_density_of_probabilities(np.stack([logs, logs, logs]), mean, covariance)
+    assert stacked == pytest.approx(np.stack([expected] * 3), rel=1e-9)
+    assert sb.log_density_of_probabilities(np.zeros((5, 1)), np.zeros(0), np.zeros((0, 0))).tolist() == [0.0] * 5
 
 
 def test_the_density_of_probabilities_integrates_to_1():

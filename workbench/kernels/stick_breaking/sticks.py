@@ -81,9 +81,9 @@ def log_density_of_probabilities(log_probability, mean, covariance) -> np.ndarra
     """log p(pi_1..K-1) (...) where the sticks are Gaussian with a mean (stick,) and a covariance (stick, stick)."""
     sticks = sticks_of(log_probability)
     root = np.linalg.cholesky(covariance)
-    white = np.linalg.solve(root, np.moveaxis(np.atleast_2d(sticks - mean), -1, 0)).reshape(-1, *sticks.shape[:-1])
+    white = np.linalg.solve(root, (sticks - mean).reshape(math.prod(sticks.shape[:-1]), len(mean)).T)
     gaussian = -0.5 * ((white**2).sum(axis=0) + len(mean) * math.log(2 * math.pi)) - np.log(np.diag(root)).sum()
-    return gaussian - log_jacobian(sticks)
+    return gaussian.reshape(sticks.shape[:-1]) - log_jacobian(sticks)
 
 
 @aside
