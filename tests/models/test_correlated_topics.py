@@ -62,5 +62,5 @@ def test_the_option_says_what_can_be_given():
 
 def test_a_seed_of_an_order_that_is_not_random_is_refused():
     with pytest.raises(wb.ModelError, match="^order_seed=3 is without effect while order=size; set order=random, or leave out"):
-        CorrelatedTopics(3, order_seed=3)
-    assert CorrelatedTopics(3, order="random", order_seed=3).order_seed == 3
+        CorrelatedTopics(3, order_seed=3).for_data(CORPUS)
+    assert CorrelatedTopics(3, order="random", order_seed=3).for_data(CORPUS).order_seed == 3

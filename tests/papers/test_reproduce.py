@@ -12,7 +12,7 @@ from workbench.engines import ENGINES
 from workbench.measures import each_run
 from workbench.papers import figures
 from workbench.papers.figure import Extent
-from workbench.papers.figures import FIGURES
+from workbench.papers.figures import DRAWINGS, FIGURES
 from workbench.papers.reproduce import lay_out_figure, some_documents
 from workbench.report.files import ReportError
 from workbench.runs.spec import SpecError
@@ -173,7 +173,7 @@ def test_the_command_line_lists_makes_and_tells(tiny_figures, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["figures"]
-    assert [figure["name"] for figure in listed] == list(tiny_figures) and listed[0]["quick"]["runs"] == 8
+    assert [figure["name"] for figure in listed] == [*tiny_figures, *DRAWINGS] and listed[0]["quick"]["runs"] == 8
     assert main(["reproduce"]) == 0 and "tiny-fig10" in capsys.readouterr().err
     assert main(["reproduce", "tiny-fig4", "--quick", "-q", "--format", "svg", "--out", "out", "--json"]) == 0
     (figure,) = json.loads(capsys.readouterr().out)["figures"]

@@ -89,12 +89,12 @@ def test_an_engine_that_tells_nothing_is_counted_without_its_state(wide):
 
 WITHOUT_RESPONSIBILITIES = [
     ("cgs", 200, {}, True), ("cgs", 200, {}, False), ("svb", 200, {}, True), ("svb-cgs", 120, {}, True),
-    ("sb-ctm", 100, {}, True), ("sb-ctm", 100, {"topics": "drawn"}, True), ("sb-ctm-vb", 40, {}, True),
 ]
 WITH_RESPONSIBILITIES = [
     ("cvb", 48, {}, True), ("cvb0", 48, {}, True), ("cvb-cgs", 120, {}, True), ("cvb0-cgs", 120, {"r": 0}, True),
     ("svb", 48, {"schedule": "sequential"}, True), ("cv-hdp", 48, {}, True),
     ("vb", 120, {}, True), ("g-hdp", 150, {}, True),
+    ("sb-ctm", 100, {}, True), ("sb-ctm", 100, {"topics": "drawn"}, True), ("sb-ctm-vb", 40, {}, True),
 ]
 
 

@@ -118,11 +118,6 @@ class CorrelatedTopics:
         check_topics(self)
         if self.order not in ("size", "random"):
             object.__setattr__(self, "order", permutation(self.order))
-        if self.order_seed and self.order != "random":
-            raise ModelError(
-                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
-                Named("order", "random"), ", or leave out ", Named("order_seed"),
-            )
 
     @classmethod
     def of(cls, **given) -> CorrelatedTopics:
@@ -139,7 +134,12 @@ class CorrelatedTopics:
         return None if self.order in ("size", "random") else np.array(self.order.split(","), dtype=int)
 
     def check_order(self) -> None:
-        """Raises ModelError for a given order that is not one of so many topics."""
+        """Raises ModelError for a given order that is not one of so many topics, and for the seed of one that is not random."""
+        if self.order_seed and self.order != "random":
+            raise ModelError(
+                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
+                Named("order", "random"), ", or leave out ", Named("order_seed"),
+            )
         if self.places is not None and len(self.places) != self.n_topics:
             raise ModelError(
                 Named("order", self.order), f" has {len(self.places)} places, and there are {self.n_topics} topics; "
