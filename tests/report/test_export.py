@@ -194,6 +194,7 @@ def test_of_several_alphas_ldac_gets_the_mean_and_says_so(tmp_path):
 def test_of_shares_without_a_dirichlet_prior_the_means_are_written_and_it_says_so(form, where, tmp_path):
     run = tiny_run("sb-ctm")
     with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         files = {path.name: path for path in wb.export_run(run, tmp_path, form)}
     expected = f"theta of sb-ctm has no Dirichlet prior; as its alpha {where} the mean share of each topic"
     assert expected in [str(each.message) for each in told]
