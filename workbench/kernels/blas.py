@@ -1,7 +1,7 @@
 """Linear algebra by BLAS in one thread at a time, so that its bits do not depend on how many threads it may use.
 
-The limit holds for the whole process, since BLAS has but one: whoever enters last keeps it, and it ends with the last who leaves.
-What is left to BLAS is its version and the processor: other builds may add in another order.
+The limit holds for the whole process, since BLAS has but one, and ends when the last who asked for it leaves. What is left to
+BLAS is its version and the processor: other builds may add in another order.
 """
 
 from contextlib import contextmanager

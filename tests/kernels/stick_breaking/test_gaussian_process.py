@@ -237,7 +237,7 @@ def test_sticks_follow_the_exact_posterior_of_two_points(n_sweeps=6_000):
     share /= share.sum()
     pull = np.linalg.solve(full[:2, :2], full[:2, 2])
     left = full[2, 2] - full[2, :2] @ pull
-    ahead = sum(w * expit(0.3 + points @ pull + math.sqrt(left) * z) for z, w in zip(nodes, weights / weights.sum(), strict=True))
+    ahead = np.average([expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights)
     wanted = np.concatenate([share @ expit(psi), share @ expit(psi) ** 2, [share @ expit(psi).prod(axis=1), share @ ahead]])
     for predict in ("conditional", "collapsed"):
         found, _ = sticks_chain(counts, n_sweeps, prior, mean, predict=predict)
@@ -309,13 +309,12 @@ def test_columns_follow_the_exact_posterior_of_two_points():
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     points = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2) @ np.linalg.cholesky(2 * full[:2, :2]).T
     psi = 0.3 + points
-    share = np.outer(weights, weights).ravel() * np.exp(
-        (counts[0, :2] * log_expit(psi) + counts[1, :2] * log_expit(-psi)).sum(axis=1)
-    )
+    log_p = (counts[0, :2] * log_expit(psi) + counts[1, :2] * log_expit(-psi)).sum(axis=1)
+    share = np.outer(weights, weights).ravel() * np.exp(log_p)
     share /= share.sum()
     pull = np.linalg.solve(full[:2, :2], full[:2, 2])
     left = 2 * (full[2, 2] - full[2, :2] @ pull)
-    ahead = sum(w * expit(0.3 + points @ pull + math.sqrt(left) * z) for z, w in zip(nodes, weights / weights.sum(), strict=True))
+    ahead = np.average([expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights)
     wanted = np.concatenate([share @ expit(psi), share @ expit(psi) ** 2, [share @ ahead]])
     found, key = np.empty((200_000, 2, 3)), np.uint64(draw_key(0, 1, 0, 0))
     columns_chain(

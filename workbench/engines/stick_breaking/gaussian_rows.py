@@ -1,4 +1,4 @@
-"""What inference of Gaussian processes over rows shares: counts by row, the kernel, the factor of its covariance, running means."""
+"""What inference of Gaussian processes over rows shares: counts by row, the kernel and its covariance, running means."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ def rows_of(corpus, model) -> Rows:
     words = word_order(corpus, model)
     counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
     counts[corpus.documents, np.argsort(words)[corpus.words]] = corpus.counts
-    return Rows(
-        words, counts, np.flatnonzero(corpus.document_tokens), np.flatnonzero(corpus.document_tokens == 0), model.inputs(corpus),
-    )
+    n_tokens = corpus.document_tokens
+    return Rows(words, counts, np.flatnonzero(n_tokens), np.flatnonzero(n_tokens == 0), model.inputs(corpus))
 
 
 def word_order(corpus, model) -> np.ndarray:
@@ -76,8 +75,8 @@ def threshold(value) -> str:
     except (TypeError, ValueError):
         pass
     raise OptionError(
-        Named("rank", text="option 'rank'"), " must be dense, or a number between 0 and 1, as 1e-8: eigenvalues below it, in units "
-        "of the largest, are left out", Got(value), value=value,
+        Named("rank", text="option 'rank'"), " must be dense, or a number between 0 and 1, as 1e-8: eigenvalues below it, in "
+        "units of the largest, are left out", Got(value), value=value,
     )
 
 
@@ -92,8 +91,9 @@ def rank_option():
 def kernel_option(sampled: bool = False):
     """The field for where the kernel comes from."""
     return option(
-        "fitted", "kernel: fitted to the raw process by marginal likelihood before the first iteration, as given"
-        + (", or sampled after the fit" if sampled else ""), choices=("fitted", "given", "sampled") if sampled else ("fitted", "given"),
+        "fitted", "kernel: fitted to the raw process by marginal likelihood before the first iteration, or as given"
+        + ("; or sampled after the fit" if sampled else ""),
+        choices=("fitted", "given", "sampled") if sampled else ("fitted", "given"),
     )
 
 
@@ -128,7 +128,7 @@ def cached_covariance(corpus, model, hyper: Kernel, rank: str) -> Dense | LowRan
 
 
 def take_in(state, probability: np.ndarray, step: int, first: int):
-    """The state with the probabilities (document, word) of a step in its running mean, which begins after the step ``first``."""
+    """The state with the probabilities (document, word) of a step in its running mean, begun after the step ``first``."""
     if step <= first + 1:
         state.mean_probability[:], state.squares[:] = probability, 0.0
         return state._replace(n_averaged=int(step > first))
@@ -168,5 +168,5 @@ def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
 
 
 def process_bytes(corpus, rank: str) -> int:
-    """Bytes of the covariance of all documents: two matrices (document, document), or a factor of half as many columns at most."""
-    return corpus.n_documents**2 * DOUBLE * 2 if rank == "dense" else corpus.n_documents * min(corpus.n_documents, 2000) * DOUBLE
+    """Bytes of the covariance of all documents: two matrices (document, document), or at the most one for its factor."""
+    return corpus.n_documents**2 * DOUBLE * (2 if rank == "dense" else 1)

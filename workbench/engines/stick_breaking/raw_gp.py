@@ -1,7 +1,7 @@
 """Regression by Gaussian processes of the sticks of smoothed shares: a baseline that knows of no counts.
 
-Linderman, Johnson & Adams (2015), sec. 4: raw GP; spec C.5. For the documents with tokens, y = psi^-1((x + .1) / (N + .1 W)) less
-its mean over them; with a kernel that all sticks share::
+Linderman, Johnson & Adams (2015), sec. 4: raw GP; spec C.5. For the documents with tokens y = psi^-1((x + .1) / (N + .1 W))
+less its mean over them; with a kernel that all sticks share::
 
     E[f] = Cov_*  (Cov + noise I)^-1 y,   p = pi(mean + E[f])
 

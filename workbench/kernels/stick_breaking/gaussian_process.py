@@ -10,7 +10,7 @@ Low rank, k = AA', rows of A as many as eigenvalues are kept:
     f = A a,  a ~ N(J^-1 A'h, J^-1),  J = I + A' Omega A
 
 Rows of omega = 0 carry no information: their f is a draw of the prediction given those of the others. Products and Cholesky
-factors are BLAS's and LAPACK's: their bits depend on its version and on the processor; not on threads, within `one_blas_thread`.
+factors are BLAS's and LAPACK's: their bits depend on its version and on the processor; not on threads within `one_blas_thread`.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _weights_given(weights: np.ndarray, omega: np.ndarray, h: np.ndarray) -> tup
 
 
 def collapsed_prediction(inputs: Inputs, new: Inputs, hyper: Kernel, omega: np.ndarray, h: np.ndarray) -> tuple:
-    """(mean (new,), covariance (new, new)) of f at other inputs given omega and h (row,), f of the rows integrated out: spec C.3.
+    """(mean (new,), covariance (new, new)) of f at other inputs given omega and h (row,), f integrated out: spec C.3.
 
     The plain formula, which the sampler has no need of: there the rows to be predicted are rows of omega = 0.
     """

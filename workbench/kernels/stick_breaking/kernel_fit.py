@@ -110,7 +110,7 @@ class Rows:
 
 
 def log_likelihood_of(inputs: Inputs, outputs: np.ndarray) -> Callable[[Kernel], tuple[float, np.ndarray]]:
-    """log p(outputs) (row, output), with its gradient, as a function of the hyperparameters: `Grid` where it can be, or `Rows`."""
+    """log p(outputs) (row, output), with its gradient, as a function of the hyperparameters: a `Grid`, or else `Rows`."""
     (times, at_time), (places, at_place) = (np.unique(each, axis=0, return_inverse=True) for each in inputs)
     cell = at_time.ravel() * len(places) + at_place.ravel()
     if len(cell) != len(times) * len(places) or len(np.unique(cell)) < len(cell):

@@ -1,4 +1,4 @@
-"""Rows of counts with inputs, as years and places: their proportions are smooth functions of the inputs, or those of last year."""
+"""Rows of counts with inputs, as years and places: proportions that are smooth functions of these, or those of last year."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIMES = ("year", "time", "date")
 """Names of inputs that are the time where none is given."""
 PROBABILITY = Variable(
     "probability", ("document", "word"), "",
-    "probability of each word in each document, mean of the draws that are averaged; of documents without tokens its prediction",
+    "probability of each word in each document, mean of the draws averaged; of documents without tokens its prediction",
 )
 DEVIATION = Variable("probability_deviation", ("document", "word"), "", "standard deviation of these draws")
 RUNNING = (
@@ -60,8 +60,8 @@ class StaticRows:
     takes = ()
 
     time: str = option(
-        "auto", "which input is the time: the first called year, time or date; none of them; or a name", choices=("auto", "none"),
-        otherwise=str,
+        "auto", "which input is the time: the first called year, time or date; none of them; or a name",
+        choices=("auto", "none"), otherwise=str,
     )
 
     @classmethod
@@ -94,8 +94,8 @@ class StaticRows:
         time = next((name for name in names if name.lower() in TIMES), None) if self.time == "auto" else self.time
         if time not in (*names, None, "none"):
             raise ModelError(
-                Named("time", self.time), f" is none of the inputs of {corpus.name!r}, which are {', '.join(names)}; choose one, "
-                "or auto, or none",
+                Named("time", self.time), f" is none of the inputs of {corpus.name!r}, which are {', '.join(names)}; choose "
+                "one, or auto, or none",
             )
         for name in names:
             values = corpus.input(name)
@@ -167,8 +167,8 @@ class RawGaussianProcess(StaticRows):
     """
 
     order: str = option(
-        "size", "order of the words on the stick: most frequent first, as in the vocabulary, at random, or (2,0,1) by their places "
-        "in order of size", choices=("size", "vocabulary", "random"),
+        "size", "order of the words on the stick: most frequent first, as in the vocabulary, at random, or (2,0,1) by their "
+        "places in order of size", choices=("size", "vocabulary", "random"),
         otherwise=partial(permutation, of="words", named="size, vocabulary, random"),
     )
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
@@ -177,13 +177,6 @@ class RawGaussianProcess(StaticRows):
     scale: float = option(1.0, "variance of the processes, given or where the fit begins", low=1e-6, high=1e6)
     noise: float = option(1.0, "variance of the noise of raw sticks, given or where the fit begins", low=1e-6, high=1e6)
 
-    def __post_init__(self):
-        if self.order_seed and self.order != "random":
-            raise ModelError(
-                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
-                Named("order", "random"), ", or leave out ", Named("order_seed"),
-            )
-
     @property
     def places(self) -> np.ndarray | None:
         """(word,) of a given order: the place in order of size of the word that comes first, second, …; None without one."""
@@ -191,6 +184,11 @@ class RawGaussianProcess(StaticRows):
 
     def for_data(self, corpus: Corpus):
         """The model for a corpus: the same, where the order is of its words and the inputs differ."""
+        if self.order_seed and self.order != "random":
+            raise ModelError(
+                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
+                Named("order", "random"), ", or leave out ", Named("order_seed"),
+            )
         if self.places is not None and len(self.places) != corpus.n_words:
             raise ModelError(
                 Named("order", self.order), f" has {len(self.places)} places, and there are {corpus.n_words} words; "
@@ -243,7 +241,7 @@ class GaussianProcess(RawGaussianProcess):
             *KERNEL,
             Variable("psi", ("snapshot", "document", self.psi_dim), "", f"{self.psi_dim}s of each document (psi), as drawn"),
             Variable("mu", ("snapshot", self.psi_dim), "", "mean of psi over all documents, in the prior"),
-            Variable("stick_words", ("snapshot", "word"), "", "number of the word that is first on the stick, second, …", "int64"),
+            Variable("stick_words", ("snapshot", "word"), "", "number of the word first on the stick, second, …", "int64"),
             *RUNNING, PROBABILITY, DEVIATION,
         )
 
