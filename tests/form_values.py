@@ -24,7 +24,7 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "cv-hdp.a_beta": ("1", 1.0, {"cv-hdp.learn_beta": "yes"}), "cv-hdp.b_beta": ("1", 1.0, {"cv-hdp.learn_beta": "yes"}),
     "a_tau": ("0.25", 0.25, {"learn_tau": "yes"}), "update": ("zeroth", "zeroth", {}), "cv-hdp.init": ("hard", "hard", {}),
     "reorder": ("no", False, {}), "moves_every": ("5", 5, {}), "moves_after": ("7", 7, {"moves_every": "5"}),
-    "prior": ("paper", "paper", {}), "order": ("2,0,1", "2,0,1", {}), 
+    "prior": ("paper", "paper", {}), "order": ("2,0,1", "2,0,1", {}),
     "order_seed": ("3", 3, {"order": "random", "sbm-gp.order": "random"}),
     "time": ("none", "none", {}), "sbm-gp.order": ("2,0,1", "2,0,1", {}), "length_time": ("20", 20.0, {}),
     "length_space": ("9", 9.0, {}), "scale": ("2", 2.0, {}), "noise": ("3", 3.0, {}), "mean": ("paper-code", "paper-code", {}),

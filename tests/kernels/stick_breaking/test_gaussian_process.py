@@ -317,9 +317,9 @@ def test_columns_follow_the_exact_posterior_of_two_points():
     ahead = np.average([expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights)
     wanted = np.concatenate([share @ expit(psi), share @ expit(psi) ** 2, [share @ ahead]])
     found, key = np.empty((200_000, 2, 3)), np.uint64(draw_key(0, 1, 0, 0))
+    root, mean, lengths = np.linalg.cholesky(full), np.array([0.4, 0.1]), np.array([5, 2, 0])
     columns_chain(
-        len(found), np.linalg.cholesky(full), np.array([0.4, 0.1]), np.array([5, 2, 0]), np.array([0, 1]), key, np.zeros((2, 3)),
-        counts, found, np.empty((0, 2, 3)),
+        len(found), root, mean, lengths, np.array([0, 1]), key, np.zeros((2, 3)), counts, found, np.empty((0, 2, 3)),
     )
     p = expit(found[:, 0] - found[:, 1])
     assert z_of(np.column_stack([p[:, :2], p[:, :2] ** 2, p[:, 2]]), wanted).max() < 4.5
@@ -344,7 +344,8 @@ def test_columns_of_one_word_and_of_no_tokens_follow_the_prior():
     for rows, lengths in ((np.arange(4), np.array([3, 1, 2, 5])), (np.arange(0), np.zeros(4, int))):
         found = np.empty((50_000, 1, 4))
         counts = lengths[None].astype(float)
-        columns_chain(len(found), root, MEANS[:1], lengths, rows, key, np.zeros((1, 4)), counts, found, np.empty((0, 1, 4)))
+        unseen = np.empty((0, 1, 4))
+        columns_chain(len(found), root, MEANS[:1], lengths, rows, key, np.zeros((1, 4)), counts, found, unseen)
         f = found[:, 0] - MEANS[0]
         full = covariance(WHERE, PROCESS)
         wanted = np.concatenate([np.zeros(4), np.diag(full), [full[0, 3]]])
