@@ -80,7 +80,7 @@ def test_a_conditional_prediction_goes_with_the_other_rows_and_a_collapsed_one_i
     *_, conditional = steps("sbm-gp", train, 3, predict="conditional")
     *_, collapsed = steps("sbm-gp", train, 3, predict="collapsed")
     np.testing.assert_array_equal(conditional.prediction, conditional.psi[empty])
-    np.testing.assert_allclose(collapsed.psi, conditional.psi, atol=1e-9)  # products of other shapes: the draws of psi are the same
+    np.testing.assert_allclose(collapsed.psi, conditional.psi, atol=1e-9)  # products of other shapes
     assert np.abs(collapsed.prediction - collapsed.psi[empty]).min() > 0
 
 
