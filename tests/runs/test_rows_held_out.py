@@ -8,7 +8,9 @@ import pytest
 import workbench as wb
 from workbench.corpus import CorpusError, split_in_words
 from workbench.corpus.splits import asked_rows
+from workbench.models import LDA
 from workbench.report.commands import command_of, unsaid
+from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import get_corpus
 
 
@@ -70,3 +72,12 @@ def test_a_corpus_says_which_rows_are_held_out_unless_others_are_asked_for(years
     assert wb.prepare(own, rows="last 2")[2] == {"rows": {"n_rows": 2}}
     assert wb.prepare(own, rows="none")[2] == {"fraction": 0.1, "seed": 0, "per": "corpus"}
     assert wb.prepare(own, holdout=0)[1] is None
+
+
+def test_a_model_of_whole_rows_refuses_rows_with_counts_in_training_and_test(years, monkeypatch):
+    monkeypatch.setattr(LDA, "whole_rows", True, raising=False)
+    train, test, _ = wb.prepare(years, rows="year>=1998")
+    assert make_spec(train, "cgs", 2, test=test).test == test.content_hash
+    train, test, _ = wb.prepare(years)
+    with pytest.raises(SpecError, match=r"cgs predicts whole rows, and \d+ row\(s\), as 'document \d+', have counts"):
+        make_spec(train, "cgs", 2, test=test)
