@@ -217,3 +217,9 @@ def test_a_corpus_without_empty_rows_and_one_kind_of_inputs_are_legal():
     alone = Corpus.from_pairs([0, 1, 2], [0, 1, 0], [3, 2, 1], inputs={"year": [1.0, 2.0, 3.0]})
     for name in ENGINES:
         assert np.isfinite(wb.fit(alone, name, n_iterations=2, progress=False)["train_perplexity"].values).all()
+
+
+def test_there_is_no_theta_of_other_documents_without_topics(halves):
+    run = wb.fit(halves[0], "static", n_iterations=1, progress=False)
+    with pytest.raises(InputError, match="has no topics, so there is no theta"):
+        wb.infer(run, halves[0])
