@@ -164,6 +164,8 @@ def test_rows_are_static_as_the_last_of_their_place():
     found = static_rows.last_rows(inputs, observed, np.array([2, 3, 5]))
     assert found.tolist() == [1, 4, 4]  # the last year; the year before; the place nearest by
     assert static_rows.last_rows(inputs, np.array([1, 2, 4]), np.array([0])).tolist() == [1], "the nearest year to come"
+    gap = Inputs(np.array([[0.0], [3.0], [4.0]]), np.zeros((3, 1)))
+    assert static_rows.last_rows(gap, np.array([0, 2]), np.array([1])).tolist() == [0], "the last, not the nearest"
     nothing = Inputs(np.zeros((3, 0)), np.array([[0.0], [1.0], [5.0]]))
     assert static_rows.last_rows(nothing, np.array([0, 1]), np.array([2])).tolist() == [1]
 
