@@ -1,6 +1,6 @@
 """Time of a sweep of `sbm-lds` against the length of a sequence, the number of words and the numbers in a state.
 
-``python benchmarks/linear_dynamical.py`` prints a table of milliseconds: the fastest of twenty sweeps of one thread. Each document
+``python benchmarks/linear_dynamical.py`` prints a table of milliseconds: the fastest of twenty sweeps of one thread. A document
 is one word, drawn by Zipf's law. The cost is O(T D^3 + T D^2 K'), K' the mean place of a word on the stick.
 """
 
