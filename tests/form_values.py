@@ -58,6 +58,9 @@ REST = {   # name: (what is chosen or typed, of a run's spec and training corpus
     "top_words": ("2", lambda spec, train: (spec.split["top_words"], set(train.vocabulary)), (2, {"apples", "pears"}), {}),
     "singletons": (SINGLETONS_IN_WORDS["both-own"], lambda spec, train: spec.split["singletons"], "both-own", {"text": "body"}),
     "holdout_per": ("documents, half of each", lambda spec, train: spec.split["per"], "half", {}),
+    "holdout_rows": (
+        "labels=fruit", lambda spec, train: spec.split["rows"], {"by": "labels", "values": ["fruit"]}, {"label": "kind"},
+    ),
     "holdout": ("0.25", lambda spec, train: spec.split["fraction"], 0.25, {}),
     "engines": (["vb"], lambda spec, train: spec.engine, "vb", {}),
     "n_topics": ("7", lambda spec, train: spec.model["n_topics"], 7, {}),
