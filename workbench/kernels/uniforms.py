@@ -42,6 +42,8 @@ POSTERIOR_DRAW = 61
 """Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
 PROCESS_WEIGHTS, PROCESSES, PROCESS_KERNEL, PROCESS_SLICES = 400, 401, 402, 403
 """Streams of Gaussian processes: Polya-gamma numbers (chain: stick), normal numbers, the kernel, and elliptical slices."""
+SYSTEM_WEIGHTS, SYSTEM_STATES, SYSTEM_LOADINGS, SYSTEM_DYNAMICS, SYSTEM_PARTICLES = 420, 421, 422, 423, 424
+"""Streams of linear dynamical systems: Polya-gamma numbers, states, rows of C and their variance, A and B, and particles."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 
