@@ -40,6 +40,8 @@ STATES, STATES_COVARIANCE, STATES_SYSTEM = 56, 57, 58
 """Streams of prevalence over time: its states, the covariance of documents around them, and the system that they follow."""
 POSTERIOR_DRAW = 61
 """Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
+HIDDEN_STATES, FIRST_STATE, TRANSITIONS, EMISSIONS = 440, 441, 442, 443
+"""Streams of hidden Markov models: the states of rows, and the rows of probabilities that they follow."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 
