@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from workbench.kernels.gaussian import factor
 from workbench.kernels.jit import aside, inlined, kernel
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.special import fast_exp, fast_log
@@ -26,7 +27,7 @@ from workbench.kernels.variates import exponential, next_uniform, normal, stream
 
 @inlined
 def _psi(loadings, offset, k, particles, at, lanes):
-    """psi_k of sixteen particles; particles (…, state_dim, particle), the first of them at flat index `at`."""
+    """psi_k of sixteen particles; particles (state_dim, particle), the first of them is `at`."""
     sums = spread(offset[k])
     for j in range(loadings.shape[1]):
         sums += load(particles, at + j * lanes) * loadings[k, j]
@@ -78,19 +79,18 @@ def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
 
 
 @kernel
-def weigh(loadings, offset, sticks, begin, end, rows, counts, particles, t, logs, log_weights):
+def weigh(loadings, offset, sticks, begin, end, rows, counts, particles, logs, log_weights):
     """Adds log p(x | z) of the pairs begin..end, whose words are `rows` of C, to log_weights (particle,).
 
-    particles (time, state_dim, particle), those at t; logs (word, 16) is scratch.
+    particles (state_dim, particle); logs (word, 16) is scratch.
     """
     if begin == end:
         return
-    lanes, n_needed = particles.shape[2], 0
+    lanes, n_needed = particles.shape[1], 0
     for pair in range(begin, end):
         n_needed = max(n_needed, rows[pair] + 1)
     for at in range(0, lanes, LANES):
-        first = t * particles.shape[1] * lanes + at
-        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, first, lanes, logs)
+        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs)
         sums = load(log_weights, at)
         for pair in range(begin, end):
             sums += (load(logs, rows[pair] * LANES) - normaliser) * np.float64(counts[pair])
@@ -191,96 +191,89 @@ def _resample(stream, log_weights, n, n_drawn, parents, spacings):
 
 @kernel
 def filter_particles(
-    begin, end, documents, indptr, rows, counts, loadings, offset, sticks, first_mean, first_root, system, root, precision_root,
-    n, states, key, particles, ancestors, log_weights,
+    begin, end, indptr, rows, counts, loadings, offset, sticks, first_mean, first_covariance, system, noise, noise_precision, n,
+    path, key, particles, ancestors, log_weights,
 ):
-    """Moves the particles of a sequence through its positions begin..end; the particle n - 1 is the path `states`.
+    """Moves n particles of a sequence through its times begin..end; the last of them is kept at the reference, path.
 
-    documents (time,) : those of the sequence in order; rows (pair,) : the row of C of each pair's word; counts (pair,).
-    root, first_root : upper triangular U with U'U = B, S; precision_root : V with V'V = B^-1. n : particles.
-    particles (time, state_dim, particle padded), ancestors (time, particle), log_weights (particle padded,) are filled.
+    indptr (time + 1,) : the pairs of each time; rows (pair,) : the row of C of a pair's word; counts (pair,); path (time,
+    state_dim); system, noise, noise_precision : A, B, B^-1. particles (time, state_dim, particle padded), ancestors
+    (time, particle) and log_weights (particle padded,), those of the last time, are filled.
     """
     n_dims, lanes = particles.shape[1:]
-    moved, noise, anchored = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.empty(lanes)
+    moved, scratch, anchored = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.empty(lanes)
     logs, spacings = np.empty((len(offset) + 1, LANES)), np.empty(n)
+    first_root, root, precision_root = first_covariance.copy(), noise.copy(), noise_precision.copy()
+    factor(first_root)
+    factor(root)
+    factor(precision_root)
     for t in range(begin, end):
-        stream, here, reference = stream_of(key, t), particles[t], states[documents[t]]
+        stream, here, reference = stream_of(key, t), particles[t], path[t]
         if t == 0:
             moved[:, 0] = first_mean
-            stream = _scatter(stream, first_root, moved, np.zeros(n - 1, np.int64), n - 1, noise, here)
+            stream = _scatter(stream, first_root, moved, np.zeros(n - 1, np.int64), n - 1, scratch, here)
         else:
             _move(system, particles[t - 1], moved)
             _anchor(log_weights, reference, moved, precision_root, anchored)
             stream, ancestors[t, n - 1] = _choose(stream, anchored, n)
             stream = _resample(stream, log_weights, n, n - 1, ancestors[t], spacings)
-            stream = _scatter(stream, root, moved, ancestors[t], n - 1, noise, here)
+            stream = _scatter(stream, root, moved, ancestors[t], n - 1, scratch, here)
         for i in range(n_dims):
             here[i, n - 1] = reference[i]
         log_weights[:] = 0.0
-        d = documents[t]
-        weigh(loadings, offset, sticks, indptr[d], indptr[d + 1], rows, counts, particles, t, logs, log_weights)
+        weigh(loadings, offset, sticks, indptr[t], indptr[t + 1], rows, counts, here, logs, log_weights)
 
 
 @kernel
-def draw_path(documents, particles, ancestors, log_weights, n, states, key):
-    """Draws one of the n particles at the end by its weight; it and its ancestors replace the path in states (document, dim).
+def draw_path(particles, ancestors, log_weights, n, path, key):
+    """Draws one of the n particles at the end by its weight; it and its ancestors are the new path (time, state_dim).
 
     Returns how many states of the path are new.
     """
-    _, p = _choose(stream_of(key, -1), log_weights, n)
+    _, p = _choose(stream_of(key, 0), log_weights, n)
     n_new = 0
-    for t in range(len(documents) - 1, -1, -1):
+    for t in range(len(path) - 1, -1, -1):
         n_new += p != n - 1
-        for i in range(particles.shape[1]):
-            states[documents[t], i] = particles[t, i, p]
+        path[t] = particles[t, :, p]
         p = ancestors[t, p]
     return n_new
 
 
 @kernel
 def forecast(
-    n_known, documents, indptr, rows, counts, loadings, offset, sticks, first_mean, first_root, system, root, n, states, drawn, key,
-    probability,
+    n_known, indptr, rows, counts, loadings, offset, sticks, first_mean, first_covariance, system, noise, n, path, key, probability,
 ):
     """Fills probability (pair,) of held-out pairs of a sequence by a bootstrap filter of n particles.
 
-    n_known : documents of the sequence up to the last with training counts; indptr, rows, counts : of the held-out pairs.
-    A held-out word of a later document is predicted given all held-out ones before it, so that the product of p^count is an
-    unbiased estimate of the probability of all of them given where the particles begin: at drawn (particle, state_dim), of
-    the state of document n_known - 1; from the prior where n_known is 0. Words held out among the known documents are scored by
-    the state of their document, of states (document, state_dim).
+    n_known : times up to the last with training counts; path (time, state_dim) : states as drawn; indptr, rows, counts : of the
+    held-out pairs. A word held out at a known time is scored by the state there. A later one is predicted given all held-out
+    words before it, by particles that begin at the last known state, or from the prior where none is known: the product
+    of p^count is an unbiased estimate of the probability of all of them given that state.
     """
     n_dims, lanes = loadings.shape[1], -(-n // LANES) * LANES
-    particles, moved = np.zeros((1, n_dims, lanes)), np.zeros((n_dims, lanes))
-    logs, log_weights, added = np.empty((len(offset) + 1, LANES)), np.zeros(lanes), np.empty(lanes)
-    spacings, parents = np.empty(n + 1), np.empty(n, np.int64)
-    noise = np.zeros((n_dims, lanes))
-    for t in range(len(documents)):
-        begin, end = indptr[documents[t]], indptr[documents[t] + 1]
+    particles, moved, scratch = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes))
+    logs, log_weights = np.empty((len(offset) + 1, LANES)), np.zeros(lanes)
+    spacings, parents = np.empty(n + 1), np.zeros(n, np.int64)
+    first_root, root = first_covariance.copy(), noise.copy()
+    factor(first_root)
+    factor(root)
+    for t in range(len(path)):
+        stream = stream_of(key, t)
         if t < n_known:
             for i in range(n_dims):
-                particles[0, i] = states[documents[t], i]
+                particles[i] = path[t, i]
         elif t == 0:
-            stream = stream_of(key, t)
-            moved[:, 0], parents[:] = first_mean, 0
-            _scatter(stream, first_root, moved, parents, n, noise, particles[0])
+            moved[:, 0] = first_mean
+            _scatter(stream, first_root, moved, parents, n, scratch, particles)
         else:
-            stream = stream_of(key, t)
-            if t == n_known:
-                for p in range(n):
-                    parents[p] = p
-                    for i in range(n_dims):
-                        particles[0, i, p] = drawn[p, i]
-            else:
-                stream = _resample(stream, log_weights, n, n, parents, spacings)
-            _move(system, particles[0], moved)
-            _scatter(stream, root, moved, parents, n, noise, particles[0])
+            stream = _resample(stream, log_weights, n, n, parents, spacings)
+            _move(system, particles, moved)
+            _scatter(stream, root, moved, parents, n, scratch, particles)
         log_weights[:] = 0.0
-        for pair in range(begin, end):
-            added[:] = log_weights
-            weigh(loadings, offset, sticks, pair, pair + 1, rows, counts, particles, 0, logs, log_weights)
-            log_p = _log_sum(log_weights, n) - _log_sum(added, n)
-            probability[pair] = math.exp(log_p / counts[pair])
+        for pair in range(indptr[t], indptr[t + 1]):
+            before = _log_sum(log_weights, n)
+            weigh(loadings, offset, sticks, pair, pair + 1, rows, counts, particles, logs, log_weights)
+            probability[pair] = math.exp((_log_sum(log_weights, n) - before) / counts[pair])
 
 
 @aside
