@@ -50,9 +50,9 @@ class SystemPrior(NamedTuple):
 class LinearDynamicalSystem:
     """Documents of a sequence follow hidden states, and these a linear system.
 
-    z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); psi_t = C z_t + d; x_t ~ Mult(N_t, pi(psi_t)) by stick-breaking, one stick for each
-    word but the last. Sequences have states of their own and share A, B, C and d. A document without tokens may stand anywhere;
-    those at the end of a sequence are to be forecast.
+    z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); psi_t = C z_t + d; x_t ~ Mult(N_t, pi(psi_t)) by stick-breaking, one stick for
+    each word but the last. Sequences have states of their own and share A, B, C and d. A document without tokens may stand
+    anywhere; those at the end of a sequence are to be forecast.
 
     B ~ IW(D + 1, I), A | B ~ matrix normal of mean 0, row covariance B and column precision I; rows of C ~ N(0, sigma_c2 I).
 
@@ -95,8 +95,8 @@ class LinearDynamicalSystem:
         choices=("frequencies", "uniform"),
     )
     order: str = option(
-        "size", "order of the words on the stick: most frequent first, as in the vocabulary, at random, or (2,0,1) by their places "
-        "in order of size", choices=("size", "vocabulary", "random"),
+        "size", "order of the words on the stick: most frequent first, as in the vocabulary, at random, or (2,0,1) by their "
+        "places in order of size", choices=("size", "vocabulary", "random"),
         otherwise=partial(permutation, of="words", named="size, vocabulary, random"),
     )
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
@@ -156,8 +156,8 @@ class LinearDynamicalSystem:
             )
         if self.state_dim > seen.max():
             raise ModelError(
-                Named("state_dim", self.state_dim), " must be at most the number of documents with tokens in the longest sequence, "
-                f"{int(seen.max())}; choose fewer numbers in a state, or give longer sequences", value=self.state_dim,
+                Named("state_dim", self.state_dim), " must be at most the number of documents with tokens in the longest "
+                f"sequence, {int(seen.max())}; choose fewer numbers in a state, or give longer sequences", value=self.state_dim,
             )
         if self.places is not None and len(self.places) != corpus.n_words:
             raise ModelError(
@@ -208,7 +208,7 @@ class LinearDynamicalSystem:
         learnt = Variable("sigma_c2", ("iteration",), "", "variance of the entries of C, as drawn")
         return (
             *(learnt,) * self.learn_sigma_c2, *STATES,
-            Variable("loadings", ("snapshot", self.psi_dim, "state_dim"), "", "what psi of each word has of a state (C), as drawn"),
+            Variable("loadings", ("snapshot", self.psi_dim, "state_dim"), "", "what psi has of a state (C), as drawn"),
             Variable("offset", (self.psi_dim,), "", "psi at a state of 0 (d)"),
             Variable("stick_words", ("word",), "", "number of the word that is first on the stick, second, …", "int64"), *MEANS,
         )
@@ -241,12 +241,19 @@ class LogisticNormalSystem(LinearDynamicalSystem):
     """Documents of a sequence follow hidden states, these a linear system, and the odds of words the states.
 
     As `LinearDynamicalSystem`, but x_t ~ Mult(N_t, softmax(psi_t)) with a row of C and d for each word; d are the logarithms of
-    the same probabilities. The order of the words is without effect.
+    the same probabilities. The order of the words is without effect. The prior of A and B has the weight of D steps: B ~ IW(D + 1,
+    D I), A | B of column precision D I, as in the authors' program.
 
     Linderman, Johnson & Adams (2015), sec. 5; spec D.4.
     """
 
     psi_dim = "component"
+
+    @property
+    def system_prior(self) -> SystemPrior:
+        """The prior of A and B."""
+        mean, precision, nu, scale = super().system_prior
+        return SystemPrior(mean, self.state_dim * precision, nu, self.state_dim * scale)
 
     def offset_of(self, corpus: Corpus) -> np.ndarray:
         """(component,) d."""
