@@ -16,6 +16,7 @@ from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
 from workbench.dashboard.topics import documents, files, matching, overview, scores
+from workbench.dashboard.topics.filled import changes
 from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.dashboard.topics.sizes import size_series
@@ -549,3 +550,10 @@ def test_the_slider_of_a_figure_is_beside_it_and_sets_what_is_drawn_and_download
     shown = files.Shown(moment(store / "sticks"), {}, title="Which topics go together", chosen=card.chosen)
     drawn = [files.recorded_file(each, "svg").content for each in (shown, shown._replace(chosen=()))]
     assert ["beyond ±0.95" in one.decode() for one in drawn] == [True, False]
+
+
+def test_a_live_picture_changes_with_each_of_its_points_and_never_ceases_to():
+    rows = [1, 2, 119, 120, 122, 1000, 14_400, 14_600, 150_000, 152_000, 10**7]
+    found = [changes(n, 120) for n in rows]
+    assert found[:4] == rows[:4] and found == sorted(set(found))
+    assert changes(150_010, 120) == changes(150_000, 120), "less than a point"

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from workbench.kernels.gaussian import draw_gaussian, draw_niw, factor, inverse, log_determinant, niw_posterior
+from workbench.kernels.gaussian import (
+    draw_gaussian,
+    draw_niw,
+    factor,
+    inverse,
+    log_determinant,
+    niw_posterior,
+    niw_posterior_in_slices,
+)
 from workbench.kernels.jit import kernel
 from workbench.kernels.uniforms import absorb, draw_key
 from workbench.kernels.variates import stream_of
@@ -119,3 +127,13 @@ def test_the_precision_that_is_returned_is_the_inverse_of_the_covariance(n):
     _, sigma, precision = draw_niw(np.zeros(n), 1.0, n + 3.0, some_matrix(n), key_of(3))
     assert sigma @ precision == pytest.approx(np.eye(n), abs=1e-8)
     assert np.array_equal(sigma, sigma.T) and np.array_equal(precision, precision.T)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (5, 1), (40, 7), (3000, 40)])
+def test_the_posterior_has_the_same_bits_on_any_number_of_threads(shape):
+    rng, n = np.random.default_rng(0), shape[1]
+    rows, prior = rng.normal(size=shape), (rng.normal(size=n), 0.5, n + 2.0, np.eye(n))
+    alone = niw_posterior(rows, *prior)
+    for n_threads in (1, 3):
+        found = niw_posterior_in_slices(rows, prior, n_threads, lambda: None)
+        assert all(np.array_equal(one, other) for one, other in zip(found, alone, strict=True))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
 import workbench as wb
@@ -81,6 +82,28 @@ def test_correlations_that_documents_were_drawn_with_are_found():
     at = [int(np.argmax(phi[:, words[k]].sum(axis=1))) for k in range(3)]
     assert sorted(at) == [0, 1, 2]
     assert found[np.ix_(at, at)] == pytest.approx(np.corrcoef(theta.T), abs=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ("sb-ctm", "ln-ctm"))
+def test_correlations_of_logistic_normal_shares_are_found_where_the_topics_are(engine):
+    """Five topics, 500 documents of 80 tokens (B.6): the mean of four chains, of which all find the topics of this corpus."""
+    rng = np.random.default_rng(4)
+    root, mean = rng.normal(size=(5, 5)), rng.normal(0, 0.3, 5)
+    phi = rng.dirichlet(np.full(120, 0.1), 5)
+    counts = rng.multinomial(80, softmax(rng.multivariate_normal(mean, root @ root.T, 500), axis=1) @ phi)
+    truth = np.corrcoef(softmax(rng.multivariate_normal(mean, root @ root.T, 200_000), axis=1).T)
+    rows, words = counts.nonzero()
+    corpus, found = wb.Corpus.from_pairs(rows, words, counts[rows, words], n_words=120), []
+    for seed in range(4):
+        run = wb.fit(corpus, engine, 5, n_iterations=400, snapshot_every=5, seed=seed, progress=False)
+        apart = np.abs(phi[:, None] - run["phi"].values).sum(axis=2)
+        at = linear_sum_assignment(apart)[1]
+        assert apart[range(5), at].max() < 0.3, "merged topics are 0.6 apart or more"
+        found.append(topic_correlations(run)["correlation"].values[np.ix_(at, at)])
+    pairs = np.triu_indices(5, 1)
+    assert np.corrcoef(np.mean(found, axis=0)[pairs], truth[pairs])[0, 1] > 0.95
+    assert np.mean(found, axis=0) == pytest.approx(truth, abs=0.15)
 
 
 def test_the_strongest_pairs_are_one_that_goes_together_and_one_that_does_not():

@@ -190,6 +190,19 @@ def test_of_several_alphas_ldac_gets_the_mean_and_says_so(tmp_path):
     assert np.allclose(np.loadtxt(gamma) - run["n_dk"].values[-1], [0.1, 0.2, 0.3, 0.6], rtol=0, atol=EXACT)
 
 
+@pytest.mark.parametrize("form, where", [("mallet", "topic-keys.txt has"), ("lda-c", "final.gamma and final.other have")])
+def test_of_shares_without_a_dirichlet_prior_the_means_are_written_and_it_says_so(form, where, tmp_path):
+    run = tiny_run("sb-ctm")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        files = {path.name: path for path in wb.export_run(run, tmp_path, form)}
+    expected = f"theta of sb-ctm has no Dirichlet prior; as its alpha {where} the mean share of each topic"
+    assert expected in [str(each.message) for each in told]
+    if form == "mallet":
+        alphas = [float(line.split("\t")[1]) for line in files["topic-keys.txt"].read_text().splitlines()]
+        assert alphas == pytest.approx(run["theta"].values.mean(axis=0), abs=1e-5)
+
+
 def test_a_learned_alpha_comes_before_that_of_the_model(tmp_path):
     run = tiny_run().copy()
     run["alpha"] = (("iteration", "topic"), np.linspace(1, 2, run.sizes["iteration"])[:, None].repeat(4, 1))

@@ -233,8 +233,8 @@ class Corpus(SavedByHash):
 
     @property
     def groups(self) -> np.ndarray:
-        """(pair,) the document of each entry."""
-        return self.documents
+        """(pair,) the sequence of each entry, numbered as in `by_sequence`; its document where there are no sequences."""
+        return self.documents if self.sequence is None else self._sequences[self.documents]
 
     @property
     def memory_bytes(self) -> int:
@@ -285,6 +285,14 @@ class Corpus(SavedByHash):
         if self.sequence is None:
             raise DataError(f"the documents of {self.name!r} stand in no sequences; give sequence=[(name, position), …]")
         return by_sequence(self.sequence)
+
+    @cached_property
+    def _sequences(self) -> np.ndarray:
+        """(document,) int64: the sequence of each document."""
+        _, indptr, documents = self.by_sequence
+        found = np.empty(self.n_documents, np.int64)
+        found[documents] = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        return sealed(found)
 
     @cached_property
     def tokens_by_word(self) -> tuple[np.ndarray, np.ndarray]:

@@ -8,11 +8,13 @@ version nor on its threads.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 from scipy.special import multigammaln
 
 from workbench.kernels.jit import aside, fused, kernel
+from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.variates import gamma, normal, stream_of
 
 
@@ -94,13 +96,13 @@ def draw_gaussian(stream, precision, h):
 
 
 @fused
-def _add_products(total, rows, centre, row):
-    """Adds the upper triangle of sum over rows of (row - centre)(row - centre)'; `row` is scratch."""
+def _add_products(total, rows, centre, row, first, last):
+    """Adds, to its rows first..last, the upper triangle of sum over rows of (row - centre)(row - centre)'; `row` is scratch."""
     n = len(centre)
     for d in range(len(rows)):
-        for i in range(n):
+        for i in range(first, n):
             row[i] = rows[d, i] - centre[i]
-        for i in range(n):
+        for i in range(first, last):
             for j in range(i, n):
                 total[i, j] += row[i] * row[j]
 
@@ -111,13 +113,40 @@ def niw_posterior(rows, mean, kappa, nu, scale):
 
     scale (dim, dim) is returned symmetric. With no rows the prior comes back.
     """
-    n_rows, n = rows.shape
-    centre, scratch = np.zeros(n), np.empty(n)
-    for d in range(n_rows):
+    centre, total = _mean_of(rows), scale.copy()
+    _add_scatter(0, len(centre), total, rows, centre)
+    return _with_means(total, centre, len(rows), mean, kappa, nu)
+
+
+def niw_posterior_in_slices(rows, prior, n_threads, interrupt):
+    """`niw_posterior` of rows and (mean, kappa, nu, scale), to the same bits, on several threads; see `threads.each_slice`."""
+    mean, kappa, nu, scale = prior
+    centre, total, n = _mean_of(rows), scale.copy(), len(mean)
+    work = np.concatenate([[0], np.cumsum(len(rows) * (n - np.arange(n)))])
+    each_slice(partial(_add_scatter, total=total, rows=rows, centre=centre), slice_bounds(work, 1), n_threads, interrupt)
+    return _with_means(total, centre, len(rows), mean, kappa, nu)
+
+
+@kernel
+def _mean_of(rows):
+    """(dim,) of rows (row, dim); zeros where there are none."""
+    centre = np.zeros(rows.shape[1])
+    for d in range(len(rows)):
         centre += rows[d]
-    centre /= max(n_rows, 1)
-    total, weight = scale.copy(), kappa * n_rows / (kappa + n_rows)
-    _add_products(total, rows, centre, scratch)
+    centre /= max(len(rows), 1)
+    return centre
+
+
+@kernel
+def _add_scatter(first, last, total, rows, centre):
+    """Adds the products of the rows around their centre to rows first..last of total, upper triangle."""
+    _add_products(total, rows, centre, np.empty(len(centre)), first, last)
+
+
+@kernel
+def _with_means(total, centre, n_rows, mean, kappa, nu):
+    """The posterior, from the prior scale and the scatter of the rows around their centre: total, which is overwritten."""
+    weight, n = kappa * n_rows / (kappa + n_rows), len(centre)
     for i in range(n):
         for j in range(i, n):
             total[i, j] += weight * (centre[i] - mean[i]) * (centre[j] - mean[j])

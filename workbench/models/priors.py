@@ -13,6 +13,7 @@ class Priors(NamedTuple):
     alphas: np.ndarray           # (topic,) prior of each topic in a document
     beta: float | np.ndarray     # prior of each word in a topic: one number, or (word,)
     rest: float = 0.0            # prior of all topics that have no place in the counts (HDP), their words as beta
+    of_shares: bool = True       # False: theta has no Dirichlet prior, and alphas are its mean over documents
 
     @property
     def n_topics(self) -> int:

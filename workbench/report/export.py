@@ -139,6 +139,7 @@ def _npz(each: Gathered) -> dict[str, bytes]:
 def _mallet(each: Gathered) -> dict[str, bytes]:
     """The files of MALLET's --output-doc-topics, --output-topic-keys and --word-topic-counts-file."""
     run = _with_counts(each, "mallet")
+    _tell_of_means(run, "topic-keys.txt has")
     words = ["_".join(word.split()) for word in run["word"].values]
     documents = [
         "\t".join([str(d), one_word(title), *map(repr, theta)])
@@ -162,6 +163,7 @@ def _mallet(each: Gathered) -> dict[str, bytes]:
 def _ldac(each: Gathered) -> dict[str, bytes]:
     """The three files in which lda-c leaves a model."""
     run = _with_counts(each, "lda-c")
+    _tell_of_means(run, "final.gamma and final.other have")
     alphas, phi = priors_of(run).alphas, run["phi"].values
     beta = np.log(phi, out=np.full(phi.shape, NEVER), where=phi > 0)
     gamma = run["n_dk"].isel(snapshot=-1).values + alphas
@@ -170,6 +172,15 @@ def _ldac(each: Gathered) -> dict[str, bytes]:
     other = f"num_topics {phi.shape[0]}\nnum_terms {phi.shape[1]}\nalpha {alphas.mean():5.10f}\n"
     beta, gamma = _lines(beta, " %5.10f", ""), _lines(gamma, "%5.10f", " ")
     return {"final.beta": beta, "final.gamma": gamma, "final.other": other.encode()}
+
+
+def _tell_of_means(run, where: str) -> None:
+    """Warns where shares of topics have no Dirichlet prior, so that what the files call alpha is something else."""
+    if not priors_of(run).of_shares:
+        warnings.warn(
+            f"theta of {run.attrs['engine']} has no Dirichlet prior; as its alpha {where} the mean share of each topic",
+            stacklevel=4,
+        )
 
 
 def _lines(values: np.ndarray, form: str, separator: str) -> bytes:

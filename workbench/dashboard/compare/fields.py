@@ -163,10 +163,12 @@ def number_field(name: str, default) -> Number | Values:
     return Number(LABELS[name], default, MEANINGS[name], whole=whole, step=1 if whole else 0.05)
 
 
-def option_field(field: dataclasses.Field) -> Menu | Values:
+def option_field(field: dataclasses.Field) -> Field:
     """The field for an option of an engine, made from its metadata."""
     label, about = LABELS.get(field.name, field.name), field.metadata
     meaning = labelled(about["meaning"], about["choices"])
+    if about["otherwise"]:  # a choice or something of one's own, which is checked at the start
+        return Field(label, field.default, meaning)
     if about["choices"]:
         return Menu(label, {in_words(choice): choice for choice in about["choices"]}, field.default, meaning)
     value = "" if field.default is None else f"{field.default:g}"

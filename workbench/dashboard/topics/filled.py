@@ -1,5 +1,6 @@
 """A component that shows what is found in the background, and in which one topic can be chosen."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -10,6 +11,11 @@ from workbench.dashboard.shared.drawn import Drawn
 
 NONE = -1
 """Stands for no topic and no document."""
+
+
+def changes(n_rows: int, most: int) -> int:
+    """How often a picture of ``most`` points has changed: with each row, then whenever rows grow by 1 / most."""
+    return n_rows if n_rows <= most else int(most * (1.0 + math.log(n_rows / most)))
 
 
 class Filled(Drawn):

@@ -13,6 +13,7 @@ from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.shell import column, message, styled, text
 from workbench.dashboard.shared.snapshots import Moment, made_of
+from workbench.dashboard.topics.filled import changes
 from workbench.report.drawing import draw, inline
 from workbench.runs.execution.run import Run
 from workbench.views import VIEWS, Picture, SideBySide, View
@@ -47,7 +48,7 @@ class Recorded:
             self.card.visible, self.title.options, self.picture.object = bool(svg), titles, svg
             self._slide(slider)
 
-        wanted = moment, n_rows // max(1, n_rows // MOST_TIMES), self.title.value, self.chosen
+        wanted = moment, changes(n_rows, MOST_TIMES), self.title.value, self.chosen
         self._latest.submit(wanted, partial(_drawn, *wanted), then)
 
     @property
@@ -100,8 +101,8 @@ def _of_snapshots(moment: Moment, chosen) -> list[tuple[Picture, Slider | None]]
 
 
 @lru_cache(maxsize=8)
-def _drawn(moment: Moment, n_steps: int, title: str | None, chosen) -> tuple[list[str], str, Slider | None]:
-    """The titles, the figure of one of them or of the first, and its slider; moment and n_steps are the state of the run."""
+def _drawn(moment: Moment, n_changes: int, title: str | None, chosen) -> tuple[list[str], str, Slider | None]:
+    """The titles, the figure of one of them or of the first, and its slider; moment and n_changes are the state of the run."""
     found = recorded_of(moment, chosen)
     if not found:
         return [], "", None

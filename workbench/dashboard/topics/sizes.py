@@ -8,7 +8,7 @@ import param
 
 from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.snapshots import topic_colour
-from workbench.dashboard.topics.filled import Filled
+from workbench.dashboard.topics.filled import Filled, changes
 from workbench.runs.execution.run import Run
 
 MOST_POINTS = 120
@@ -30,14 +30,14 @@ class Sizes(Filled):
 
     def show(self, path: Path, hash: str, n_rows: int, labels: dict[int, str]) -> None:
         """Brings the picture to the rows of a run; while it is live only when the picture would change."""
-        self.fill(size_series, path, hash, n_rows // max(1, n_rows // MOST_POINTS), tuple(labels.items()))
+        self.fill(size_series, path, hash, changes(n_rows, MOST_POINTS), tuple(labels.items()))
 
 
 @lru_cache(maxsize=8)
-def size_series(path: Path, hash: str, n_steps: int, labels: tuple) -> dict:
+def size_series(path: Path, hash: str, n_changes: int, labels: tuple) -> dict:
     """Iterations (thinned; first and last are kept) and a series for each topic that ever had a token; or why there are none.
 
-    The same for every session that shows this run now; hash and n_steps identify the state of the run.
+    The same for every session that shows this run now; hash and n_changes identify the state of the run.
     """
     run = Run(path).progress()
     n = run.sizes["iteration"]

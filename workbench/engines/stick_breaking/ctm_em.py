@@ -26,7 +26,7 @@ from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.engines.stick_breaking import ln_ctm, sb_ctm
 from workbench.engines.stick_breaking.fold_in import LearntCorrelations, learnt_of
-from workbench.kernels.gaussian import inverse, log_determinant, niw_posterior
+from workbench.kernels.gaussian import inverse, log_determinant, niw_posterior_in_slices
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, padded
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
@@ -79,13 +79,14 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     state.mean_dk[:], state.mean_wk[:], state.mean_k[:] = start.n_dk, start.n_wk, start.n_k
     state.psi[:] = ln_ctm.initial_components(start.n_dk[:, : model.n_topics])
     state.variance[:] = 1.0
-    return with_gaussian(state)
+    return with_gaussian(state, context)
 
 
-def with_gaussian(state) -> State:
+def with_gaussian(state, context) -> State:
     """The state with the mu and Sigma of greatest likelihood given q."""
     n = len(state.mean)
-    mean, _, _, scatter = niw_posterior(state.psi, np.zeros(n), 0.0, 0.0, np.zeros((n, n)))
+    flat = np.zeros(n), 0.0, 0.0, np.zeros((n, n))
+    mean, _, _, scatter = niw_posterior_in_slices(state.psi, flat, context.n_threads, context.interrupt)
     covariance = (scatter + np.diag(state.variance.sum(axis=0))) / len(state.psi)
     return state._replace(mean=mean, covariance=covariance, precision=inverse(covariance))
 
@@ -100,7 +101,7 @@ def step(corpus, model, options, state, context):
     count = partial(count_some, corpus, of_words)
     slices = slice_bounds(corpus.by_word.indptr, n_topics)
     state.mean_k[:] = sum(each_slice(count, slices, context.n_threads, context.interrupt))
-    return with_gaussian(state._replace(entropy=entropy_of(corpus, found, phi, state))), {"updates": n_visited}
+    return with_gaussian(state._replace(entropy=entropy_of(corpus, found, phi, state)), context), {"updates": n_visited}
 
 
 def topics(corpus, model, state) -> np.ndarray:

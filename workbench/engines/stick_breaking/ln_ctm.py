@@ -24,7 +24,7 @@ from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sb_ctm
 from workbench.engines.stick_breaking.fold_in import by_gibbs_of_components, learnt_of
-from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior
+from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.stick_breaking.logistic_normal import draw_components, draw_topics, padded_rows
 from workbench.kernels.threads import each_slice, slice_bounds
@@ -72,7 +72,7 @@ def initial_components(n_dk) -> np.ndarray:
 
 def with_gaussian(model, state, context) -> State:
     """The state with mu and Sigma drawn given the components of all documents."""
-    posterior = niw_posterior(state.psi, *model.components_prior)
+    posterior = niw_posterior_in_slices(state.psi, model.components_prior, context.n_threads, context.interrupt)
     mean, covariance, precision = draw_niw(*posterior, context.key(COMPONENTS_GAUSSIAN))
     return state._replace(mean=mean, covariance=covariance, precision=precision)
 

@@ -27,7 +27,7 @@ from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.memory import DOUBLE, Array, Memory, size, word_major_bytes, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
 from workbench.kernels.dirichlet import draw_dirichlets
-from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior
+from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.simd.lanes import aligned_zeros, padded
@@ -127,7 +127,7 @@ def stick_order(model, n_k) -> np.ndarray:
 
 def with_gaussian(model, state, context) -> State:
     """The state with mu and Sigma drawn given the sticks of all documents."""
-    posterior = niw_posterior(state.sticks, *model.sticks_prior)
+    posterior = niw_posterior_in_slices(state.sticks, model.sticks_prior, context.n_threads, context.interrupt)
     mean, covariance, precision = draw_niw(*posterior, context.key(STICKS_GAUSSIAN))
     return state._replace(mean=mean, covariance=covariance, precision=precision)
 

@@ -91,7 +91,13 @@ class Options:
 
 
 def check_options(options, corpus) -> None:
-    """Raises OptionError for batches that are larger than the corpus."""
+    """Raises OptionError for batches that are larger than the corpus, and for rates of batches where there are none."""
+    for name in () if options.batch else ("tau", "kappa"):
+        if (given := getattr(options, name)) != getattr(Options, name):
+            raise OptionError(
+                Named(name, given), " is without effect while ", Named("batch", 0), "; set ", Named("batch"), ", or leave out ",
+                Named(name),
+            )
     if options.batch > corpus.n_documents:
         raise OptionError(
             Named("batch", options.batch), f" is more than the {corpus.n_documents} documents of {corpus.name!r}; "

@@ -184,7 +184,7 @@ class CorrelatedTopics:
 
     def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
         """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
-        return Priors(self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta)
+        return Priors(self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """``theta`` (document, topic) of the last sticks; ``phi`` (topic, word), the posterior mean given counts."""

@@ -131,7 +131,7 @@ class EvolvingPrevalence:
 
     def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
         """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
-        return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta)
+        return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """``theta`` and the proportions of years of the sticks drawn last; ``phi``, the posterior mean given counts; shares."""

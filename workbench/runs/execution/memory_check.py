@@ -23,7 +23,7 @@ from workbench.engines.options import options_of, split_options
 from workbench.models.options import OptionError
 from workbench.runs.execution.available_memory import GIB, MIB, available_memory, format_size
 from workbench.runs.spec import RunSpec, SpecError
-from workbench.runs.store.create import snapshot_bytes
+from workbench.runs.store.create import array_bytes
 from workbench.runs.store.places import is_run
 from workbench.runs.store.status import FINISHED, read_ending, read_status
 
@@ -32,7 +32,7 @@ PROCESS = 250 * MIB
 READING, MEASURING = 28, DOUBLE
 """Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
 WRITING, ENDING = 2, 2
-"""Copies, for a moment: of the counts of a snapshot; at the end of theta and phi."""
+"""Copies, for a moment: of the largest array of a snapshot; at the end of theta and phi."""
 LARGE = GIB
 """From where on `fit` prints what a run will take."""
 SMALLER = ("cvb0", "svb", "cvb0-cgs", "svb-cgs", "cgs", "g-hdp")
@@ -68,15 +68,15 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     """
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
-    own, snapshot = engine.memory(train, model, options), snapshot_bytes(spec, train)
+    own, arrays = engine.memory(train, model, options), array_bytes(spec, train)
     corpora, sizes = train.memory_bytes + (test.memory_bytes if spec.test else 0), model.dims(train)
     dense = sizes.get("topic", 0) * (sizes.get("document", 0) + sizes.get("word", 0)) * DOUBLE
-    kept = 0 if stored else snapshot * -(-spec.n_iterations // spec.snapshot_every)
+    kept = 0 if stored else sum(arrays) * -(-spec.n_iterations // spec.snapshot_every)
     begun = dense + 4 * train.n_items if spec.start else 0
     working = own.state + own.indices + kept + begun
     moments = {
         (0, READING * len(train.weights) if stored else 0),
-        (working, max(own.step, own.look + max(MEASURING * len(train.weights), WRITING * snapshot))),
+        (working, max(own.step, own.look + max(MEASURING * len(train.weights), WRITING * max(arrays)))),
         (2 * kept, ENDING * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))

@@ -84,6 +84,11 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
 
 def snapshot_bytes(spec: RunSpec, train) -> int:
     """Bytes of one snapshot, before compression."""
+    return sum(array_bytes(spec, train))
+
+
+def array_bytes(spec: RunSpec, train) -> list[int]:
+    """Bytes of each array of a snapshot, before compression."""
     leaves = recorded(spec)
     shapes = leaves.shapes(spec.parts()[1].dims(train))
-    return sum(np.dtype(leaves.variables[name].dtype).itemsize * math.prod(shape) for name, shape in shapes.items())
+    return [np.dtype(leaves.variables[name].dtype).itemsize * math.prod(shape) for name, shape in shapes.items()]
