@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
+from workbench.measures import summary
 from workbench.models import LDA, Variable
 from workbench.models.scores import Scores
 from workbench.runs.loop import Position
@@ -154,4 +155,7 @@ def test_scores_of_a_family_are_recorded_with_their_unit_and_what_is_better(monk
     run, alone = (wb.fit(train, engine="cgs", n_topics=2, n_iterations=4, burn_in=1, test=part) for part in (test, None))
     assert run["test_mean_log"].attrs == {"long_name": mean.meaning, "units": "nats", "better": "higher"}
     assert np.isfinite(run["test_mean_log"].values).all()
+    table = summary([run])
+    assert float(table["test_mean_log"][0]) == run["test_mean_log"].values[-1]
+    assert table["test_mean_log"].attrs == run["test_mean_log"].attrs
     assert "test_mean_log" not in alone

@@ -60,6 +60,8 @@ class Corpus(SavedByHash):
         Real covariates, such as a year or a latitude; finite.
     sequence : (name, position) per document, optional
         The sequence in which a document stands, and its place there, a whole number; places may have gaps.
+    held_out_rows : str, optional
+        Which documents `prepare` holds out unless others are asked for, as "year>=2012" or "last 10"; no part of the content.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class Corpus(SavedByHash):
     inputs: np.ndarray | None = None
     input_names: tuple[str, ...] = ()
     sequence: tuple | None = None
+    held_out_rows: str | None = None
 
     item: ClassVar[str] = "token"
     """What a score is per."""

@@ -51,7 +51,8 @@ class Settings:
         self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
         self.single = single_fields()
         (
-            self.top_words, self.singletons, self.holdout_per, self.warm_start_from, self.network, self.supers,
+            self.top_words, self.singletons, self.holdout_per, self.holdout_rows, self.warm_start_from, self.network,
+            self.supers,
         ) = self.single.values()
         self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
@@ -62,7 +63,7 @@ class Settings:
         self._folded = {
             "fold:corpus": [
                 "title", "label", "stop_words", "min_documents", "max_share", "top_words", "token_pattern", "singletons",
-                "holdout_per",
+                "holdout_per", "holdout_rows",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],
         }
@@ -90,7 +91,7 @@ class Settings:
 
     def values(self) -> dict:
         """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
-        ticked, has, file = list(self.engines.value), self._priors(), self.corpus.value == FILE
+        ticked, has, file = list(self.engines.value), self._taken(), self.corpus.value == FILE
         return {
             "corpus": self.path.value.strip() if file else self.corpus.value,
             "read": {
@@ -100,6 +101,7 @@ class Settings:
             "top_words": self.top_words.value,
             "singletons": self.singletons.value,
             "holdout_per": self.holdout_per.value,
+            "holdout_rows": self.holdout_rows.value.strip() or None,
             "engines": ticked,
             "options": {
                 engine: {one.field.name: self.options[one.key].read() for one in choices() if engine in one.engines}
@@ -192,10 +194,10 @@ class Settings:
         self._unfolded = [name for name in FOLDS if (unfolded if name == fold else name in self._unfolded)]
         self._show_fields()
 
-    def _priors(self) -> dict[str, bool]:
-        """Prior → does the model of a ticked engine have it?"""
+    def _taken(self) -> dict[str, bool]:
+        """The number of topics, and each prior → does the model of a ticked engine have it?"""
         known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
-        return {name: name in known for name in PRIORS}
+        return {"n_topics": "n_topics" in known or not self.engines.value} | {name: name in known for name in PRIORS}
 
     def _is_unusual(self, name: str) -> bool:
         return self.fields()[name].value != self._usual[name]
@@ -204,7 +206,7 @@ class Settings:
         """The fields that mean nothing to the chosen corpus and the ticked engines."""
         ticked = set(self.engines.value)
         networks = any("model" in get_engine(engine).model.takes for engine in ticked)
-        has = self._priors() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
+        has = self._taken() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
         has |= dict.fromkeys(("path", *self.reading), self.corpus.value == FILE)
         has |= {"model": networks, "super": networks and _has_supers(self.network.value)}
         return {name for name, there in has.items() if not there}
@@ -257,4 +259,5 @@ def _has_supers(model: str) -> bool:
 
 def _about_corpus(values: dict) -> dict:
     """What a corpus is refused for."""
-    return {name: values[name] for name in ("corpus", "read", "top_words", "singletons", "holdout", "holdout_per")}
+    names = "corpus", "read", "top_words", "singletons", "holdout", "holdout_per", "holdout_rows"
+    return {name: values[name] for name in names}

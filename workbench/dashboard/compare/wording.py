@@ -22,6 +22,13 @@ LABELS = {
     "q": "Variance q of a step", "learn_q": "Learn q",
     "a_q": "q: shape", "b_q": "q: scale", "word_alpha": "Prior of words",
     "documents": "Sticks of documents", "step_variance": "Variance of years",
+    "time": "Time", "length_time": "Length in time", "length_space": "Length in space", "scale": "Variance",
+    "noise": "Variance of noise", "mean": "Mean", "kernel": "Kernel", "rank": "Rank", "predict": "Prediction",
+    "average_after": "Mean begins after",
+    "state_dim": "Numbers in a state", "sigma_c2": "Variance of C", "learn_sigma_c2": "Learn variance of C",
+    "a_sigma_c2": "Variance of C: shape", "b_sigma_c2": "Variance of C: scale", "offset": "Offset",
+    "n_particles": "Particles", "sweep_particles": "Particles of a sweep", "n_states": "States", "alpha0": "Prior of words",
+    "probabilities": "Probabilities", "n_draws": "Draws",
     "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }
 NOUNS = {
