@@ -13,7 +13,7 @@ from workbench.models import LDA
 GOLDEN = Path(__file__).parent / "golden" / "short_runs.json"
 OVER_TIME = ("sb-dtm", "sb-ctm-lds")
 OVER_INPUTS = ("sbm-gp", "lnm-gp", "raw-gp", "static")
-OVER_SEQUENCES = ("sbm-lds", "raw-lds")
+OVER_SEQUENCES = ("sbm-lds", "lnm-lds", "raw-lds", "hmm")
 CLOCKS = ("elapsed", "cpu_time")
 
 

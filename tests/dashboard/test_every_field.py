@@ -11,7 +11,7 @@ from workbench.dashboard.compare.starting import start_runs
 from workbench.runs.execution.fit import fit
 from workbench.runs.store.archive import get_corpus
 
-KNOWN = {"sb-dtm", "sb-ctm-lds", "sbm-gp", "lnm-gp", "raw-gp", "static", "sbm-lds", "raw-lds"}  # which need years and so on
+KNOWN = {"sb-dtm", "sb-ctm-lds", "sbm-gp", "lnm-gp", "raw-gp", "static", "sbm-lds", "lnm-lds", "raw-lds", "hmm"}
 
 
 @pytest.fixture

@@ -52,8 +52,8 @@ def test_an_edge_corpus_is_fitted_and_predicted_without_topics(corpus, engine, t
     options = {"state_dim": 1} if of_states else {}
     ds = wb.fit(documents, engine, store=tmp_path, n_iterations=12, burn_in=3, options=options, progress=False)
     assert np.isfinite(ds["train_perplexity"].values).all()
-    if of_states:
-        assert np.isfinite(ds["states"].values).all()
+    if "probability" not in ds:  # of sequences
+        assert all(np.isfinite(ds[name].values).all() for name in ("states", "state_probability") if name in ds)
         return
     np.testing.assert_allclose(ds["probability"].sum("word"), 1.0, rtol=1e-9)  # rounding
     assert ds["probability"].shape == (documents.n_documents, documents.n_words)

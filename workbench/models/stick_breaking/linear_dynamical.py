@@ -241,12 +241,19 @@ class LogisticNormalSystem(LinearDynamicalSystem):
     """Documents of a sequence follow hidden states, these a linear system, and the odds of words the states.
 
     As `LinearDynamicalSystem`, but x_t ~ Mult(N_t, softmax(psi_t)) with a row of C and d for each word; d are the logarithms of
-    the same probabilities. The order of the words is without effect.
+    the same probabilities. The order of the words is without effect. The prior of A and B has the weight of D steps: B ~
+    IW(D + 1, D I), A | B of column precision D I, as in the authors' program.
 
     Linderman, Johnson & Adams (2015), sec. 5; spec D.4.
     """
 
     psi_dim = "component"
+
+    @property
+    def system_prior(self) -> SystemPrior:
+        """The prior of A and B."""
+        mean, precision, nu, scale = super().system_prior
+        return SystemPrior(mean, self.state_dim * precision, nu, self.state_dim * scale)
 
     def offset_of(self, corpus: Corpus) -> np.ndarray:
         """(component,) d."""
