@@ -1,10 +1,11 @@
-"""Linear dynamical systems of counts: potentials, states, rows of C and forecasts, against plain twins and quadrature."""
+"""Linear dynamical systems of counts: potentials, states and rows of C, against plain twins and quadrature."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from kernels.stick_breaking.geweke import z_of
 from scipy.linalg import lapack
 from scipy.special import logsumexp
 
@@ -17,16 +18,14 @@ from workbench.kernels.stick_breaking.linear_dynamical import (
     draw_loadings,
     draw_sequence,
     draw_weights,
-    filter_forward,
     keys_of_rows,
     potentials,
-    probabilities_given_states,
     products,
     stick_starts,
     sums_before,
-    upper_root,
 )
-from workbench.kernels.stick_breaking.sticks import kappa, log_multinomial, log_probabilities, remaining
+from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles
+from workbench.kernels.stick_breaking.sticks import kappa, log_multinomial, remaining
 from workbench.kernels.uniforms import absorb, draw_key
 
 ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
@@ -254,15 +253,6 @@ def test_weights_are_drawn_for_the_sticks_with_tokens_of_as_many_and_do_not_depe
     assert np.array_equal(parts, omega)
 
 
-def test_probabilities_given_states_are_those_of_the_sticks():
-    x, _, C, d, z = given()
-    indptr, places, _, _ = sparse(x)
-    found = np.empty(len(places))
-    probabilities_given_states(0, len(x), indptr, places, z, np.ascontiguousarray(C.T), d, found)
-    rows = np.repeat(np.arange(len(x)), np.diff(indptr))
-    assert found == pytest.approx(log_probabilities(z @ C.T + d)[rows, places], rel=TWINS, abs=TWINS)
-
-
 GRID = np.linspace(-9.0, 9.0, 181)
 """Abscissas of quadratures over a state: a step of 0.1, for densities with standard deviations from 0.3 to 1.3."""
 TOY = {
@@ -282,18 +272,10 @@ def log_joint_on_grid(x):
     )
 
 
-@pytest.mark.slow  # 40,000 sweeps
-def test_states_given_counts_have_the_moments_of_a_quadrature():
-    x, C, d = TOY["x"], TOY["C"], TOY["d"]
-    joint = log_joint_on_grid(x)
-    p = np.exp(joint - logsumexp(joint))
-    mean = np.array([(p.sum(axis=tuple({0, 1, 2} - {t})) * GRID).sum() for t in range(3)])
-    square = np.array([(p.sum(axis=tuple({0, 1, 2} - {t})) * GRID**2).sum() for t in range(3)])
-    cross = np.array([
-        np.einsum("ijk,i,j->", p, GRID, GRID), np.einsum("ijk,j,k->", p, GRID, GRID), np.einsum("ijk,i,k->", p, GRID, GRID),
-    ])
-    indptr, places, counts, starts = sparse(x)
-    z, chain, n, B = np.zeros((3, 1)), [], 40_000, np.linalg.inv(TOY["B"])
+def gibbs_sampled(n):
+    """(sweep, time) states given the counts of the toy, by the Gibbs sampler."""
+    indptr, places, counts, starts = sparse(TOY["x"])
+    z, kept, C, d, B = np.zeros((3, 1)), np.empty((n, 3)), TOY["C"], TOY["d"], np.linalg.inv(TOY["B"])
     keys = np.arange(3, dtype=np.uint64) + np.uint64(1)
     before, of_sticks, root, transposed = sums_before(C), products(C, d), np.empty((1, 1)), np.ascontiguousarray(C.T)
     for i in range(n):
@@ -302,48 +284,32 @@ def test_states_given_counts_have_the_moments_of_a_quadrature():
         potentials(0, 3, indptr, places, counts, starts, omega, C, before, of_sticks, J, h)
         draw_sequence(J, h, np.eye(1), np.zeros(1), TOY["A"], B, key_of(2 * i + 1), root)
         z = h
-        chain.append([*z[:, 0], *z[:, 0] ** 2, z[0, 0] * z[1, 0], z[1, 0] * z[2, 0], z[0, 0] * z[2, 0]])
-    batches = np.array(chain).reshape(100, -1, 9).mean(axis=1)
-    error = batches.std(axis=0, ddof=1) / 10
-    assert (np.abs(batches.mean(axis=0) - np.concatenate([mean, square, cross])) / error).max() < Z
+        kept[i] = z[:, 0]
+    return kept
 
 
-@kernel
-def filtered(n, n_particles, indptr, places, counts, system, root, transposed, offset, key):
-    """log of the estimated probability of the words of three rows, n times."""
-    found, logs, particles = np.empty(n), np.empty(len(places)), np.empty((n_particles, 1))
+def particle_sampled(n):
+    """The same by particle Gibbs with ancestor sampling, twenty particles."""
+    path, particles, ancestors, log_weights = np.zeros((3, 1)), np.zeros((3, 1, 32)), np.zeros((3, 20), np.int64), np.zeros(32)
+    kept, B = np.empty((n, 3)), np.linalg.inv(TOY["B"])
+    fixed = *sparse(TOY["x"])[:3], TOY["C"], TOY["d"], True, np.zeros(1), np.eye(1), TOY["A"], TOY["B"], B, 20
     for i in range(n):
-        draw_last(np.eye(1), np.zeros(1), absorb(absorb(key, i), 1), particles)
-        filter_forward(
-            0, 3, False, indptr, places, counts, particles, system, root, transposed, offset, absorb(absorb(key, i), 2), logs
-        )
-        found[i] = (counts * logs).sum()
-    return found
+        filter_particles(0, 3, *fixed, path, key_of(2 * i), particles, ancestors, log_weights)
+        draw_path(particles, ancestors, log_weights, 20, path, key_of(2 * i + 1))
+        kept[i] = path[:, 0]
+    return kept
 
 
-@pytest.mark.parametrize("n_particles", [2, 30])
-def test_the_particle_filter_is_unbiased(n_particles):
-    """The mean of the estimates is the probability of the words by quadrature, coefficients left out."""
-    x = TOY["x"]
-    coefficients = sum(log_multinomial(row, np.zeros(2)) - (row @ log_probabilities(np.zeros(2))) for row in x)
-    exact = np.exp(logsumexp(log_joint_on_grid(x)) + 3 * np.log(0.1) - coefficients)
-    indptr, places, counts, _ = sparse(x)
-    drawn = np.exp(filtered(
-        60_000 // n_particles, n_particles, indptr, places, counts, TOY["A"], upper_root(TOY["B"]),
-        np.ascontiguousarray(TOY["C"].T), TOY["d"], key_of(6),
-    ))
-    assert abs(drawn.mean() - exact) < 4 * drawn.std() / np.sqrt(len(drawn))
-    assert drawn.std() / np.sqrt(len(drawn)) < 0.02 * exact  # so that a wrong order of resampling would be seen
-
-
-def test_a_word_that_is_certain_has_probability_one():
-    """One word is one category: there is no stick."""
-    found, particles = np.empty(2), np.zeros((3, 1))
-    filter_forward(
-        0, 2, True, np.array([0, 1, 2]), np.zeros(2, np.int64), np.array([2, 1]), particles, np.eye(1), np.eye(1),
-        np.empty((1, 0)), np.empty(0), key_of(7), found,
-    )
-    assert (found == 0).all()
+@pytest.mark.slow  # 40,000 sweeps
+@pytest.mark.parametrize("sampled", [gibbs_sampled, particle_sampled])
+def test_states_given_counts_have_the_moments_of_a_quadrature_by_both_samplers(sampled):
+    """Polya-gamma augmentation and particles have one posterior."""
+    joint = log_joint_on_grid(TOY["x"])
+    p = np.exp(joint - logsumexp(joint))
+    z = sampled(40_000)
+    for powers in [(1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 0), (0, 1, 1), (1, 0, 1)]:
+        wanted = np.einsum("ijk,i,j,k", p, *(GRID**power for power in powers))
+        assert z_of(np.prod(z**powers, axis=1), wanted) < Z, powers
 
 
 def test_the_upper_root_is_a_factor():
@@ -351,14 +317,3 @@ def test_the_upper_root_is_a_factor():
     root = lds.upper_root(matrix)
     assert root.T @ root == pytest.approx(matrix, rel=TWINS) and (np.tril(root, -1) == 0).all()
     assert 2 * np.log(np.diag(root)).sum() == pytest.approx(log_determinant(matrix), rel=TWINS)
-
-
-def test_resampling_copies_each_particle_as_often_as_its_weight_says():
-    """Over a thousand offsets u a particle of weight w is copied n w times in the mean, and never one more or less."""
-    weights, copies = np.array([0.47, 0.03, 0.31, 0.19]), []
-    for u in (np.arange(1000) + 0.5) / 1000:
-        particles = np.arange(4.0)[:, None]
-        lds._resample(np.log(weights) - 3.0, -3.0, u, particles, np.empty((4, 1)))
-        copies.append(np.bincount(particles[:, 0].astype(int), minlength=4))
-    assert np.mean(copies, axis=0) == pytest.approx(4 * weights, abs=2e-3)  # a thousand offsets
-    assert np.abs(np.array(copies) - 4 * weights).max() < 1

@@ -10,7 +10,14 @@ from scipy import stats
 from scipy.special import log_softmax
 from toys import called
 
-from workbench.kernels.stick_breaking.particle_gibbs import _anchor, draw_path, filter_particles, forecast, weigh
+from workbench.kernels.stick_breaking.particle_gibbs import (
+    _anchor,
+    _resample_evenly,
+    draw_path,
+    filter_particles,
+    forecast,
+    weigh,
+)
 from workbench.kernels.stick_breaking.sticks import log_probabilities
 from workbench.kernels.uniforms import draw_key
 
@@ -104,25 +111,58 @@ def test_ancestors_are_weighed_by_the_density_of_the_step_to_the_reference():
     assert found - found[0] == pytest.approx(wanted - wanted[0], abs=1e-10)  # rounding; up to a constant
 
 
-@pytest.mark.parametrize("n_known", [0, 1])
+@pytest.mark.parametrize(("n_known", "variance"), [(0, FIRST_VARIANCE), (1, 0.0), (1, 0.5)])
 @pytest.mark.parametrize("sticks", [False, True])
-def test_forecasts_multiply_to_an_unbiased_estimate_of_the_probability_of_what_is_held_out(sticks, n_known):
-    """The mean over runs of the product is p(counts), by quadrature; of the known first time p(counts | z_1)."""
-    path, (indptr, rows, counts), n = np.full((3, 1), 0.4), pairs_of(COUNTS), 20_000
+def test_forecasts_multiply_to_an_unbiased_estimate_of_the_probability_of_what_is_held_out(sticks, n_known, variance):
+    """The mean over runs of the product is p(counts), by quadrature, over the law of the state that forecasts begin at too."""
+    path, (indptr, rows, counts), n, random = np.full((3, 1), 0.4), pairs_of(COUNTS), 20_000, np.random.default_rng(0)
+    (loadings, offset, *_), of_forecast = parameters(sticks), (*parameters(sticks)[:3], *parameters(sticks)[5:])
+    starts = (0.4 if n_known else FIRST_MEAN) + math.sqrt(variance) * random.normal(size=(n, 4, 1))
     found, probability = np.empty(n), np.empty(len(rows))
     for i in range(n):
-        forecast(n_known, indptr, rows, counts, *parameters(sticks), 4, path, key_of(i), probability)
+        forecast(n_known, indptr, rows, counts, *of_forecast, starts[i], path, key_of(i), probability)
         found[i] = math.exp(counts @ np.log(probability))
     if n_known == 0:
         wanted = on_a_grid(COUNTS, sticks)[2]
-    else:  # given z_1, z_3 is Gaussian, and there is nothing at the second time
-        loadings, offset, *_ = parameters(sticks)
+    else:  # z_3 is Gaussian, and there is nothing at the second time; the first is scored by the path
         nodes, weights = np.polynomial.hermite_e.hermegauss(80)
-        ends = np.array([0.4, SYSTEM**2 * 0.4 + math.sqrt(NOISE * (1 + SYSTEM**2)) * nodes], object)
+        spread = math.sqrt(SYSTEM**4 * variance + NOISE * (1 + SYSTEM**2))
         first, last = (np.exp(log_words(np.multiply.outer(z, loadings[:, 0]) + offset, sticks) @ x)
-                       for z, x in zip(ends, COUNTS[[0, 2]], strict=True))
+                       for z, x in ((0.4, COUNTS[0]), (SYSTEM**2 * 0.4 + spread * nodes, COUNTS[2])))
         wanted = first * (weights @ last) / math.sqrt(2 * math.pi)
     assert abs(found.mean() - wanted) < 4.5 * found.std() / math.sqrt(n)
+    assert found.std() / math.sqrt(n) < 0.02 * wanted  # so that a wrong order of resampling would be seen
+
+
+@pytest.mark.parametrize("sticks", [False, True])
+def test_words_held_out_at_known_times_have_their_probability_given_the_state(sticks):
+    path, (indptr, rows, counts), probability = np.array([[0.4], [-1.0], [2.0]]), pairs_of(COUNTS), np.empty(4)
+    loadings, offset, sticks, _, _, system, noise = parameters(sticks)
+    forecast(3, indptr, rows, counts, loadings, offset, sticks, system, noise, np.ones((20, 1)), path, key_of(0), probability)
+    times = np.repeat(np.arange(3), np.diff(indptr))
+    wanted = log_words(path @ loadings.T + offset, sticks)[times, rows]
+    assert np.log(probability) == pytest.approx(wanted, abs=1e-12)  # rounding
+
+
+def test_one_word_is_certain():
+    """There is no stick."""
+    probability, one = np.empty(2), np.eye(1)
+    forecast(
+        1, np.array([0, 1, 2]), np.zeros(2, np.int64), np.array([2, 1]), np.empty((0, 1)), np.empty(0), True, one, one,
+        np.zeros((3, 1)), np.zeros((2, 1)), key_of(7), probability,
+    )
+    assert (probability == 1).all()
+
+
+def test_systematic_resampling_copies_each_particle_as_often_as_its_weight_says():
+    """Over a thousand streams a particle of weight w is copied n w times in the mean, and never one more or less."""
+    weights, parents, copies = np.array([0.47, 0.03, 0.31, 0.19]), np.empty(4, np.int64), []
+    resample = called(_resample_evenly)
+    for i in range(1000):
+        resample(key_of(i), np.log(weights) - 3.0, 4, parents, np.empty(4))
+        copies.append(np.bincount(parents, minlength=4))
+    assert np.mean(copies, axis=0) == pytest.approx(4 * weights, abs=0.07)  # 4.5 standard errors of at most 0.5 / sqrt(1000)
+    assert np.abs(np.array(copies) - 4 * weights).max() < 1
 
 
 def test_a_filter_in_parts_is_that_of_the_whole():

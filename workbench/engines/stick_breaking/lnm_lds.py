@@ -22,14 +22,13 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.stick_breaking.sbm_lds import START_SYSTEM, draw_dynamics, rows_of, take_in
+from workbench.engines.stick_breaking.sbm_lds import START_SYSTEM, draw_dynamics, forecasts, rows_of, take_in
 from workbench.engines.stick_breaking.sbm_lds import counts as counts_of_states
-from workbench.engines.stick_breaking.sequences import counts_of
 from workbench.kernels.simd.lanes import padded
 from workbench.kernels.state_space import draw_inverse_gamma
 from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
 from workbench.kernels.stick_breaking.logistic_normal_loadings import draw_loadings, largest_psi, sums_after
-from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles, forecast
+from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles
 from workbench.kernels.threads import each_task
 from workbench.kernels.uniforms import FORECASTS, LOADING_SLICES, PATHS_OF_STATES, absorb
 from workbench.models.options import option
@@ -156,24 +155,7 @@ def watch(corpus, model, options, state) -> dict:
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p of each pair: given the state as drawn, or, behind the last training tokens of a sequence, all words before it."""
-    rows = rows_of(corpus, model)
-    sequences, held_out = rows.sequences, counts_of(pairs, rows.sequences, rows.order)
-    key, by_row = np.uint64(0) if context is None else context.key(FORECASTS), state.states[sequences.documents]
-    laws = state.loadings, rows.offset, False, *model.first_state, state.system, state.noise, options.n_particles
-    probability, found = np.empty(pairs.n_pairs), np.empty(pairs.n_pairs)
-
-    def of_sequence(s, interrupt):
-        interrupt()
-        first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
-        forecast(
-            end - first, held_out.indptr[first : last + 1], held_out.places, held_out.counts, *laws, by_row[first:last],
-            np.uint64(absorb(key, sequences.keys[s])), probability,
-        )
-
-    n_threads, interrupt = (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
-    each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
-    found[held_out.pairs] = probability
-    return found
+    return forecasts(corpus, model, options, state, pairs, context, FORECASTS, False)
 
 
 def memory(corpus, model, options) -> Memory:
@@ -182,7 +164,8 @@ def memory(corpus, model, options) -> Memory:
     particles = corpus.n_documents * (n_dims + 1) * n * DOUBLE
     sums = (corpus.n_words + n_dims + 5) * padded(corpus.n_documents) * DOUBLE
     indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE
-    look = (4 * corpus.n_pairs + 16 * corpus.n_words + (corpus.n_documents + 3 * options.n_particles) * n_dims) * DOUBLE
+    of_words = (padded(options.n_particles) + 16) * corpus.n_words
+    look = (4 * corpus.n_pairs + of_words + (corpus.n_documents + 3 * padded(options.n_particles)) * n_dims) * DOUBLE
     return Memory(size(arrays(corpus, model)), indices, step=max(particles, sums), look=look)
 
 

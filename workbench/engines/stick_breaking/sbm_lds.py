@@ -26,6 +26,7 @@ from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.sequences import Counts, Sequences, counts_of, sequences_of
+from workbench.kernels.simd.lanes import padded
 from workbench.kernels.state_space import draw_inverse_gamma, draw_mniw, mniw_posterior
 from workbench.kernels.stick_breaking.linear_dynamical import (
     draw_last,
@@ -33,15 +34,14 @@ from workbench.kernels.stick_breaking.linear_dynamical import (
     draw_onward,
     draw_sequence,
     draw_weights,
-    filter_forward,
     keys_of_rows,
     potentials,
-    probabilities_given_states,
     products,
     stick_starts,
     sums_before,
     upper_root,
 )
+from workbench.kernels.stick_breaking.particle_gibbs import forecast
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
 from workbench.kernels.uniforms import (
     SYSTEM_DYNAMICS,
@@ -243,31 +243,37 @@ def counts(corpus, model, options, state) -> dict:
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p of each pair: given the state as drawn, or, behind the last training tokens of a sequence, all words before it."""
-    rows = rows_of(corpus, model)
+    last = (state.last_root, state.last) if options.predict == "collapsed" else None
+    return forecasts(corpus, model, options, state, pairs, context, SYSTEM_PARTICLES, True, last)
+
+
+def forecasts(corpus, model, options, state, pairs, context, stream, sticks: bool, last=None) -> np.ndarray:
+    """p of each pair by `forecast`, which begins at the last state of a sequence with tokens.
+
+    last : its laws, (sequence, state_dim, state_dim) U and (sequence, state_dim) y, to draw from; None: the states as drawn.
+    """
+    rows, (mean, covariance) = rows_of(corpus, model), model.first_state
     sequences, held_out = rows.sequences, counts_of(pairs, rows.sequences, rows.order)
-    logs, transposed = np.zeros(pairs.n_pairs), np.ascontiguousarray(state.loadings.T)
-    root, key = upper_root(state.noise), np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
-    by_row = state.states[sequences.documents]
+    key, by_row = np.uint64(0) if context is None else context.key(stream), state.states[sequences.documents]
+    first_root, probability, found = upper_root(np.linalg.inv(covariance)), np.empty(pairs.n_pairs), np.empty(pairs.n_pairs)
 
     def of_sequence(s, interrupt):
         interrupt()
-        first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
-        probabilities_given_states(first, end, held_out.indptr, held_out.places, by_row, transposed, rows.offset, logs)
-        if held_out.indptr[end] == held_out.indptr[last]:
-            return
-        own, particles = np.uint64(absorb(key, sequences.keys[s])), np.empty((options.n_particles, model.state_dim))
-        particles[:] = by_row[max(end - 1, first)]
-        if options.predict == "collapsed" or end == first:
-            draw_last(state.last_root[s], state.last[s], np.uint64(absorb(own, 1)), particles)
-        filter_forward(
-            end, last, end > first, held_out.indptr, held_out.places, held_out.counts, particles, state.system, root,
-            transposed, rows.offset, np.uint64(absorb(own, 2)), logs,
+        first, end, behind = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
+        own, start = np.uint64(absorb(key, sequences.keys[s])), np.empty((options.n_particles, model.state_dim))
+        start[:] = by_row[max(end - 1, first)]
+        if end == first:
+            draw_last(first_root, first_root @ mean, np.uint64(absorb(own, 1)), start)
+        elif last is not None:
+            draw_last(last[0][s], last[1][s], np.uint64(absorb(own, 1)), start)
+        forecast(
+            end - first, held_out.indptr[first : behind + 1], held_out.places, held_out.counts, state.loadings, rows.offset,
+            sticks, state.system, state.noise, start, by_row[first:behind], np.uint64(absorb(own, 2)), probability,
         )
 
     n_threads, interrupt = (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
     each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
-    found = np.empty(pairs.n_pairs)
-    found[held_out.pairs] = np.maximum(np.exp(logs), np.finfo(float).tiny)  # as logarithms of them are taken
+    found[held_out.pairs] = probability
     return found
 
 
@@ -277,7 +283,8 @@ def memory(corpus, model, options) -> Memory:
     of_rows = corpus.n_documents * (n * n + n * (n + 1) // 2 + 6 * n) * DOUBLE
     indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE
     step = entries * DOUBLE + 3 * of_rows + 2 * corpus.n_words * n * n * DOUBLE
-    look = (4 * corpus.n_pairs + options.n_particles * corpus.n_words + (corpus.n_documents + corpus.n_words) * n) * DOUBLE
+    particles = padded(options.n_particles) * (corpus.n_words + 3 * n)
+    look = (4 * corpus.n_pairs + particles + (corpus.n_documents + corpus.n_words) * n) * DOUBLE
     return Memory(size(arrays(corpus, model)), indices, step=step, look=look)
 
 

@@ -1,4 +1,4 @@
-"""Gibbs sampling of a linear dynamical system of counts by stick-breaking, and its forecasts by a particle filter.
+"""Gibbs sampling of a linear dynamical system of counts by stick-breaking; its forecasts are those of `particle_gibbs`.
 
     omega_tk ~ PG(N_tk, psi_tk),  psi_t = C z_t + d                                                       spec D.1, D.2
     c_k ~ N(J^-1 h, J^-1),  J = I / sigma_c2 + sum_t omega_tk z_t z_t',  h = sum_t (kappa_tk - omega_tk d_k) z_t
@@ -10,8 +10,6 @@ frequent words first on the stick they are few. Symmetric matrices are summed as
 what a stick adds is one loop over neighbours. No BLAS: the bits do not depend on threads.
 """
 
-import math
-
 import numpy as np
 
 from workbench.kernels.gaussian import draw_gaussian, factor, solve
@@ -19,8 +17,7 @@ from workbench.kernels.jit import fused, kernel
 from workbench.kernels.polya_gamma import polya_gamma
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.state_space import draw_factored, factor_states
-from workbench.kernels.stick_breaking.sticks import log_sigma
-from workbench.kernels.uniforms import absorb, uniform
+from workbench.kernels.uniforms import absorb
 from workbench.kernels.variates import normal, stream_of
 
 
@@ -233,32 +230,6 @@ def draw_onward(states, system, noise_root, key):
         forward(states[t - 1], system, noise_root, stream_of(key, t), states[t])
 
 
-@fused
-def _log_probabilities(z, first, last, places, transposed, offset, sticks, found):
-    """Writes log p of the words of the pairs first..last of a row, given its state z, into found (pair of the row,)."""
-    n_sticks, log_rest, pair = len(offset), 0.0, first
-    n = min(places[last - 1] + 1, n_sticks)
-    _sticks_of_state(z, transposed, offset, n, sticks)
-    for k in range(n):
-        log_broken = log_sigma(-sticks[k])
-        if places[pair] == k:
-            found[pair - first] = log_rest + log_broken + sticks[k]  # log sigma(u) = log sigma(-u) + u
-            pair += 1
-        log_rest += log_broken
-    if pair < last:
-        found[pair - first] = log_rest
-
-
-@kernel
-def probabilities_given_states(first, last, indptr, places, states, transposed, offset, found):
-    """Writes log p of the words of the rows first..last given their states into found (pair,)."""
-    sticks = np.empty(len(offset))
-    for r in range(first, last):
-        start, end = indptr[r], indptr[r + 1]
-        if end > start:
-            _log_probabilities(states[r], start, end, places, transposed, offset, sticks, found[start:end])
-
-
 @kernel
 def draw_last(root, last, key, particles):
     """Writes draws of N(U^-1 y, (U'U)^-1) into particles (particle, state_dim), as `draw_sequence` leaves U and y."""
@@ -271,67 +242,6 @@ def draw_last(root, last, key, particles):
 
 
 @kernel
-def filter_forward(first, last, begun, indptr, places, counts, particles, system, noise_root, transposed, offset, key, found):
-    """Bootstrap particle filter: writes log p of the words of each row first..last, given those of all rows before it.
-
-    particles (particle, state_dim) : draws of the state before the row `first`, or of its own where not `begun`; replaced by
-    those after the last row. found (pair,) : the words of a row one after the other, each given those before it; of a word that
-    comes n times, the mean over these. noise_root : U with U'U = B. The exponential of the sum over rows, each pair times its
-    count, is an unbiased estimate of the probability of all (Doucet & Johansen 2011, sec. 4). Resampling is systematic, after
-    each row that has tokens.
-    """
-    n_particles, n_dims = particles.shape
-    after, sticks, log_weight = np.empty((n_particles, n_dims)), np.empty(len(offset)), np.zeros(n_particles)
-    most = 0
-    for r in range(first, last):
-        most = max(most, indptr[r + 1] - indptr[r])
-    logs = np.empty((n_particles, most))
-    for r in range(first, last):
-        if begun or r > first:
-            row_key = absorb(key, r - first)
-            for i in range(n_particles):
-                forward(particles[i], system, noise_root, stream_of(row_key, i + 1), after[i])
-            particles[:] = after
-        if indptr[r] == indptr[r + 1]:
-            continue
-        for i in range(n_particles):
-            _log_probabilities(particles[i], indptr[r], indptr[r + 1], places, transposed, offset, sticks, logs[i])
-        log_weight[:] = 0.0
-        before = math.log(n_particles)
-        for p in range(indptr[r], indptr[r + 1]):
-            for i in range(n_particles):
-                log_weight[i] += counts[p] * logs[i, p - indptr[r]]
-            total = _log_sum(log_weight)
-            found[p] = (total - before) / counts[p]
-            before = total
-        _resample(log_weight, before, uniform(absorb(key, r - first), 0), particles, after)
-
-
-@kernel
-def _log_sum(logs):
-    highest, total = logs.max(), 0.0
-    if highest == -math.inf:
-        return highest
-    for i in range(len(logs)):
-        total += math.exp(logs[i] - highest)
-    return highest + math.log(total)
-
-
-@kernel
-def _resample(log_weight, log_total, u, particles, after):
-    """Systematic resampling of particles (particle, state_dim), `after` is scratch; all stay where no weight is positive."""
-    n, chosen, reached = len(particles), 0, math.exp(log_weight[0] - log_total)
-    if log_total == -math.inf:
-        return
-    for i in range(n):
-        while reached * n <= i + u and chosen < n - 1:
-            chosen += 1
-            reached += math.exp(log_weight[chosen] - log_total)
-        after[i] = particles[chosen]
-    particles[:] = after
-
-
-@kernel
 def upper_root(matrix):
     """U (row, column), upper triangular, 0 below, with U'U = a positive definite matrix."""
     root = matrix.copy()
@@ -340,11 +250,3 @@ def upper_root(matrix):
         for j in range(i):
             root[i, j] = 0.0
     return root
-
-
-@kernel
-def last_mean(root, last):
-    """U^-1 y, the mean of the last state of a sequence, as `draw_sequence` leaves U and y."""
-    mean = last.copy()
-    solve(root, mean)
-    return mean

@@ -24,6 +24,9 @@ from workbench.kernels.simd.special import fast_exp, fast_log
 from workbench.kernels.simd.vectors import load, spread, store
 from workbench.kernels.variates import exponential, next_uniform, normal, stream_of
 
+LEAST = float(np.finfo(float).tiny)
+"""Of a forecast probability, as logarithms of them are taken."""
+
 
 @inlined
 def _psi(loadings, offset, k, particles, at, lanes):
@@ -166,26 +169,45 @@ def _choose(stream, logs, n):
 
 
 @aside
-def _resample(stream, log_weights, n, n_drawn, parents, spacings):
-    """Draws parents (n_drawn,) of the n particles by their weights, multinomial, in ascending order; returns the stream.
-
-    Sorted uniforms are sums of exponential numbers divided by one sum more.
-    """
-    largest, total, whole = -math.inf, 0.0, 0.0
+def _parents_at(points, log_weights, n, n_drawn, parents):
+    """Fills parents (n_drawn,) with the particles, of n, in whose share of the weights the points lie, which ascend in 0..1."""
+    largest, total = -math.inf, 0.0
     for p in range(n):
         largest = max(largest, log_weights[p])
     for p in range(n):
         total += math.exp(log_weights[p] - largest)
-    for i in range(n_drawn + 1):
-        stream, spacings[i] = exponential(stream)
-        whole += spacings[i]
-    parent, reached, sums = 0, math.exp(log_weights[0] - largest) / total, 0.0
+    parent, reached = 0, math.exp(log_weights[0] - largest) / total
     for i in range(n_drawn):
-        sums += spacings[i] / whole
-        while reached <= sums and parent < n - 1:
+        while reached <= points[i] and parent < n - 1:
             parent += 1
             reached += math.exp(log_weights[parent] - largest) / total
         parents[i] = parent
+
+
+@aside
+def _resample(stream, log_weights, n, n_drawn, parents, points):
+    """Draws parents (n_drawn,) of the n particles by their weights, multinomial, in ascending order; returns the stream.
+
+    Sorted uniforms are sums of exponential numbers divided by one sum more; points (n_drawn + 1,) is scratch.
+    """
+    whole, sums = 0.0, 0.0
+    for i in range(n_drawn + 1):
+        stream, points[i] = exponential(stream)
+        whole += points[i]
+    for i in range(n_drawn):
+        sums += points[i] / whole
+        points[i] = sums
+    _parents_at(points, log_weights, n, n_drawn, parents)
+    return stream
+
+
+@aside
+def _resample_evenly(stream, log_weights, n, parents, points):
+    """Draws parents (n,) of the n particles by their weights, systematic: as often as the weight says, to within one copy."""
+    stream, u = next_uniform(stream)
+    for i in range(n):
+        points[i] = (i + u) / n
+    _parents_at(points, log_weights, n, n, parents)
     return stream
 
 
@@ -202,7 +224,7 @@ def filter_particles(
     """
     n_dims, lanes = particles.shape[1:]
     moved, scratch, anchored = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.empty(lanes)
-    logs, spacings = np.empty((len(offset) + 1, LANES)), np.empty(n)
+    logs, points = np.empty((len(offset) + 1, LANES)), np.empty(n)
     first_root, root, precision_root = first_covariance.copy(), noise.copy(), noise_precision.copy()
     factor(first_root)
     factor(root)
@@ -216,7 +238,7 @@ def filter_particles(
             _move(system, particles[t - 1], moved)
             _anchor(log_weights, reference, moved, precision_root, anchored)
             stream, ancestors[t, n - 1] = _choose(stream, anchored, n)
-            stream = _resample(stream, log_weights, n, n - 1, ancestors[t], spacings)
+            stream = _resample(stream, log_weights, n, n - 1, ancestors[t], points)
             stream = _scatter(stream, root, moved, ancestors[t], n - 1, scratch, here)
         for i in range(n_dims):
             here[i, n - 1] = reference[i]
@@ -239,42 +261,63 @@ def draw_path(particles, ancestors, log_weights, n, path, key):
     return n_new
 
 
+@aside
+def _log_pairs(loadings, offset, sticks, begin, end, rows, particles, logs, found):
+    """Fills found (pair of begin..end, particle) with log p(word | z) of each pair; logs (word, 16) is scratch."""
+    lanes, n_needed = particles.shape[1], 0
+    for pair in range(begin, end):
+        n_needed = max(n_needed, rows[pair] + 1)
+    for at in range(0, lanes, LANES):
+        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs)
+        for pair in range(begin, end):
+            store(found, (pair - begin) * lanes + at, load(logs, rows[pair] * LANES) - normaliser)
+
+
 @kernel
-def forecast(
-    n_known, indptr, rows, counts, loadings, offset, sticks, first_mean, first_covariance, system, noise, n, path, key,
-    probability,
-):
-    """Fills probability (pair,) of held-out pairs of a sequence by a bootstrap filter of n particles.
+def forecast(n_known, indptr, rows, counts, loadings, offset, sticks, system, noise, start, path, key, probability):
+    """Fills probability (pair,) of held-out pairs of a sequence by a bootstrap particle filter.
 
     n_known : times up to the last with training counts; path (time, state_dim) : states as drawn; indptr, rows, counts : of the
-    held-out pairs. A word held out at a known time is scored by the state there. A later one is predicted given all held-out
-    words before it, by particles that begin at the last known state, or from the prior where none is known: the product
-    of p^count is an unbiased estimate of the probability of all of them given that state.
+    held-out pairs; start (particle, state_dim) : draws of the last known state, or, where none is known, of the first one. A
+    word held out at a known time is scored by the state of the path there. A later one is predicted given all held-out words
+    before it, those of its own time too; of a word that comes n times, the mean over these on the scale of logarithms. So the
+    product of p^count over the later times is an unbiased estimate of the probability of all of them given the law of `start`
+    (Doucet & Johansen 2011, sec. 4). Resampling is systematic.
     """
-    n_dims, lanes = loadings.shape[1], -(-n // LANES) * LANES
-    particles, moved, scratch = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes))
-    logs, log_weights = np.empty((len(offset) + 1, LANES)), np.zeros(lanes)
-    spacings, parents = np.empty(n + 1), np.zeros(n, np.int64)
-    first_root, root = first_covariance.copy(), noise.copy()
-    factor(first_root)
-    factor(root)
+    n, n_dims = start.shape
+    lanes, most = -(-n // LANES) * LANES, 1
     for t in range(len(path)):
-        stream = stream_of(key, t)
-        if t < n_known:
+        most = max(most, indptr[t + 1] - indptr[t])
+    logs, of_path, of_particles = np.empty((len(offset) + 1, LANES)), np.empty((most, LANES)), np.empty((most, lanes))
+    state, particles = np.empty((n_dims, LANES)), np.zeros((n_dims, lanes))
+    for t in range(n_known):
+        if indptr[t] < indptr[t + 1]:
             for i in range(n_dims):
-                particles[i] = path[t, i]
-        elif t == 0:
-            moved[:, 0] = first_mean
-            _scatter(stream, first_root, moved, parents, n, scratch, particles)
-        else:
-            stream = _resample(stream, log_weights, n, n, parents, spacings)
+                state[i] = path[t, i]
+            _log_pairs(loadings, offset, sticks, indptr[t], indptr[t + 1], rows, state, logs, of_path)
+        for pair in range(indptr[t], indptr[t + 1]):
+            probability[pair] = max(math.exp(of_path[pair - indptr[t], 0]), LEAST)
+    moved, scratch, root = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), noise.copy()
+    log_weights, points, parents = np.zeros(lanes), np.empty(n), np.arange(n)
+    factor(root)
+    particles[:, :n] = start.T
+    for t in range(n_known, len(path)):
+        stream = stream_of(key, t)
+        if t > n_known:
+            stream = _resample_evenly(stream, log_weights, n, parents, points)
+        if t > 0:
             _move(system, particles, moved)
             _scatter(stream, root, moved, parents, n, scratch, particles)
         log_weights[:] = 0.0
+        if indptr[t] < indptr[t + 1]:
+            _log_pairs(loadings, offset, sticks, indptr[t], indptr[t + 1], rows, particles, logs, of_particles)
+        before = math.log(n)
         for pair in range(indptr[t], indptr[t + 1]):
-            before = _log_sum(log_weights, n)
-            weigh(loadings, offset, sticks, pair, pair + 1, rows, counts, particles, logs, log_weights)
-            probability[pair] = math.exp((_log_sum(log_weights, n) - before) / counts[pair])
+            for p in range(n):
+                log_weights[p] += counts[pair] * of_particles[pair - indptr[t], p]
+            total = _log_sum(log_weights, n)
+            probability[pair] = max(math.exp((total - before) / counts[pair]), LEAST)
+            before = total
 
 
 @aside
