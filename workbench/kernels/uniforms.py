@@ -46,6 +46,8 @@ HIDDEN_STATES, FIRST_STATE, TRANSITIONS, EMISSIONS = 440, 441, 442, 443
 """Streams of hidden Markov models: the states of rows, and the rows of probabilities that they follow."""
 PATHS_OF_STATES, LOADING_SLICES, PARTICLE_SYSTEM, FORECASTS = 445, 446, 447, 448
 """Streams of particle Gibbs: paths of states, elliptical slices of loadings, the system that states follow, and forecasts."""
+PROCESS_WEIGHTS, PROCESSES, PROCESS_KERNEL, PROCESS_SLICES = 400, 401, 402, 403
+"""Streams of Gaussian processes: Polya-gamma numbers (chain: stick), normal numbers, the kernel, and elliptical slices."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 
