@@ -79,7 +79,7 @@ class TopicsPage:
     def tick(self) -> None:
         """Brings the page to the latest listing of the store."""
         self._take(self._monitor.latest())
-        self._show()
+        self._show(ticking=True)
         write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
 
     def _take(self, listing) -> None:
@@ -105,7 +105,7 @@ class TopicsPage:
     def _moment_of(self, name: str) -> Moment | None:
         return moment_of(self._runs[name]) if name in self._runs else None
 
-    def _show(self) -> None:
+    def _show(self, ticking: bool = False) -> None:
         """Shows the run that is chosen, as of its last snapshot."""
         moment = self.moment()
         if moment is None:
@@ -122,7 +122,7 @@ class TopicsPage:
                 self.documents.show(moment, topic, labels)
                 self.scores.show(moment, labels)
                 self.sizes.show(*rows, labels)
-                self.recorded.show(moment, rows[-1])
+                (self.recorded.tick if ticking else self.recorded.show)(moment, rows[-1])
                 self.matching.show(moment, self._moment_of(self.other.value), labels)
                 self.hierarchy.show(moment, reading.spec, labels)
                 self.unseen.show(moment, topic, labels)
