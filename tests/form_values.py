@@ -31,6 +31,10 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "kernel": ("sampled", "sampled", {}), "lnm-gp.kernel": ("given", "given", {}), "rank": ("dense", "dense", {}),
     "predict": ("conditional", "conditional", {}), "average_after": ("5", 5, {}), "lnm-gp.average_after": ("7", 7, {}),
 
+    "state_dim": ("4", 4, {}), "sigma_c2": ("0.5", 0.5, {}), "learn_sigma_c2": ("yes", True, {}),
+    "a_sigma_c2": ("3", 3.0, {"learn_sigma_c2": "yes"}), "b_sigma_c2": ("2", 2.0, {"learn_sigma_c2": "yes"}),
+    "offset": ("uniform", "uniform", {}), "n_particles": ("30", 30, {}),
+    "sweep_particles": ("20", 20, {}), "n_states": ("4", 4, {}), "alpha0": ("0.5", 0.5, {}),
     "sb-ctm.topics": ("drawn", "drawn", {}), "start_sweeps": ("5", 5, {}),
     "bound": ("paper", "paper", {}), "sb-ctm-vb.n_inner": ("3", 3, {}), "batch": ("4", 4, {}),
     "tau": ("2", 2.0, {"batch": "4"}), "kappa": ("0.75", 0.75, {"batch": "4"}),
@@ -54,6 +58,9 @@ REST = {   # name: (what is chosen or typed, of a run's spec and training corpus
     "top_words": ("2", lambda spec, train: (spec.split["top_words"], set(train.vocabulary)), (2, {"apples", "pears"}), {}),
     "singletons": (SINGLETONS_IN_WORDS["both-own"], lambda spec, train: spec.split["singletons"], "both-own", {"text": "body"}),
     "holdout_per": ("documents, half of each", lambda spec, train: spec.split["per"], "half", {}),
+    "holdout_rows": (
+        "labels=fruit", lambda spec, train: spec.split["rows"], {"by": "labels", "values": ["fruit"]}, {"label": "kind"},
+    ),
     "holdout": ("0.25", lambda spec, train: spec.split["fraction"], 0.25, {}),
     "engines": (["vb"], lambda spec, train: spec.engine, "vb", {}),
     "n_topics": ("7", lambda spec, train: spec.model["n_topics"], 7, {}),

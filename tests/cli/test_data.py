@@ -28,7 +28,7 @@ def test_the_list_says_of_each_corpus_how_to_come_by_it(capsys):
     assert where["docstrings"] == "here" and where["bars"] == "drawn"
     assert {name for name, state in where.items() if state == "fetchable"} == {"kos", "kos500", "reuters395", "ap", "ap1000"}
     assert {name for name, state in where.items() if state == "by hand"} == {
-        "nips", "nips17", "reuters_top", "news20", "news5", "news1000"
+        "nips", "nips17", "reuters_top", "news20", "news5", "news1000", "names", "dna", "alice", "reuters_sequences",
     }
     status, out, err = run(capsys, "data", "list")
     assert (status, out) == (0, "") and "fetchable" in err and "by hand" in err and "drawn" in err

@@ -16,7 +16,10 @@ from workbench.corpus.prepared import FIVE_GROUPS, PREPARED
 from workbench.corpus.published import DOCSTRINGS, PUBLISHED
 from workbench.corpus.readers import FORMATS
 
-ALL = "docstrings, kos, nips, nips17, reuters395, reuters_top, ap, news20, kos500, news5, ap1000, news1000, bars, zipf, lda"
+ALL = (
+    "docstrings, kos, nips, nips17, reuters395, reuters_top, ap, news20, kos500, news5, ap1000, news1000, names, dna, alice, "
+    "reuters_sequences, bars, zipf, lda"
+)
 
 
 def assert_as_described(corpus, data_set):

@@ -453,6 +453,7 @@ def test_a_link_goes_round_for_every_field():
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
                "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
                "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "holdout_per": "half",
+               "holdout_rows": "year>=2012",
                "start": "a-run",
                "learn_alpha": "sampled", "alpha_form": "symmetric", "learn_beta": "maximised", "learn_after": 3,
                "learn_every": 2, "a_alpha": 2.5, "b_alpha": 0.5, "a_beta": 1.5, "b_beta": 2.0, "alpha_total": 3.0,
@@ -471,6 +472,8 @@ def test_a_link_goes_round_for_every_field():
         "time": "none", "sbm-gp.order": "vocabulary", "length_time": 20.0, "length_space": 9.0, "scale": 2.0, "noise": 3.0,
         "mean": "paper-code", "kernel": "sampled", "lnm-gp.kernel": "given", "rank": "dense", "predict": "conditional",
         "average_after": 5, "lnm-gp.average_after": 7,
+        "state_dim": 4, "sigma_c2": 0.5, "learn_sigma_c2": True, "a_sigma_c2": 3.0, "b_sigma_c2": 2.0, "offset": "uniform",
+        "n_particles": 30, "sweep_particles": 20, "n_states": 4, "alpha0": 0.5,
         "sb-ctm.topics": "drawn", "sb-ctm-vb.n_inner": 4,
         "network-vb.n_inner": 3, "network-vb.learn_after": 4, "network-vb.learn_every": 5,
     }.items() if name in form.fields()}

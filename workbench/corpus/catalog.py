@@ -13,13 +13,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.covariate_sets import COVARIATE_SETS
 from workbench.corpus.data_set import DataSet
 from workbench.corpus.prepared import PREPARED
 from workbench.corpus.published import DOCSTRINGS, PUBLISHED
 from workbench.corpus.readers import FORMATS, read_corpus
 from workbench.corpus.synthetic import DRAWN, DrawnSet
 
-DATA_SETS = MappingProxyType({data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *DRAWN)})
+DATA_SETS = MappingProxyType({data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *COVARIATE_SETS, *DRAWN)})
 DEFAULT = DOCSTRINGS.name
 
 

@@ -60,6 +60,8 @@ class Corpus(SavedByHash):
         Real covariates, such as a year or a latitude; finite.
     sequence : (name, position) per document, optional
         The sequence in which a document stands, and its place there, a whole number; places may have gaps.
+    held_out_rows : str, optional
+        Which documents `prepare` holds out unless others are asked for, as "year>=2012" or "last 10"; no part of the content.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class Corpus(SavedByHash):
     inputs: np.ndarray | None = None
     input_names: tuple[str, ...] = ()
     sequence: tuple | None = None
+    held_out_rows: str | None = None
 
     item: ClassVar[str] = "token"
     """What a score is per."""
@@ -233,8 +236,8 @@ class Corpus(SavedByHash):
 
     @property
     def groups(self) -> np.ndarray:
-        """(pair,) the document of each entry."""
-        return self.documents
+        """(pair,) the sequence of each entry, numbered as in `by_sequence`; its document where there are no sequences."""
+        return self.documents if self.sequence is None else self._sequences[self.documents]
 
     @property
     def memory_bytes(self) -> int:
@@ -285,6 +288,14 @@ class Corpus(SavedByHash):
         if self.sequence is None:
             raise DataError(f"the documents of {self.name!r} stand in no sequences; give sequence=[(name, position), …]")
         return by_sequence(self.sequence)
+
+    @cached_property
+    def _sequences(self) -> np.ndarray:
+        """(document,) int64: the sequence of each document."""
+        _, indptr, documents = self.by_sequence
+        found = np.empty(self.n_documents, np.int64)
+        found[documents] = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        return sealed(found)
 
     @cached_property
     def tokens_by_word(self) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,15 @@ from difflib import get_close_matches
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.splits import hold_out_ends, hold_out_halves, hold_out_rows, hold_out_tokens, known_words, with_counts
+from workbench.corpus.splits import (
+    asked_rows,
+    hold_out_ends,
+    hold_out_halves,
+    hold_out_rows,
+    hold_out_tokens,
+    known_words,
+    with_counts,
+)
 from workbench.corpus.text import stop_list
 from workbench.data.drawing import check_whole
 from workbench.errors import Got, Named
@@ -139,7 +147,7 @@ def drop_singletons(
 
 def prepare(
     corpus: Corpus, holdout: float = 0.1, seed: int = 0, top_words: int | None = None, singletons: str = "keep",
-    per: str = "corpus", rows: dict | None = None,
+    per: str = "corpus", rows: dict | str | None = None,
 ) -> tuple[Corpus, Corpus | None, dict | None]:
     """Training corpus, test corpus and the record of how they were made.
 
@@ -158,9 +166,11 @@ def prepare(
         See `drop_singletons`: where, and by which rule.
     per : "corpus", "document" or "half"
         What the share is of; see `hold_out_tokens`. half: of documents, half the tokens of each; see `hold_out_halves`.
-    rows : dict, optional
+    rows : dict or str, optional
         Whole documents to hold out in the place of tokens: the arguments of `hold_out_rows`, as ``{"by": "year", "at_least":
-        2010}``, or of `hold_out_ends`, ``{"n_rows": 2}``.
+        2010}``, or of `hold_out_ends`, ``{"n_rows": 2}``; as a text "year>=2010", "year=2010,2011" or "last 2". By default
+        those that the corpus names (``held_out_rows``), as data sets with inputs or sequences do; "none" for a share of the
+        tokens there too. With ``holdout=0`` nothing is held out unless rows are asked for.
 
     Returns
     -------
@@ -175,6 +185,9 @@ def prepare(
         raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)
     if per not in PER:
         raise CorpusError.must_be(Named("holdout_per", text="per"), f"one of {', '.join(PER)}", per)
+    rows = rows or (corpus.held_out_rows if holdout else None)
+    if isinstance(rows, str):
+        rows = None if rows.strip() == "none" else asked_rows(rows, corpus)
     changes = {}
     if top_words is not None:
         corpus = keep_top_words(corpus, top_words)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from workbench.corpus import folder, json_lines, ldac, mallet, matrix_market, npz, tables, uci
+from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_market, npz, running_text, tables, uci
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, stem_of, suffix_of
 from workbench.data.opening import first_bytes, read_bytes
@@ -17,11 +17,13 @@ from workbench.errors import Named
 
 FORMATS = {
     "uci": uci, "lda-c": ldac, "mtx": matrix_market, "mallet": mallet, "folder": folder, "csv": tables, "jsonl": json_lines,
-    "npz": npz,
+    "npz": npz, "fasta": fasta, "words": running_text,
 }
 CERTAIN = ("npz", "mallet", "mtx", "lda-c", "uci")
 """Formats whose first bytes nothing else has."""
-LIKELY = ("jsonl", "csv")
+LIKELY = ("jsonl", "csv", "fasta")
+OF_SEQUENCES = ("stop_words", "max_words", "token_pattern")
+"""Text options that running text has too."""
 TEXT_OPTIONS = ("stop_words", "min_documents", "max_share", "max_words", "token_pattern")
 
 
@@ -44,13 +46,15 @@ def read_corpus(
     ----------
     path : path
         Counts: a UCI bag of words; an lda-c file; a Matrix Market file, documents × words; an npz archive; a CSV file
-        with the columns document, word and count; JSON lines with counts or tokens. Texts: a folder of ``.txt`` files,
+        with the columns document, word and count, or, where inputs or sequences are asked for, with a column of counts for
+        each word; a FASTA file; JSON lines with counts or tokens. Texts: a folder of ``.txt`` files,
         subfolders included; a CSV file with a header row, its columns separated by comma, semicolon or tab; JSON
         lines; a MALLET text file. The docstring of each format's file says what it holds.
     vocabulary : path or words, for counts only
         Default ``vocab.NAME.txt`` beside ``docword.NAME.txt``, ``NAME.vocab.txt`` beside another file of numbers, or
         ``w0, w1, …`` when there is none. Counts whose words are written out need none; given one, they follow its order.
-    format : "uci", "lda-c", "mtx", "mallet", "folder", "csv", "jsonl" or "npz", default whichever it looks like
+    format : "uci", "lda-c", "mtx", "mallet", "folder", "csv", "jsonl", "npz" or "fasta", default whichever it looks like;
+        "words" reads a plain text as one sequence of words
     text, title, label : str
         Columns of a CSV file, fields of the JSON objects. Title and label may be missing unless another name
         than the default is asked for; None leaves them out.
@@ -78,7 +82,11 @@ def read_corpus(
     if (inputs or sequence or position) and found not in (tables, json_lines):
         raise CorpusError(f"{path} is {found.MEANING}, and inputs and sequences are read from CSV and JSON lines; leave "
                           f"{'inputs' if inputs else 'sequence' if sequence else 'position'} out")
-    read = found.read(path, asked)
+    running = found is running_text
+    if running and (idle := [option for option in text_options if option not in OF_SEQUENCES]):
+        raise CorpusError(f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}")
+    read = found.read(path, asked, **(text_options if running else {}))
+    text_options = {} if running else text_options
     if "texts" not in read and text_options:
         raise CorpusError(f"{path} is a bag of words, already counted; leave out {', '.join(text_options)}")
     if "texts" in read and vocabulary is not None:

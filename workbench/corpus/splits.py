@@ -5,14 +5,16 @@ Both parts have the vocabulary of the corpus. They have all its documents too, a
 """
 
 import math
+import re
 from collections.abc import Iterable
 
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.data.drawing import SHARE, check_fraction, check_seed, check_whole, draw_share, draw_subsets
-from workbench.errors import Named
+from workbench.errors import Got, Named
 
+ROWS = Named("holdout_rows", text="rows to hold out")
 TOKENS, DOCUMENTS, HALVES = range(3)  # streams of one seed, so that no split is a function of another
 
 
@@ -163,6 +165,44 @@ def hold_out_rows(
     except TypeError:
         raise CorpusError(f"{by!r} of {corpus.name!r} cannot be compared with {at_least!r}; give values=… instead") from None
     return _whole_rows(corpus, held_out)
+
+
+def asked_rows(text: str, corpus: Corpus) -> dict:
+    """The arguments of `hold_out_rows` or `hold_out_ends` that a text asks for: "last 10", "year>=2012", "year=2012,2013".
+
+    What is compared with is a number where it reads as one and, of several values, where the corpus has that number.
+    """
+    if end := re.fullmatch(r"\s*last\s+([0-9]+)\s*", str(text)):
+        return {"n_rows": int(end[1])}
+    asked = re.fullmatch(r"\s*([^=<>]+?)\s*(>=|=)\s*([^=<>]+?)\s*", str(text))
+    if asked is None:
+        raise CorpusError(ROWS, " are written 'last 10', 'year>=2012' or 'year=2012,2013'", Got(text), value=text)
+    by, how, value = asked.groups()
+    if how == ">=":
+        return {"by": by, "at_least": _number(value)}
+    known = set(_known(corpus, by))
+    values = [one.strip() for one in value.split(",")]
+    return {"by": by, "values": [_number(one) if _number(one) in known else one for one in values]}
+
+
+def rows_as_asked(rows: dict) -> str:
+    """These arguments as the text that asks for them."""
+    if "n_rows" in rows:
+        return f"last {rows['n_rows']}"
+    if rows.get("values") is None:
+        return f"{rows['by']}>={rows['at_least']}"
+    values = rows["values"] if isinstance(rows["values"], list | tuple) else [rows["values"]]
+    return f"{rows['by']}={','.join(map(str, values))}"
+
+
+def _number(text: str):
+    """A whole number, another number, or the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:

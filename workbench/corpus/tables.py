@@ -1,7 +1,8 @@
-"""CSV files with a header row: one text a row, or one count a row.
+"""CSV files with a header row: one text a row, one count a row, or one document a row with counts of each word.
 
 Columns are separated by comma, semicolon or tab, whichever the header has most of. A table with the columns
-``document``, ``word`` and ``count`` (and no text) holds counts; ``title`` and ``label`` may stand beside them, and the inputs
+``document``, ``word`` and ``count`` (and no text) holds counts, as does one without these of which inputs or a sequence are
+asked for and whose further columns are all whole numbers; ``title`` and ``label`` may stand beside them, and the inputs
 and the sequence that are asked for; further columns are ignored. Documents and words are numbered in the order in which they
 first appear; rows of one document and word are added up; a row with count 0 makes its document and its word known, so that an
 empty document and a word that occurs nowhere have a place too.
@@ -43,6 +44,8 @@ def read(path: Path, asked: Asked) -> dict:
     if asked.text not in columns and columns.keys() >= set(COUNTS):
         return _read_counts(path, asked, columns, lines)
     table = _rows(path, columns, range(len(lines)), lines)
+    if (words := _wide(asked, columns)) and asked.text not in columns:
+        return _read_wide(path, asked, columns, words, table)
     return {"texts": table.column("text", asked.text), **table.about(asked)}
 
 
@@ -76,6 +79,29 @@ def _rows(path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], li
         return [columns[name][row] for row in rows] if name in columns else [None] * len(rows)
 
     return Rows("column", [(f"{path}, line 1", columns)], values, lambda row: f"{path}, line {lines[rows[row]]}")
+
+
+def _wide(asked: Asked, columns: dict[str, Sequence[str]]) -> list[str]:
+    """The columns of a table with a column of counts for each word; none where another column holds no counts.
+
+    Only where inputs or a sequence are asked for: else a year would be taken for a word.
+    """
+    if not asked.inputs and asked.sequence is None:
+        return []
+    about = {asked.title, asked.label, asked.sequence, asked.position, *asked.inputs}
+    words = [name for name in columns if name not in about]
+    whole = all(WHOLE.fullmatch(value) for name in words for value in columns[name])
+    return words if len(words) > 1 and whole and len(columns[words[0]]) else []
+
+
+def _read_wide(path: Path, asked: Asked, columns: dict[str, Sequence[str]], words: list[str], table: Rows) -> dict:
+    """The counts in a table with one row a document and one column a word."""
+    counts = np.array([[int(value.partition(".")[0]) for value in columns[name]] for name in words], np.int64).T
+    documents, at = np.indices(counts.shape)
+    return counts_by_name(
+        path, asked, [words[w] for w in at.ravel()], documents=documents.ravel(), counts=counts.ravel(),
+        n_documents=len(counts), **table.about(asked),
+    )
 
 
 def _read_counts(path: Path, asked: Asked, columns: dict[str, Sequence[str]], lines: list[int]) -> dict:

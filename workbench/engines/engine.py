@@ -71,4 +71,5 @@ class Engine(NamedTuple):
     idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that
     suits: Callable = lambda model: model    # a model as it is inferred here (rows made estimates), or a ModelError
     check_options: Callable = lambda options, data: None  # raises OptionError where options do not go with the data
+    predict_rows: Callable | None = None     # (corpus, model, options, state, rows, context) -> p(w|d) (row, word)
     memory: Callable = lambda corpus, model, options: Memory()  # forecast of the bytes of a run; zeros where none is declared

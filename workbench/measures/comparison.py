@@ -23,18 +23,22 @@ CLOCKS = (*COSTS, "iteration", "steps")
 def final(runs) -> xr.Dataset:
     """The last committed numbers of each run.
 
-    Dim ``run`` (names), coordinates ``label`` and ``seed``; the test perplexities (NaN where nothing is held out),
-    ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``, ``cpu_time`` (s), ``updates`` and
-    ``time_per_update`` (ns of ``cpu_time``, which a busy machine does not stretch); ``n_active_topics``.
+    Dim ``run`` (names), coordinates ``label`` and ``seed``; the test perplexities (NaN where nothing is held out), the further
+    scores that the models of the runs declare, ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
+    ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy machine does not stretch);
+    ``n_active_topics``.
     """
     runs = each_run(runs)
     specs = [spec_of(run) for run in runs]
 
+    scores = further_scores(runs)
+
     def last(name: str) -> tuple:
         ends = [quantity(run.isel(iteration=[-1]), name) for run in runs]
-        return "run", np.array([np.nan if end is None else float(end.values[0]) for end in ends]), VARIABLES[name].attrs
+        attrs = scores[name] if name in scores else VARIABLES[name].attrs
+        return "run", np.array([np.nan if end is None else float(end.values[0]) for end in ends]), attrs
 
-    data = {name: last(name) for name in (*PERPLEXITIES, *COSTS)}
+    data = {name: last(name) for name in (*PERPLEXITIES, *scores, *COSTS)}
     updates = data["updates"][1]
     each = np.divide(1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0)
     reached = np.array([int(run["iteration"].values[-1]) for run in runs])
@@ -49,6 +53,11 @@ def final(runs) -> xr.Dataset:
         "run": np.array([run.attrs["name"] for run in runs], dtype=object),
         "label": ("run", np.array(labels_of(runs), dtype=object)), "seed": ("run", [spec.seed for spec in specs]),
     })
+
+
+def further_scores(runs) -> dict[str, dict]:
+    """Name → attributes of the scores that the runs have beside the perplexities: numbers of each iteration with ``better``."""
+    return {name: of.attrs for run in runs for name, of in run.data_vars.items() if of.attrs.get("better")}
 
 
 def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | None = None) -> xr.Dataset:
@@ -67,7 +76,7 @@ def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | N
     by_label = rows_by_label(last)
     n_runs = [len(rows) for rows in by_label.values()]
     data = {"n_runs": ("label", n_runs, {"long_name": "runs: seeds and splits", "units": ""})}
-    for name in (*PERPLEXITIES, "iteration", *COSTS, "time_per_update", "n_active_topics"):
+    for name in (*PERPLEXITIES, *further_scores(runs), "iteration", *COSTS, "time_per_update", "n_active_topics"):
         means, errors = zip(*(mean_and_error(last[name].values[rows]) for rows in by_label.values()), strict=True)
         attrs = last[name].attrs
         data[name] = ("label", list(means), attrs)

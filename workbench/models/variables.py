@@ -7,18 +7,20 @@ from typing import NamedTuple
 
 
 class Variable(NamedTuple):
-    """A named array: dims in order, unit (empty: a pure number), what it means, and its type where it is kept."""
+    """A named array: dims in order, unit (empty: a pure number), what it means, its type where it is kept, and of a score
+    whether "higher" or "lower" is better."""
 
     name: str
     dims: tuple[str, ...]
     unit: str
     meaning: str
     dtype: str = "float64"
+    better: str = ""
 
     @property
     def attrs(self) -> dict[str, str]:
         """What xarray shows of it."""
-        return {"long_name": self.meaning, "units": self.unit}
+        return {"long_name": self.meaning, "units": self.unit} | ({"better": self.better} if self.better else {})
 
 
 def _scalar(name: str, unit: str, meaning: str) -> Variable:
@@ -32,7 +34,8 @@ VARIABLES = {each.name: each for each in (
     _scalar("test_perplexity_average", "", "held-out perplexity of the running average of p(w|d) after burn-in"),
     _scalar(
         "test_perplexity_by_document", "", "held-out perplexity where the probability of each document's held-out tokens "
-        "together is averaged over iterations after burn-in; that of the state until then, and where nothing is sampled",
+        "together (each sequence's, where documents stand in sequences) is averaged "
+        "over iterations after burn-in; that of the state until then, and where nothing is sampled",
     ),
     _scalar(
         "test_perplexity_joint", "", "held-out perplexity where the probability of all held-out tokens together is averaged "
@@ -46,7 +49,7 @@ VARIABLES = {each.name: each for each in (
         "entropy of the variational part plus log joint of expected and sampled counts; no bound unless r = 0",
     ),
     _scalar("change", "", "largest change of a responsibility in the iteration"),
-    _scalar("moved", "", "share of the sampled tokens that changed topic"),
+    _scalar("moved", "", "share of the sampled tokens that changed topic, or of the documents of sequences that changed state"),
     _scalar("scan", "", "order of the tokens, mean over chains: 0 document after document, 1 word after word"),
     Variable(
         "collapsed_bound", ("iteration",), "nats",

@@ -3,7 +3,8 @@
 import re
 import shlex
 
-from workbench.corpus import is_named
+from workbench.corpus import find_data_set, is_named
+from workbench.corpus.splits import rows_as_asked
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
 from workbench.models.networks.files import spelled
@@ -45,7 +46,7 @@ def command_of(spec: RunSpec) -> str:
 def unsaid(specs: list[RunSpec]) -> list[str]:
     """What is missing in the commands of these runs, one sentence each."""
     notes = []
-    if any(spec.test is not None and (not spec.split or "rows" in spec.split) for spec in specs):
+    if any(spec.test is not None and not spec.split for spec in specs):
         notes.append("A test set was handed over ready-made; the command draws one of its own.")
     files = sorted({spec.corpus for spec in specs if not is_named(spec.corpus)})
     if files:
@@ -113,11 +114,15 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
     split = spec.split or {}
     if spec.test is None:
         words += ["--holdout", "0"]
-    elif split and "rows" not in split:
+    elif "rows" in split:
+        words += ["--holdout-rows", rows_as_asked(split["rows"])]
+    elif split:
         words += ["--holdout", _value(split.get("fraction", 0.1))]
         words += ["--holdout-per", split["per"]] if split.get("per", "corpus") != "corpus" else []
         if split.get("seed"):
             words += ["--split-seed", str(split["seed"])]
+        if is_named(spec.corpus) and getattr(find_data_set(spec.corpus.split(":")[0]), "held_out_rows", None):
+            words += ["--holdout-rows", "none"]
     for name, flag in (("top_words", "--top-words"), ("singletons", "--singletons")):
         if name in split:
             words += [flag, str(split[name])]

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.runs.recorded import CLOCKS, in_columns
-from workbench.runs.scoring import Average, initial_average, perplexity, score
+from workbench.runs.scoring import Average, further_scores, initial_average, perplexity, score
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import WINDOW
 
@@ -97,7 +97,7 @@ def iterate(
     while position.iteration < spec.n_iterations and not settled and not (resting and control.stopping()):
         position, info = advance(spec, engine, model, options, train, position, control)
         context = StepContext(spec.seed, position.iteration, spec.n_threads)
-        average, scores = score(
+        average, scores, predicted = score(
             engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in,
             context,
         )
@@ -105,7 +105,8 @@ def iterate(
         resting = position.iteration == spec.n_iterations or control.wants_rest()
         kept = resting or position.iteration % spec.snapshot_every == 0
         if info.pop("event", False) or kept or position.iteration % spec.record_every == 0:
-            row = measure(engine, train, model, options, position, scores, info, context)
+            numbers = scores | further_scores(train, test, model, predicted)
+            row = measure(engine, train, model, options, position, numbers, info, context)
             sink.record(row)
             settled = trail.settles_with(row)
             resting = resting or settled

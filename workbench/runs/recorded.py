@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.models import VARIABLES, Variable
+from workbench.models.scores import scores_of
 from workbench.runs.spec import RunSpec
 
 CLOCKS = ("elapsed", "cpu_time", "updates")
@@ -64,14 +65,18 @@ def recorded(spec: RunSpec) -> Recorded:
     """What a run records and keeps, in order."""
     engine, model, options = spec.parts()
     scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
+    further = [each for scores in scores_of(model) for each in scores.variables] if spec.test is not None else []
     own, sizes = model.recorded(options), model.dims()
     of_topics = [each.name for each in own if each.dims == ("iteration", "topic")]
     cells = [each for each in own if each.dims[0] == "iteration" and each.name not in of_topics]
     return Recorded(
-        (*CLOCKS, *scored, *engine.watches, *(name for each in cells for name in cells_of(each, sizes))),
+        (
+            *CLOCKS, *scored, *(each.name for each in further), *engine.watches,
+            *(name for each in cells for name in cells_of(each, sizes)),
+        ),
         tuple(of_topics),
         (*(each.name for each in own if each.dims[0] == "snapshot"), *engine.keeps),
-        VARIABLES | {each.name: each for each in own},
+        VARIABLES | {each.name: each for each in (*further, *own)},
         sizes,
     )
 

@@ -4,7 +4,8 @@
 
 The running average takes p(w | d) of every iteration after burn-in, token by token, so that switched
 labels do no harm. Until burn-in is over it is that of the state. With p_s that of iteration s, averaged are also the
-probabilities of whole documents (records), and of all held-out tokens together (stick-breaking spec, B.8)::
+probabilities of whole documents (records; sequences, where documents stand in sequences), and of all held-out tokens
+together (stick-breaking spec, B.8)::
 
     by document   exp( - (1/N) sum_d log (1/S) sum_s prod_{w in d} p_s(w | d)^n_dw )
     jointly       exp( - (1/N)       log (1/S) sum_s prod_dw       p_s(w | d)^n_dw )
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.log_likelihood import log_likelihood, take_in
+from workbench.models.scores import Predicted, scores_of
 
 
 class Average(NamedTuple):
@@ -22,8 +24,9 @@ class Average(NamedTuple):
 
     probability: np.ndarray  # (test pair or cell,) float64
     n_averaged: int
-    log_of_groups: np.ndarray | None = None  # (document or record,) log of the sum of its probabilities; None: of an older run
+    log_of_groups: np.ndarray | None = None  # (group,) log of the sum of its probabilities; None: of an older run
     log_of_all: float = -np.inf              # log of the sum of the probabilities of all held-out tokens together
+    words: np.ndarray | None = None          # (row with test pairs, word) p(w|d); None: no `predict_rows`, or burn-in not over
 
 
 def perplexity(items, probability: np.ndarray) -> float:
@@ -40,19 +43,33 @@ def initial_average(test) -> Average:
     return Average(np.zeros(n_entries), 0, np.full(n_groups, -np.inf))
 
 
+def predict_entries(engine, train, model, options, state, test, context) -> tuple[np.ndarray, np.ndarray | None]:
+    """(test pair or cell,) its probability given the state, and (row, word) the distributions of the rows that have a pair.
+
+    The latter are None unless the engine predicts whole rows.
+    """
+    if engine.predict_rows is None:
+        return engine.predict(train, model, options, state, test, context), None
+    rows, at = np.unique(test.documents, return_inverse=True)
+    words = engine.predict_rows(train, model, options, state, rows, context)
+    return words[at, test.words], words
+
+
 def score(
     engine, train, test, model, options, state, average: Average, past_burn_in: bool, context=None
-) -> tuple[Average, dict]:
-    """The average with this iteration taken in, and the test perplexities by name."""
+) -> tuple[Average, dict, Predicted | None]:
+    """The average with this iteration taken in, the test perplexities by name, and what further scores are computed from."""
     if test is None:
-        return average, {}
-    probability, samples = engine.predict(train, model, options, state, test, context), engine.samples(train, options)
+        return average, {}, None
+    samples = engine.samples(train, options)
+    probability, words = predict_entries(engine, train, model, options, state, test, context)
     whole = average.log_of_groups is not None
     if past_burn_in:
-        mean = np.empty_like(probability)
-        logs = take_in(test.weights, probability, average.probability, average.n_averaged, mean)
-        sums = _take_in_whole(test, probability, average) if whole else ()
-        average, (alone, averaged) = Average(mean, average.n_averaged + 1, *sums), (_of_mean(each, test) for each in logs)
+        mean, n = np.empty_like(probability), average.n_averaged
+        logs = take_in(test.weights, probability, average.probability, n, mean)
+        sums = _take_in_whole(test, probability, average) if whole else (None, -np.inf)
+        mean_words = words if average.words is None or words is None else average.words + (words - average.words) / (n + 1)
+        average, (alone, averaged) = Average(mean, n + 1, *sums, mean_words), (_of_mean(each, test) for each in logs)
     else:
         alone = averaged = perplexity(test, probability)
     scores = {
@@ -61,13 +78,35 @@ def score(
     if whole:
         by_document, joint = _of_whole(test, average) if samples and past_burn_in else (alone, alone)
         scores |= {"test_perplexity_by_document": by_document, "test_perplexity_joint": joint}
-    return average, scores
+    if not scores_of(model):
+        return average, scores, None
+    return average, scores, _predicted(test, probability, words, average if samples and past_burn_in else None)
+
+
+def further_scores(train, test, model, predicted: Predicted | None) -> dict:
+    """The further scores of the model's family, by name; none where it has none or nothing is held out."""
+    if predicted is None:
+        return {}
+    return {name: value for each in scores_of(model) for name, value in each.compute(train, test, predicted).items()}
+
+
+def _predicted(test, probability: np.ndarray, words: np.ndarray | None, average: Average | None) -> Predicted:
+    """The probabilities that the headline scores: those of the average, or of the state where there is none."""
+    if average is None:
+        return Predicted(probability, _of_groups(test, probability), words, probability, words)
+    logs = average.log_of_groups - np.log(average.n_averaged)
+    return Predicted(average.probability, logs, average.words, probability, words)
+
+
+def _of_groups(test, probability: np.ndarray) -> np.ndarray:
+    """(group,) log of the probability of all its held-out items together."""
+    with np.errstate(divide="ignore"):
+        return np.bincount(test.groups, test.weights * np.log(probability))
 
 
 def _take_in_whole(test, probability: np.ndarray, average: Average) -> tuple[np.ndarray, float]:
     """The sums of the probabilities of whole documents, and of all tokens together, with one iteration more; logarithms."""
-    with np.errstate(divide="ignore"):
-        logs = np.bincount(test.groups, test.weights * np.log(probability), len(average.log_of_groups))
+    logs = _of_groups(test, probability)
     return np.logaddexp(average.log_of_groups, logs), float(np.logaddexp(average.log_of_all, logs.sum()))
 
 

@@ -62,6 +62,10 @@ class SplitSettings:
         "A share of all tokens, of each document's, or of the documents, of which half the tokens are scored.",
         "corpus|document|half",
     )
+    holdout_rows: str | None = setting(
+        None, "--holdout-rows", "Whole documents held out instead: 'last 10' of each sequence, 'year>=2012', 'year=2012,2013'; "
+        "'none' for a share of the tokens where a data set has rows of its own.", "ROWS",
+    )
     split_seed: int = setting(0, "--split-seed", "Seed of the held-out split.")
     top_words: int | None = setting(
         None, "--top-words", "Keep the N most frequent words alone; the split comes after.", "N"

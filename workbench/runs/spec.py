@@ -16,6 +16,8 @@ import re
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 
+import numpy as np
+
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, any_with, get_engine
 from workbench.engines.engine import WarmStart
@@ -152,6 +154,8 @@ def make_spec(
             if kind is Corpus else f"the test {kind.__name__} must have the rows and fields of the training data"
         )
     test = test if test is not None and test.n_items else None
+    if test is not None and getattr(chosen.model, "whole_rows", False):
+        _refuse_split_rows(train, test, chosen.name)
     if train.n_items == 0:
         raise SpecError(f"the data have no {kind.item} to learn from; hold out fewer or choose other data")
     if not isinstance(options or {}, dict):
@@ -177,6 +181,15 @@ def make_spec(
         said = "a run's name begins with a letter or digit and has letters, digits and ._+=,- only"
         raise SpecError(said, Got(name), field="name", value=name)
     return replace(spec, name=name)
+
+
+def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
+    """Refuses rows with counts in training and in test, where a model predicts whole rows."""
+    both = np.intersect1d(train.documents, test.documents)
+    if len(both):
+        first = repr(train.titles[both[0]])
+        said = f"{engine} predicts whole rows, and {len(both)} row(s), as {first}, have counts in training and test"
+        raise SpecError(said, "; hold out whole rows, as 'last 10' or 'year>=2012'", field="holdout_rows")
 
 
 def idle_threads(specs: list[RunSpec]) -> list[str]:

@@ -90,9 +90,9 @@ def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> It
     panels = [path_view(*found) for found in drawn.values()]
     yield view.picture(
         f"Each number of the hidden states along the sequence {name}: mean over iterations, and {BAND:g} standard deviations "
-        "of the draws to either side. Behind a dashed line the rows are held out, and states are forecast. Numbers stand in order "
-        "of how much they vary; turned and scaled states would say the same of the words, so that only their joint course has "
-        f"a meaning. One run of each label.{left_out}",
+        "of the draws to either side. Behind a dashed line the rows are held out, and states are forecast. Numbers stand in "
+        "order of how much they vary; turned and scaled states would say the same of the words, so that only their joint course "
+        f"has a meaning. One run of each label.{left_out}",
         panels, [*WHOSE, *PATHS], rows, legend=False, height=PANEL[1], runs=list(runs.values()),
     )
 

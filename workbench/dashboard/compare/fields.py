@@ -142,6 +142,11 @@ def single_fields() -> dict[str, Field]:
             "what the share is of. Documents, half of each: half the tokens of these documents are scored, the other half is "
             "trained on", wide=True,
         ),
+        "holdout_rows": Field(
+            "Rows held out", "", "whole documents to hold out in the place of a share: the end of each sequence, or those of "
+            "some inputs or labels. Empty: those that the data set names, else a share; none: a share always",
+            placeholder="last 10, year>=2012, year=2012,2013", wide=True,
+        ),
         "start": Menu(
             "Start from", {AT_RANDOM: ""}, "", "begin with the counts of a run of the store on the same words; one with fewer "
             "topics is padded with empty ones, of one with more the largest are taken", wide=True,

@@ -19,7 +19,7 @@ from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.spec import SpecError, checked, make_model, model_fields, whole
 
-OF_CORPUS = (*reading_fields(), "holdout", "holdout_per", "top_words", "singletons")
+OF_CORPUS = (*reading_fields(), "holdout", "holdout_per", "holdout_rows", "top_words", "singletons")
 """Fields that an error of a corpus may be about; otherwise it is about the corpus."""
 
 

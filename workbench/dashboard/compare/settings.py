@@ -51,7 +51,8 @@ class Settings:
         self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
         self.single = single_fields()
         (
-            self.top_words, self.singletons, self.holdout_per, self.warm_start_from, self.network, self.supers,
+            self.top_words, self.singletons, self.holdout_per, self.holdout_rows, self.warm_start_from, self.network,
+            self.supers,
         ) = self.single.values()
         self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
@@ -62,7 +63,7 @@ class Settings:
         self._folded = {
             "fold:corpus": [
                 "title", "label", "stop_words", "min_documents", "max_share", "top_words", "token_pattern", "singletons",
-                "holdout_per",
+                "holdout_per", "holdout_rows",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],
         }
@@ -100,6 +101,7 @@ class Settings:
             "top_words": self.top_words.value,
             "singletons": self.singletons.value,
             "holdout_per": self.holdout_per.value,
+            "holdout_rows": self.holdout_rows.value.strip() or None,
             "engines": ticked,
             "options": {
                 engine: {one.field.name: self.options[one.key].read() for one in choices() if engine in one.engines}
@@ -257,4 +259,5 @@ def _has_supers(model: str) -> bool:
 
 def _about_corpus(values: dict) -> dict:
     """What a corpus is refused for."""
-    return {name: values[name] for name in ("corpus", "read", "top_words", "singletons", "holdout", "holdout_per")}
+    names = "corpus", "read", "top_words", "singletons", "holdout", "holdout_per", "holdout_rows"
+    return {name: values[name] for name in names}

@@ -25,7 +25,7 @@ from workbench.runs.spec import model_fields
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED
 
-FIXED = ("n_iterations", "seed", "holdout", "holdout_per", "top_words", "singletons")
+FIXED = ("n_iterations", "seed", "holdout", "holdout_per", "holdout_rows", "top_words", "singletons")
 """Settings with one value for all runs of a start."""
 MOST = 500
 """Runs that one click may start."""

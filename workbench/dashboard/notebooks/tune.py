@@ -93,6 +93,7 @@ class Tune:
         return defaults() | slid | {name: field.value for name, field in self.numbers.items()} | {
             "corpus": self._corpus, "read": {}, "engines": [engine], "options": {engine: {} if r is None else {"r": r}},
             "start": None, "top_words": None, "singletons": "keep", "holdout_per": "corpus",
+            "holdout_rows": None,
         }
 
     def _start(self, event) -> None:

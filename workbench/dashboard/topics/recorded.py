@@ -162,7 +162,7 @@ def _of_snapshot(moment: Moment, name: str, chosen) -> list[tuple[Picture, tuple
 
 @lru_cache(maxsize=8)
 def _drawn(moment: Moment, n_changes: int, title: str | None, chosen) -> tuple[list[str], str, tuple[Control, ...]]:
-    """The titles, the figure of one of them or of the first, and its controls; moment and n_changes are the state of the run."""
+    """The titles, the figure of one of them or of the first, its controls; moment and n_changes are the state of the run."""
     found = recorded_of(moment, chosen)
     if not found:
         return [], "", ()

@@ -5,8 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.runs.execution.run import Run, find_run
+from workbench.runs.scoring import predict_entries
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.checkpoint import read_average, read_checkpoint
@@ -56,12 +58,13 @@ def score_documents(run, store=None) -> Scored:
     found = read_average(file)
     if found is not None and not (found[1].n_averaged and engine.samples(train, options)):
         position = read_checkpoint(file, engine, model)
-        found = position and (position.iteration, position.average._replace(n_averaged=0, probability=engine.predict(
-            train, model, options, position.state, test, StepContext(spec.seed, position.iteration))))
+        found = position and (position.iteration, position.average._replace(n_averaged=0, probability=predict_entries(
+            engine, train, model, options, position.state, test, StepContext(spec.seed, position.iteration))[0]))
     if found is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
     iteration, average = found
-    n_groups = max(int(test.groups.max(initial=-1)) + 1, getattr(test, "n_documents", 0))
-    logs = np.bincount(test.groups, test.weights * np.log(average.probability), n_groups)
-    items = np.bincount(test.groups, test.weights, n_groups).astype(np.int64)
+    rows = test.documents if isinstance(test, Corpus) else test.groups
+    n_rows = max(int(rows.max(initial=-1)) + 1, getattr(test, "n_documents", 0))
+    logs = np.bincount(rows, test.weights * np.log(average.probability), n_rows)
+    items = np.bincount(rows, test.weights, n_rows).astype(np.int64)
     return Scored(logs, items, iteration, average.n_averaged)

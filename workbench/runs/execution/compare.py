@@ -47,8 +47,9 @@ def plan(
     ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them and takes
     their values (learn_alpha=maximised to those of LDA, learn_alpha=False to those of the HDP).
     ``seeds`` inference seeds count up from ``seed``; the split stays, and is a share of the tokens of the corpus or of each
-    document, or half the tokens of a share of the documents (``holdout_per``). ``top_words`` and ``singletons`` change the
-    corpus first, see `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`,
+    document, or half the tokens of a share of the documents (``holdout_per``), or whole documents (``holdout_rows``).
+    ``top_words`` and ``singletons`` change the corpus first, see
+    `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`,
     path, Dataset, or a name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose
     model has them, model and sizes to those of networks. Raises SpecError, OptionError, ModelError or CorpusError.
     """
@@ -56,7 +57,8 @@ def plan(
     asked = SplitSettings(**of(SplitSettings, settings))
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
     train, test, split = (prepare_records if isinstance(corpus, Records) else prepare)(
-        corpus, asked.holdout, asked.split_seed, asked.top_words, asked.singletons, asked.holdout_per
+        corpus, asked.holdout, asked.split_seed, asked.top_words, asked.singletons, asked.holdout_per,
+        asked.holdout_rows,
     )
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]

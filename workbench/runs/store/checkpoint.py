@@ -61,7 +61,8 @@ def _priors_before(file, model) -> dict:
 def _average(file) -> Average:
     if "log_of_groups" not in file:
         return Average(file["probability"], int(file["n_averaged"]))
-    return Average(file["probability"], int(file["n_averaged"]), file["log_of_groups"], float(file["log_of_all"]))
+    words = file.get("words")
+    return Average(file["probability"], int(file["n_averaged"]), file["log_of_groups"], float(file["log_of_all"]), words)
 
 
 def _restored(values: np.ndarray):

@@ -1,0 +1,57 @@
+"""FASTA: records of symbols, ``>name`` and the lines below it; each record is a sequence, each symbol a row of one count.
+
+Symbols are letters (in capitals), ``*`` and ``-``; blanks do not count. The vocabulary is in alphabetical order, or the
+one that is asked for.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus.by_name import counts_by_name
+from workbench.corpus.corpus import CorpusError
+from workbench.corpus.formats import Asked
+from workbench.data.opening import BYTE_ORDER_MARK, read_text
+
+MEANING = "a FASTA file of symbols"
+SUFFIXES = (".fa", ".fasta", ".faa", ".fna")
+NO_SYMBOL = re.compile(r"[^A-Z*-]")
+
+
+def looks_like(start: bytes, asked: Asked) -> bool:
+    """Whether it begins with the name of a record."""
+    return start.removeprefix(BYTE_ORDER_MARK).startswith(b">")
+
+
+def read(path: Path, asked: Asked) -> dict:
+    """A row for each symbol, its record the sequence."""
+    records: dict[str, list[str]] = {}
+    name = None
+    for line, content in enumerate(read_text(path).split("\n"), start=1):
+        text = "".join(content.split()).upper()
+        if content.startswith(">"):
+            name = (content[1:].split() or [""])[0]
+            if not name or name in records:
+                raise CorpusError(f"{path}, line {line}: every record needs a name of its own; got {name!r}")
+            records[name] = []
+        elif text and name is None:
+            raise CorpusError(f"{path}, line {line}: a record begins with a line >name; got {content[:40]!r}")
+        elif wrong := NO_SYMBOL.search(text):
+            raise CorpusError(f"{path}, line {line}: {wrong[0]!r} is no symbol; letters, * and - are; take it out")
+        elif text:
+            records[name] += text
+    if empty := [name for name, symbols in records.items() if not symbols]:
+        raise CorpusError(f"{path}: the record {empty[0]!r} has no symbol; leave it out")
+    return rows_of_symbols(path, asked, records)
+
+
+def rows_of_symbols(path: Path, asked: Asked, symbols: dict[str, list[str]]) -> dict:
+    """The arguments of `Corpus.from_pairs` with a row of one count for each symbol of each sequence, by name."""
+    each = [symbol for found in symbols.values() for symbol in found]
+    sequence = [(name, at) for name, found in symbols.items() for at in range(len(found))]
+    known = asked if asked.vocabulary is not None else asked._replace(vocabulary=sorted(set(each)))
+    return counts_by_name(
+        path, known, each, documents=np.arange(len(each)), counts=np.ones(len(each), np.int64), n_documents=len(each),
+        titles=[f"{name} {at}" for name, at in sequence], sequence=sequence,
+    )

@@ -1,0 +1,38 @@
+"""Scores of held-out rows that a family has beside the perplexities: what they are computed from, and their names.
+
+A model's class may have ``scores``, a tuple of `Scores`. Each number is recorded with the perplexities, where something is
+held out.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.models.variables import Variable
+
+
+class Predicted(NamedTuple):
+    """Probabilities of what is held out.
+
+    The first three are those that ``test_perplexity`` scores: of the state until burn-in is over and where nothing is
+    sampled, else their mean over the iterations since.
+    """
+
+    probability: np.ndarray            # (test pair,)
+    log_of_groups: np.ndarray          # (group,) log probability of all held-out items of each group of the test set together
+    words: np.ndarray | None           # (row with test pairs, word) distributions; None: the engine has no `predict_rows`
+    state_probability: np.ndarray      # (test pair,) of the state alone
+    state_words: np.ndarray | None     # (row, word) of the state alone
+
+
+class Scores(NamedTuple):
+    """Some scores that are computed together."""
+
+    variables: tuple[Variable, ...]    # numbers of each iteration, with ``better``
+    compute: Callable                  # (train, test, Predicted) -> the number of each of them, by name
+
+
+def scores_of(model) -> tuple[Scores, ...]:
+    """The further scores of a model's family; none unless its class says so."""
+    return getattr(model, "scores", ())

@@ -1,0 +1,114 @@
+"""Scores of held-out rows and sequences: gains over a multinomial, and hits among the most and the least frequent words.
+
+A gain is in nats per item (birth, symbol) over one multinomial for all rows, that of the training frequencies f_w = n_w / N:
+
+    clipped   p_w = max(f_w, 1e-8)                   as in the authors' programs: nearly all is lost with an unseen word
+    add-0.1   p_w = (n_w + 0.1) / (N + 0.1 W)
+    seen      p_w = f_w                              over the held-out items alone whose word has a training item
+
+Source: specification of stick-breaking, C.6, D.5; Linderman, Johnson & Adams (2015), table 3 and figure 4.
+"""
+
+import numpy as np
+
+from workbench.models.scores import Predicted, Scores
+from workbench.models.variables import Variable
+
+LEAST = 1e-8
+ADDED = 0.1
+N_HITS = 10
+
+
+def _score(name: str, unit: str, meaning: str, better: str = "higher") -> Variable:
+    return Variable(name, ("iteration",), unit, meaning, better=better)
+
+
+def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(word,) log probabilities of the clipped and of the add-0.1 multinomial, of the training counts (word,)."""
+    total = counts.sum()
+    return np.log(np.maximum(counts / total, LEAST)), np.log((counts + ADDED) / (total + ADDED * len(counts)))
+
+
+def gains(train, test, predicted: Predicted) -> dict[str, float]:
+    """The gains and the log likelihood per item, by name; NaN for what no held-out item is of."""
+    counts = np.bincount(train.words, train.counts, train.n_words)
+    seen = counts[test.words] > 0
+    clipped, added = (base[test.words] for base in log_bases(counts))
+    with np.errstate(divide="ignore"):
+        logs = np.log(predicted.probability)
+    n_seen = test.counts[seen].sum()
+    joint = predicted.log_of_groups.sum() / test.n_tokens
+
+    def per_item(values: np.ndarray) -> float:
+        return float(test.counts @ values / test.n_tokens)
+
+    return {
+        "test_log_likelihood": per_item(logs),
+        "test_gain_clipped": per_item(logs - clipped),
+        "test_gain_added": per_item(logs - added),
+        "test_gain_seen": float(test.counts[seen] @ (logs - clipped)[seen] / n_seen) if n_seen else float("nan"),
+        "test_gain_joint_clipped": float(joint - per_item(clipped)),
+        "test_gain_joint_added": float(joint - per_item(added)),
+    }
+
+
+def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
+    """(row, word) the probability that a word is among the n largest values of its row, ties broken at random.
+
+    With g words above and e equal to it, itself among them, it is (n - g) / e, within 0 and 1.
+    """
+    ordered = np.sort(values, axis=1)
+    up_to = np.stack([np.searchsorted(row, each, "right") for row, each in zip(ordered, values, strict=True)])
+    below = np.stack([np.searchsorted(row, each, "left") for row, each in zip(ordered, values, strict=True)])
+    return np.clip((n - (values.shape[1] - up_to)) / (up_to - below), 0.0, 1.0)
+
+
+def expected_hits(predicted: np.ndarray, counts: np.ndarray, n: int = N_HITS) -> tuple[np.ndarray, np.ndarray]:
+    """(row,) how many of a row's n most frequent words are predicted to be, and how many of the n least frequent.
+
+    ``predicted`` are probabilities (row, word), ``counts`` what came. Both are the expectations over ties broken at random and
+    independently, in the prediction and in what came: sum_w P(w among the predicted) P(w among those that came).
+    """
+    most, least = (
+        (chance_among_top(sign * predicted, n) * chance_among_top(sign * counts, n)).sum(axis=1) for sign in (1.0, -1.0)
+    )
+    return most, least
+
+
+def hits(train, test, predicted: Predicted) -> dict[str, float]:
+    """Mean and standard deviation, over the held-out rows, of `expected_hits`; NaN where the engine predicts no whole rows."""
+    names = [each.name for each in HITS.variables]
+    if predicted.words is None:
+        return dict.fromkeys(names, float("nan"))
+    rows, at = np.unique(test.documents, return_inverse=True)
+    counts = np.zeros((len(rows), test.n_words))
+    counts[at, test.words] = test.counts
+    found = expected_hits(predicted.words, counts)
+    return dict(zip(names, (float(value) for each in found for value in (each.mean(), each.std())), strict=True))
+
+
+GAINS = Scores((
+    _score("test_log_likelihood", "nats", "mean log probability of a held-out item: minus the log of the held-out perplexity"),
+    _score("test_gain_clipped", "nats", "gain per held-out item over training frequencies, unseen words clipped at 1e-8"),
+    _score("test_gain_added", "nats", "gain per held-out item over training frequencies with 0.1 added to each count"),
+    _score("test_gain_seen", "nats", "gain per held-out item over training frequencies, of words seen in training alone"),
+    _score(
+        "test_gain_joint_clipped", "nats", "gain per held-out item of the joint probability of each row or sequence, over "
+        "training frequencies with unseen words clipped at 1e-8",
+    ),
+    _score(
+        "test_gain_joint_added", "nats", "gain per held-out item of the joint probability of each row or sequence, over "
+        "training frequencies with 0.1 added to each count",
+    ),
+), gains)
+"""Of all models of rows and of sequences."""
+
+HITS = Scores((
+    _score("test_top_hits", "words", "of the 10 most frequent words of a row, how many are predicted; mean over held-out rows"),
+    _score("test_top_hits_sd", "words", "standard deviation of these hits over the held-out rows", better=""),
+    _score(
+        "test_bottom_hits", "words", "of the 10 least frequent words of a row, how many are predicted; mean over held-out rows",
+    ),
+    _score("test_bottom_hits_sd", "words", "standard deviation of these hits over the held-out rows", better=""),
+), hits)
+"""Of models whose engines predict whole rows."""
