@@ -16,6 +16,7 @@ from workbench.report.tables import (
     move_tables,
     prior_rows,
     run_rows,
+    score_table,
     topic_tables,
     version_rows,
 )
@@ -87,6 +88,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         versions=version_rows(found), commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
         growing=any("n_active_topics" in run for run in datasets), priors=prior_rows(found), moves=move_tables(found),
         figures=figures, topics=topic_tables(counted), hierarchies=hierarchy_tables(counted), runs=run_rows(found),
+        scores=score_table(found),
     )
 
 
