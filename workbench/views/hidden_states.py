@@ -91,8 +91,8 @@ def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> It
     yield view.picture(
         f"Each number of the hidden states along the sequence {name}: mean over iterations, and {BAND:g} standard deviations "
         "of the draws to either side. Behind a dashed line the rows are held out, and states are forecast. Numbers stand in "
-        "order of how much they vary; turned and scaled states would say the same of the words, so that only their joint course "
-        f"has a meaning. One run of each label.{left_out}",
+        "order of how much they vary; turned and scaled states would say the same of the words, so that only their joint "
+        f"course has a meaning. One run of each label.{left_out}",
         panels, [*WHOSE, *PATHS], rows, legend=False, height=PANEL[1], runs=list(runs.values()),
     )
 
