@@ -17,7 +17,7 @@ from workbench.views.us_states import albers, states_of, us_states
 COLUMNS = ("place", "time", "word", "probability", "deviation", "share")
 MOST_WORDS = 300
 """Words of a menu."""
-PANEL = (3.4, 2.2)
+PANEL = (3.4, 2.45)
 """Width and height of a map, inches."""
 LINE, DOT = 0.4, 22
 SHADES = "Blues"

@@ -36,7 +36,7 @@ class Recorded:
         self.title = styled(pn.widgets.Select(label="Figure", options=[], width=330))
         self.menu = styled(pn.widgets.Select(label=" ", options=[], width=200, visible=False))
         self.slider = styled(pn.widgets.FloatSlider(label=" ", start=0, end=1, value=0, width=240, visible=False))
-        self.play = styled(pn.widgets.Toggle(label="Play", width=60, visible=False))
+        self.play = styled(pn.widgets.Toggle(label="Play", width=60, visible=False), css_classes=["wb-mid"])
         self.picture, self._latest, self._shown = text(sizing_mode="stretch_width"), LatestTask(), None
         self._controls: tuple[Control, ...] = ()   # what menu and slider stand for now
         self._setting, self._drawn_of = False, ()  # are they being set here; the choices that are drawn
