@@ -67,7 +67,7 @@ def draw_gains(view: View, shown: SideBySide) -> Iterator[Picture]:
             drawn.append(run)
     if found:
         panels = [
-            gains_view({label: {name: each[at] for name, each in own.items()} for label, own in found.items()}, shown.looks, base)
+            gains_view({of: {name: each[at] for name, each in own.items()} for of, own in found.items()}, shown.looks, base)
             for at, base in enumerate(BASES, start=1)
         ]
         yield view.picture(
