@@ -556,9 +556,8 @@ def test_a_figure_has_its_menu_beside_it_and_a_slider_that_plays(store):
     rows = [(place, year) for place in ("OH", "Kansas") for year in (2000, 2001, 2002)]
     corpus = Corpus.from_pairs(
         [*range(6)] * 2, [0] * 6 + [1] * 6, [3, 4, 5, 6, 7, 8, 5, 5, 5, 1, 2, 3], vocabulary=("Ann", "Bob"),
-        titles=[f"{place} {year}" for place, year in rows], inputs={
-            "year": [float(year) for _, year in rows], "latitude": [40.3] * 3 + [38.5] * 3, "longitude": [-82.8] * 3 + [-98.4] * 3,
-        },
+        titles=[f"{place} {year}" for place, year in rows],
+        inputs={"year": [2000.0, 2001.0, 2002.0] * 2, "latitude": [40.3] * 3 + [38.5] * 3, "longitude": [-82.8] * 3 + [-98.4] * 3},
     )
     fit(corpus, "static", n_iterations=2, store=store, name="rows", progress=False)
     page = TopicsPage(store)
@@ -567,7 +566,8 @@ def test_a_figure_has_its_menu_beside_it_and_a_slider_that_plays(store):
     assert not any(card.visible for card in (page.n_words, page.relevance, *page._of_topics)), "there are no topics"
     card.title.value = "Map of a word"
     assert card.menu.label == "Word" and card.menu.options == ["Ann", "Bob"] and card.slider.label == "Year"
-    assert card.menu.visible and card.slider.visible and card.play.visible and (card.slider.start, card.slider.end) == (2000, 2002)
+    assert card.menu.visible and card.slider.visible and card.play.visible
+    assert (card.slider.start, card.slider.end) == (2000, 2002)
     card.menu.value = "Bob"
     assert "Probability of “Bob”" in card.picture.object and "Bob 2002" in card.picture.object
     card.play.value = True

@@ -1,5 +1,7 @@
 """Pictures of sequences: hidden states, loadings, text and gains, without pixels."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -26,7 +28,8 @@ def sequences(length: int = 30, vocabulary=WORDS) -> wb.Corpus:
     rng = np.random.default_rng(0)
     where = [("one", t) for t in range(length)] + [("two", t) for t in range(length)[::-1]]
     words = rng.integers(0, len(vocabulary), len(where))
-    return wb.Corpus.from_pairs(range(len(where)), words, np.ones(len(where), int), vocabulary=vocabulary, sequence=where, name="s")
+    ones = np.ones(len(where), int)
+    return wb.Corpus.from_pairs(range(len(where)), words, ones, vocabulary=vocabulary, sequence=where, name="s")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +59,7 @@ def test_what_comes_next_of_a_markov_chain_multiplies_to_the_sum_over_all_paths(
     run = xr.Dataset({"first_state": ("s", first), "transitions": (("s", "t"), moves), "emissions": (("s", "w"), words)})
     came, total = np.array([2, 0, -1, 1]), 0.0  # the third row has no word
     for path in np.ndindex(2, 2, 2, 2):
-        p = first[path[0]] * np.prod([moves[a, b] for a, b in zip(path, path[1:], strict=False)])
+        p = first[path[0]] * np.prod([moves[a, b] for a, b in pairwise(path)])
         total += p * np.prod([words[state, word] for state, word in zip(path, came, strict=True) if word >= 0])
     found = list(_markov(run, came, 0))
     assert np.prod([each[word] for each, word in zip(found, came, strict=True) if word >= 0]) == pytest.approx(total, rel=1e-12)
