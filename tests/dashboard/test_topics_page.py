@@ -557,7 +557,7 @@ def test_a_figure_has_its_menu_beside_it_and_a_slider_that_plays(store):
     corpus = Corpus.from_pairs(
         [*range(6)] * 2, [0] * 6 + [1] * 6, [3, 4, 5, 6, 7, 8, 5, 5, 5, 1, 2, 3], vocabulary=("Ann", "Bob"),
         titles=[f"{place} {year}" for place, year in rows],
-        inputs={"year": [2000.0, 2001.0, 2002.0] * 2, "latitude": [40.3] * 3 + [38.5] * 3, "longitude": [-82.8] * 3 + [-98.4] * 3},
+        inputs={"year": [2e3, 2001.0, 2002.0] * 2, "latitude": [40.3] * 3 + [38.5] * 3, "longitude": [-82.8] * 3 + [-98.4] * 3},
     )
     fit(corpus, "static", n_iterations=2, store=store, name="rows", progress=False)
     page = TopicsPage(store)
