@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from toys import dated
+from toys import dated, placed
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -12,6 +12,7 @@ from workbench.models import LDA
 
 GOLDEN = Path(__file__).parent / "golden" / "short_runs.json"
 OVER_TIME = ("sb-dtm", "sb-ctm-lds")
+OVER_INPUTS = ("sbm-gp", "lnm-gp", "raw-gp", "static")
 CLOCKS = ("elapsed", "cpu_time")
 
 
@@ -24,9 +25,12 @@ def short_run(name: str) -> dict:
     )
     if name in OVER_TIME:
         corpus = dated(corpus)
+    if name in OVER_INPUTS:
+        corpus = placed(corpus)
     train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=1)
-    model = {"model": "author-topic"} if "model" in get_engine(name).model.takes else {}
-    run = wb.fit(train, name, 3, test=test, n_iterations=12, burn_in=3, progress=False, **model)
+    takes = get_engine(name).model.takes
+    model = ({"model": "author-topic"} if "model" in takes else {}) | ({"n_topics": 3} if "n_topics" in takes else {})
+    run = wb.fit(train, name, test=test, n_iterations=12, burn_in=3, progress=False, **model)
     last = run.isel(iteration=-1)
     numbers = {each: last[each].values.tolist() for each in run.data_vars if run[each].dims[:1] == ("iteration",)}
     return {

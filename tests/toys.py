@@ -33,6 +33,18 @@ def dated(corpus: Corpus) -> Corpus:
     return replace(corpus, times=tuple(years[d % 3] for d in range(corpus.n_documents)))
 
 
+def placed(corpus: Corpus) -> Corpus:
+    """The same corpus with inputs: the years of `dated`, and latitudes that no two documents share."""
+    years = [(1990.0, 1992.0, 1993.0)[d % 3] for d in range(corpus.n_documents)]
+    inputs, names = np.column_stack([years, 30.0 + np.arange(corpus.n_documents)]), ("year", "latitude")
+    return replace(corpus, inputs=inputs, input_names=names)
+
+
+def has_topics(name: str) -> bool:
+    """Has the model of an engine topics, with priors of theta and phi?"""
+    return hasattr(get_engine(name).model, "priors")
+
+
 def toy_a() -> tuple[Corpus, LDA]:
     """2 documents, 3 words, 5 pairs, 9 tokens, K = 2, alpha = (0.7, 0.4): the toyA of the oracles."""
     return corpus_of([(0, 0, 3), (0, 1, 1), (1, 0, 1), (1, 1, 1), (1, 2, 3)]), LDA(2, (0.7, 0.4), 0.3)

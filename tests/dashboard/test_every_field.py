@@ -11,7 +11,7 @@ from workbench.dashboard.compare.starting import start_runs
 from workbench.runs.execution.fit import fit
 from workbench.runs.store.archive import get_corpus
 
-OVER_TIME = {"sb-dtm", "sb-ctm-lds"}
+KNOWN = {"sb-dtm", "sb-ctm-lds", "sbm-gp", "lnm-gp", "raw-gp", "static"}  # which need years or inputs
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ class Desk:
     def __init__(self, folder):
         self.store, self.lines, self.runs = folder / "runs", [], []
         (folder / "mine.csv").write_text(ROWS)
-        years = Corpus.from_pairs(range(40), [d % 3 for d in range(40)], [2] * 40, times=[1990 + d % 3 for d in range(40)])
+        inputs = {"year": [1990.0 + d % 3 for d in range(40)], "latitude": [30.0 + d for d in range(40)]}
+        times = [1990 + d % 3 for d in range(40)]
+        years = Corpus.from_pairs(range(40), [d % 3 for d in range(40)], [2] * 40, times=times, inputs=inputs)
         wb.write_corpus(years, folder / "years.npz")
         self.form = Settings(on_start=lambda values: self.runs.extend(start_runs(self.store, values)[0]))
         for name, value in (("corpus", FILE), ("path", str(folder / "mine.csv")), ("engines", ["cgs"]), ("n_topics", "3")):
@@ -54,7 +56,7 @@ def test_the_walk_leaves_no_field_out():
 @pytest.mark.parametrize("choice", choices(), ids=lambda choice: choice.key)
 def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(choice, desk):
     typed, wanted, beside = OPTIONS[choice.key]
-    if OVER_TIME & set(choice.engines):
+    if KNOWN & set(choice.engines):
         desk.type("path", str(desk.store.parent / "years.npz"))
     assert wanted != choice.field.default
     desk.type("engines", list(choice.engines))

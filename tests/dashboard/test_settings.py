@@ -469,6 +469,9 @@ def test_a_link_goes_round_for_every_field():
                "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3, "format": "csv", "text": "body",
                "title": "", "label": "kind", "stop_words": None, "min_documents": 5, "max_share": 0.5, "token_pattern": r"\S+"}
     unusual |= {name: value for name, value in {
+        "time": "none", "sbm-gp.order": "vocabulary", "length_time": 20.0, "length_space": 9.0, "scale": 2.0, "noise": 3.0,
+        "mean": "paper-code", "kernel": "sampled", "lnm-gp.kernel": "given", "rank": "dense", "predict": "conditional",
+        "average_after": 5, "lnm-gp.average_after": 7,
         "sb-ctm.topics": "drawn", "sb-ctm-vb.n_inner": 4,
         "network-vb.n_inner": 3, "network-vb.learn_after": 4, "network-vb.learn_every": 5,
     }.items() if name in form.fields()}

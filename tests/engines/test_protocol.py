@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pairwise import every_pair_of_choices, fewest_rows
-from toys import CORPORA, LDA_ENGINES, corpus_of, dated, every_pair
-from toys import simulated as without_years
+from toys import CORPORA, LDA_ENGINES, corpus_of, dated, every_pair, has_topics, placed
+from toys import simulated as words_alone
 
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext, WarmStart
@@ -25,11 +25,17 @@ ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (
 SINGLE_ROUNDING = 1e-7  # the same where responsibilities are rounded to 24 bits
 NAMES = [*ENGINES, "toy"]
 PRIORED = (LDA, Network)  # whose priors are numbers that are given
+WITHOUT_DRAWS = ("raw-gp", "static")  # engines that have no use for a seed
 
 
 def simulated(*sizes):
-    """Documents with years, which some models need."""
-    return dated(without_years(*sizes))
+    """Documents with years and inputs, which some models need."""
+    return known(words_alone(*sizes))
+
+
+def known(corpus):
+    """The corpus with all that some model needs to know of a document."""
+    return placed(dated(corpus))
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +60,8 @@ def model_of(engine, n_topics, prior=0.1):
     """The model of an engine, of networks LDA written as one."""
     if engine.model is Network:
         return engine.suits(generic_lda(n_topics, prior, prior))
+    if "n_topics" not in engine.model.takes:
+        return engine.model()
     return LDA(n_topics, prior, prior) if engine.model is LDA else engine.model(n_topics)
 
 
@@ -80,12 +88,15 @@ def rounding_of(options):
 
 
 def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
-    counts, n_k = engine.counts(corpus, model, options, state), engine.watch(corpus, model, options, state)["n_k"]
+    counts, watched = engine.counts(corpus, model, options, state), engine.watch(corpus, model, options, state)
+    assert set(counts) == {*(each.name for each in model.recorded(options) if "snapshot" in each.dims), *engine.keeps}
+    if not has_topics(engine.name):
+        return
+    n_k = watched["n_k"]
     tolerance = rounding_of(options) * corpus.n_tokens
     word_tokens = np.bincount(corpus.words, corpus.counts, corpus.n_words)
     n_topics = model.n_topics if engine.model is LDA else len(n_k)  # an HDP may have found more, or lost some
 
-    assert set(counts) == {*(each.name for each in model.recorded(options) if "snapshot" in each.dims), *engine.keeps}
     assert counts["n_dk"].shape == (corpus.n_documents, n_topics)
     assert counts["n_kw"].shape == (n_topics, corpus.n_words)
     assert n_k.shape == (n_topics,)
@@ -98,7 +109,7 @@ def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
     assert counts["n_kw"].min() >= 0
 
 
-@pytest.mark.parametrize("corpus", [*map(dated, CORPORA.values())], ids=CORPORA)
+@pytest.mark.parametrize("corpus", [*map(known, CORPORA.values())], ids=CORPORA)
 @pytest.mark.parametrize("name", NAMES)
 def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus):
     engine = get_engine(name)
@@ -136,7 +147,7 @@ def test_a_warm_start_takes_the_counts_of_another_run(name):
             np.testing.assert_allclose(found["n_dk"], n_dk, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", [name for name in ENGINES if get_engine(name).model.warm_starts])
 def test_a_warm_start_is_as_good_as_where_the_other_run_was(name):
     """One iteration from the counts of 40 predicts better than one from a random start."""
     engine, corpus = get_engine(name), simulated(40, 30, 60)
@@ -174,7 +185,7 @@ def test_equal_seeds_give_equal_bits_and_others_differ(name):
         first, again, other = (list(states_of(engine, corpus, model, options, 3, seed)) for seed in (1, 1, 2))
         for (a, _), (b, _), (c, _) in zip(first, again, other, strict=True):
             assert same_bits(a, b)
-            assert not same_bits(a, c)
+            assert same_bits(a, c) == (name in WITHOUT_DRAWS)
 
 
 @pytest.mark.parametrize("name", NAMES)

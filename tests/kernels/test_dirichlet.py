@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from workbench.kernels.dirichlet import draw_dirichlets
+from workbench.kernels.dirichlet import draw_dirichlets, draw_log_dirichlets
 from workbench.kernels.uniforms import draw_key
 
 KEY = np.uint64(draw_key(1, 2, 3, 4))
@@ -33,3 +33,11 @@ def test_a_tiny_prior_without_counts_gives_probabilities():
     rows = draw_dirichlets(np.zeros((500, 4), np.int32), np.full(4, 1e-4), KEY)
     assert np.isfinite(rows).all() and rows.sum(axis=1) == pytest.approx(np.ones(500), abs=1e-14)
     assert abs(rows.max(axis=1).mean() - 1) < 1e-3 and rows.argmax(axis=1).std() > 1  # one topic each, not the same one
+
+
+def test_logarithms_of_rows_are_those_of_the_same_rows_and_finite():
+    rows = draw_dirichlets(np.tile(COUNTS, (50, 1)), np.full(3, 0.3), KEY)
+    assert draw_log_dirichlets(np.tile(COUNTS, (50, 1)), 0.3, KEY) == pytest.approx(np.log(rows), abs=1e-13)  # rounding
+    tiny = draw_log_dirichlets(np.zeros((500, 4), np.int32), 1e-4, KEY)
+    assert np.isfinite(tiny).all() and tiny.min() < -1000  # which no float is the exponential of
+    assert np.logaddexp.reduce(tiny, axis=1) == pytest.approx(np.zeros(500), abs=1e-12)

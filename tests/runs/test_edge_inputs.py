@@ -3,7 +3,7 @@ without use, documents of one token, one document, one topic, priors of 1e-4, no
 
 import numpy as np
 import pytest
-from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, dated
+from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, dated, has_topics, placed
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
@@ -14,7 +14,10 @@ MODELS = {"one topic": (1, 0.1), "tiny priors": (3, 1e-4), "as usual": (3, 0.1)}
 EDGES = [name for name in CORPORA if name not in ("toy_a", "twelve_documents")]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+TOPICS = [name for name in ENGINES if has_topics(name)]
+
+
+@pytest.mark.parametrize("engine", TOPICS)
 @pytest.mark.parametrize("corpus", EDGES)
 def test_an_edge_corpus_is_fitted_measured_and_used(corpus, engine, tmp_path):
     documents = dated(CORPORA[corpus])
@@ -41,6 +44,16 @@ def test_an_edge_corpus_is_fitted_measured_and_used(corpus, engine, tmp_path):
             assert values[0]["bound"] == pytest.approx(values[1]["bound"], abs=1e-8)
 
 
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name not in TOPICS])
+@pytest.mark.parametrize("corpus", EDGES)
+def test_an_edge_corpus_is_fitted_and_predicted_without_topics(corpus, engine, tmp_path):
+    documents = placed(CORPORA[corpus])
+    ds = wb.fit(documents, engine, store=tmp_path, n_iterations=12, burn_in=3, progress=False)
+    assert np.isfinite(ds["train_perplexity"].values).all()
+    np.testing.assert_allclose(ds["probability"].sum("word"), 1.0, rtol=1e-9)  # rounding
+    assert ds["probability"].shape == (documents.n_documents, documents.n_words)
+
+
 @pytest.mark.parametrize("engine", LDA_ENGINES)
 def test_one_topic_is_exact_with_every_engine_of_lda(engine, toy, oracles):
     """The bound, log joint or objective is the log evidence."""
@@ -64,5 +77,5 @@ def test_an_empty_document_and_an_unused_word_have_their_prior_means(engine, ora
 
 
 def test_a_share_that_is_zero_holds_nothing_out(toy):
-    joined = wb.compare(dated(toy[0]), list(ENGINES), n_topics=2, n_iterations=3, holdout=0, progress=False)
-    assert "test_perplexity" not in joined and joined.sizes["run"] == len(ENGINES)
+    joined = wb.compare(dated(toy[0]), TOPICS, n_topics=2, n_iterations=3, holdout=0, progress=False)
+    assert "test_perplexity" not in joined and joined.sizes["run"] == len(TOPICS)

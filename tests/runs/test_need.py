@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toys import dated
+from toys import dated, placed
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -48,7 +48,15 @@ CHOICES = [(name, options) for name in ENGINES for options in ({}, *VARIANTS.get
 @pytest.fixture(scope="module")
 def wide() -> Corpus:
     """300 documents over 400 words: enough for arrays of topics to be small beside those of rows."""
-    return dated(wb.load_corpus("zipf", n_documents=300, n_words=400, tokens_per_document=30, n_topics=5))
+    corpus = wb.load_corpus("zipf", n_documents=300, n_words=400, tokens_per_document=30, n_topics=5)
+    return placed(dated(corpus))
+
+
+def model_of(engine, n_topics: int):
+    """The model of an engine, of so many topics where it has any."""
+    if engine.model is Network:
+        return engine.suits(generic_lda(n_topics))
+    return engine.model(n_topics) if "n_topics" in engine.model.takes else engine.model()
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +80,7 @@ def planned(corpus, engine="cvb", **settings):
 @pytest.mark.parametrize("name, options", CHOICES, ids=str)
 def test_the_bytes_of_a_state_are_those_told(name, options, wide):
     engine = get_engine(name)
-    model = engine.suits(generic_lda(20)) if engine.model is Network else engine.model(20)
+    model = model_of(engine, 20)
     chosen = make_options(engine, options)
     state = engine.init(wide, model, chosen, StepContext(0, 0))
     found = sum(array.nbytes for array in state if isinstance(array, np.ndarray))
@@ -288,7 +296,7 @@ def test_the_corpora_at_hand_give_the_bits_of_those_read(thirty_documents, tmp_p
 def test_every_engine_of_the_registry_tells_its_memory(wide):
     for name in ENGINES:
         engine = get_engine(name)
-        told = engine.memory(wide, generic_lda(10) if engine.model is Network else engine.model(10), engine.options())
+        told = engine.memory(wide, model_of(engine, 10), engine.options())
         assert told.state > 0, name
         assert {type(size) for size in told} == {int}, name  # numbers of numpy cannot be written as JSON
 

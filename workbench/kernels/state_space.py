@@ -115,6 +115,13 @@ def factor_states(precision, h, first_precision, first_mean, system, offset, noi
 def draw_states(precision, h, first_precision, first_mean, system, offset, noise_precision, key):
     """Draws the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
     between, _ = factor_states(precision, h, first_precision, first_mean, system, offset, noise_precision)
+    draw_factored(between, precision, h, key)
+    return h
+
+
+@kernel
+def draw_factored(between, precision, h, key):
+    """Replaces h by a draw of the states (time, dim), given what `factor_states` made of the arrays."""
     stream, (n_times, n) = stream_of(key, 0), h.shape
     for t in range(n_times - 1, -1, -1):
         x = h[t]
@@ -126,7 +133,6 @@ def draw_states(precision, h, first_precision, first_mean, system, offset, noise
                 for j in range(n):
                     x[j] -= between[t, i, j] * h[t + 1, i]
         solve(precision[t], x)
-    return h
 
 
 @kernel

@@ -91,7 +91,7 @@ class Settings:
 
     def values(self) -> dict:
         """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
-        ticked, has, file = list(self.engines.value), self._priors(), self.corpus.value == FILE
+        ticked, has, file = list(self.engines.value), self._taken(), self.corpus.value == FILE
         return {
             "corpus": self.path.value.strip() if file else self.corpus.value,
             "read": {
@@ -194,10 +194,10 @@ class Settings:
         self._unfolded = [name for name in FOLDS if (unfolded if name == fold else name in self._unfolded)]
         self._show_fields()
 
-    def _priors(self) -> dict[str, bool]:
-        """Prior → does the model of a ticked engine have it?"""
+    def _taken(self) -> dict[str, bool]:
+        """The number of topics, and each prior → does the model of a ticked engine have it?"""
         known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
-        return {name: name in known for name in PRIORS}
+        return {"n_topics": "n_topics" in known or not self.engines.value} | {name: name in known for name in PRIORS}
 
     def _is_unusual(self, name: str) -> bool:
         return self.fields()[name].value != self._usual[name]
@@ -206,7 +206,7 @@ class Settings:
         """The fields that mean nothing to the chosen corpus and the ticked engines."""
         ticked = set(self.engines.value)
         networks = any("model" in get_engine(engine).model.takes for engine in ticked)
-        has = self._priors() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
+        has = self._taken() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
         has |= dict.fromkeys(("path", *self.reading), self.corpus.value == FILE)
         has |= {"model": networks, "super": networks and _has_supers(self.network.value)}
         return {name for name, there in has.items() if not there}

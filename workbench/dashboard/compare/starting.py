@@ -70,7 +70,7 @@ def describe_sweep(values: dict, pace: dict[tuple[str, str], float]) -> str:
     if None in known or values["top_words"] is not None:
         return f"{said}."
     seconds = values["seeds"] * values["n_iterations"] * sum(
-        each * sum(listed(values["n_topics"])) * math.prod(len(own) for name, own in grid.items() if name != "n_topics")
+        each * sum(listed(values["n_topics"] or 1)) * math.prod(len(own) for name, own in grid.items() if name != "n_topics")
         for each, grid in zip(known, (grid_of(values, engine) for engine in values["engines"]), strict=True)
     )
     return f"{said}; about {duration(seconds / min(jobs, n, os.cpu_count() or 1))} at the pace of runs that are there."
@@ -114,7 +114,7 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
 def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Planned]:
     """The runs of one engine: every combination of what has several values."""
     grid = {name: listed(values[name]) for name in model_fields(get_engine(engine)) if name == "n_topics"}
-    grid |= grid_of(values, engine)
+    grid = grid | grid_of(values, engine) or {"n_iterations": listed(values["n_iterations"])}
     options = {name: value for name, value in values["options"].get(engine, {}).items() if name not in grid}
     fixed = {name: values[name] for name in (*FIXED, *model_fields(get_engine(engine))) if name not in grid}
     if "model" in get_engine(engine).model.takes:

@@ -22,6 +22,9 @@ LABELS = {
     "q": "Variance q of a step", "learn_q": "Learn q",
     "a_q": "q: shape", "b_q": "q: scale", "word_alpha": "Prior of words",
     "documents": "Sticks of documents", "step_variance": "Variance of years",
+    "time": "Time", "length_time": "Length in time", "length_space": "Length in space", "scale": "Variance",
+    "noise": "Variance of noise", "mean": "Mean", "kernel": "Kernel", "rank": "Rank", "predict": "Prediction",
+    "average_after": "Mean begins after",
     "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }
 NOUNS = {

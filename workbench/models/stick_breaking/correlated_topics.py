@@ -51,8 +51,10 @@ def check_topics(model) -> None:
     object.__setattr__(model, "beta", checked.beta)
 
 
-def permutation(order) -> str:
+def permutation(order, of: str = "topics", named: str = "size, random") -> str:
     """Places 0, 1, …, each once, as text with commas: of a list of numbers, or of a text with commas, blanks or hyphens.
+
+    of, named : what the places are of, and the orders that have a name, for the sentence.
 
     Raises OptionError.
     """
@@ -60,7 +62,7 @@ def permutation(order) -> str:
     places = re.split(r"[\s,-]+", text.strip())
     if sorted(places) != sorted(map(str, range(len(places)))):
         raise OptionError(
-            Named("order", text="option 'order'"), " must be size, random, or each place 0, 1, … of the topics once, as 2,0,1",
+            Named("order", text="option 'order'"), f" must be {named}, or each place 0, 1, … of the {of} once, as 2,0,1",
             Got(order), value=order,
         )
     return ",".join(places)

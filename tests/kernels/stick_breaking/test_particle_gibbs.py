@@ -1,0 +1,121 @@
+"""Particle Gibbs with ancestor sampling: its law by quadrature, its weights, and forecasts against exact probabilities."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from kernels.stick_breaking.geweke import z_of
+from scipy.special import log_softmax
+
+from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles, forecast, weigh
+from workbench.kernels.stick_breaking.sticks import log_probabilities
+from workbench.kernels.uniforms import draw_key
+
+SYSTEM, NOISE, FIRST_MEAN, FIRST_VARIANCE = 0.8, 0.15, 0.3, 0.7
+COUNTS = np.array([[2, 0, 1], [0, 0, 0], [0, 4, 1]])
+LOADINGS, OFFSET = np.array([[1.5], [-1.0], [0.4]]), np.array([0.2, -0.3, 0.1])
+
+
+def key_of(step):
+    return np.uint64(draw_key(1, 2, 3, step))
+
+
+def log_words(psi, sticks):
+    return log_probabilities(psi) if sticks else log_softmax(psi, axis=-1)
+
+
+def pairs_of(table):
+    """(indptr, rows, counts) of a table (time, word)."""
+    times, rows = np.nonzero(table)
+    return np.searchsorted(times, np.arange(len(table) + 1)), rows, table[times, rows]
+
+
+def parameters(sticks):
+    """C, d, whether by sticks, and the laws of the first state and of a step, as the kernels take them."""
+    n_rows = 2 if sticks else 3
+    return LOADINGS[:n_rows], OFFSET[:n_rows], sticks, np.array([FIRST_MEAN]), np.array([[FIRST_VARIANCE]]), \
+        np.array([[SYSTEM]]), np.array([[NOISE]])
+
+
+def on_a_grid(table, sticks):
+    """Axes and weights (z_1, z_2, z_3) of p(z | counts), normalised, and the sum that normalised them: p(counts)."""
+    axis = np.linspace(-4.5, 4.5, 181)
+    one, two, three = np.ix_(axis, axis, axis)
+    logs = -0.5 * (one - FIRST_MEAN) ** 2 / FIRST_VARIANCE
+    logs = logs - 0.5 * ((two - SYSTEM * one) ** 2 + (three - SYSTEM * two) ** 2) / NOISE
+    loadings, offset, *_ = parameters(sticks)
+    for z, counts in zip((one, two, three), table, strict=True):
+        logs = logs + log_words(z[..., None] * loadings[:, 0] + offset, sticks) @ counts
+    constant = np.log(axis[1] - axis[0]) * 3 - 0.5 * np.log((2 * np.pi) ** 3 * FIRST_VARIANCE * NOISE**2)
+    mass = np.exp(logs)
+    return axis, mass / mass.sum(), mass.sum() * math.exp(constant)
+
+
+def sweeps(n, n_particles, sticks, table=COUNTS):
+    """(sweep, time) paths, one given the other."""
+    path, lanes, kept = np.zeros((3, 1)), -(-n_particles // 16) * 16, np.empty((n, 3))
+    particles, ancestors, log_weights = np.zeros((3, 1, lanes)), np.zeros((3, n_particles), np.int64), np.zeros(lanes)
+    fixed = *pairs_of(table), *parameters(sticks), np.array([[1 / NOISE]]), n_particles
+    for i in range(n):
+        filter_particles(0, 3, *fixed, path, key_of(2 * i), particles, ancestors, log_weights)
+        draw_path(particles, ancestors, log_weights, n_particles, path, key_of(2 * i + 1))
+        kept[i] = path[:, 0]
+    return kept
+
+
+@pytest.mark.parametrize(("n_particles", "sticks"), [(2, False), (5, False), (20, False), (5, True), (20, True)])
+def test_paths_have_the_law_of_quadrature(n_particles, sticks):
+    """Means, variances and products, whatever the number of particles; with sticks it is what the Gibbs sampler draws too."""
+    axis, mass, _ = on_a_grid(COUNTS, sticks)
+    kept = sweeps(40_000, n_particles, sticks)
+    for powers in [(1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 0), (0, 1, 1), (1, 0, 1)]:
+        wanted = np.einsum("ijk,i,j,k", mass, *(axis**power for power in powers))
+        assert z_of(np.prod(kept**powers, axis=1), wanted) < 4.5, powers
+
+
+@pytest.mark.parametrize("sticks", [False, True])
+def test_weights_are_log_probabilities_of_the_counts(sticks):
+    random = np.random.default_rng(0)
+    for n_words in (2, 6, 9):
+        n_rows = n_words - 1 if sticks else n_words
+        loadings, offset = random.normal(scale=3, size=(n_rows, 4)), random.normal(scale=3, size=n_rows)
+        counts, particles = random.integers(0, 3, n_words), np.zeros((4, 32))
+        particles[:, :20] = random.normal(size=(4, 20))
+        rows, added = np.flatnonzero(counts), np.zeros(32)
+        arguments = 0, len(rows), rows, counts[rows], particles, np.empty((n_words + 1, 16)), added
+        weigh(loadings, offset, sticks, *arguments)
+        wanted = log_words(particles.T @ loadings.T + offset, sticks) @ counts
+        assert added == pytest.approx(wanted, abs=1e-11)  # rounding of sums of numbers up to a hundred
+    weigh(1e3 * loadings, offset, sticks, *arguments)
+    assert np.isfinite(added).all()  # probabilities below the smallest float
+
+
+@pytest.mark.parametrize("n_known", [0, 1])
+@pytest.mark.parametrize("sticks", [False, True])
+def test_forecasts_multiply_to_an_unbiased_estimate_of_the_probability_of_what_is_held_out(sticks, n_known):
+    """The mean over runs of the product is p(counts), by quadrature; of the known first time p(counts | z_1)."""
+    path, (indptr, rows, counts), n = np.full((3, 1), 0.4), pairs_of(COUNTS), 20_000
+    found, probability = np.empty(n), np.empty(len(rows))
+    for i in range(n):
+        forecast(n_known, indptr, rows, counts, *parameters(sticks), 4, path, key_of(i), probability)
+        found[i] = math.exp(counts @ np.log(probability))
+    if n_known == 0:
+        wanted = on_a_grid(COUNTS, sticks)[2]
+    else:  # given z_1, z_3 is Gaussian, and there is nothing at the second time
+        loadings, offset, *_ = parameters(sticks)
+        nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+        ends = np.array([0.4, SYSTEM**2 * 0.4 + math.sqrt(NOISE * (1 + SYSTEM**2)) * nodes], object)
+        first, last = (np.exp(log_words(np.multiply.outer(z, loadings[:, 0]) + offset, sticks) @ x)
+                       for z, x in zip(ends, COUNTS[[0, 2]], strict=True))
+        wanted = first * (weights @ last) / math.sqrt(2 * math.pi)
+    assert abs(found.mean() - wanted) < 4.5 * found.std() / math.sqrt(n)
+
+
+def test_a_filter_in_parts_is_that_of_the_whole():
+    fixed = *pairs_of(COUNTS), *parameters(False), np.array([[1 / NOISE]]), 5, np.zeros((3, 1)), key_of(3)
+    whole, parts = ((np.zeros((3, 1, 16)), np.zeros((3, 5), np.int64), np.zeros(16)) for _ in range(2))
+    filter_particles(0, 3, *fixed, *whole)
+    for t in range(3):
+        filter_particles(t, t + 1, *fixed, *parts)
+    assert all(np.array_equal(a, b) for a, b in itertools.zip_longest(whole, parts))

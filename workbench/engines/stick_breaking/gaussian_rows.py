@@ -1,0 +1,172 @@
+"""What inference of Gaussian processes over rows shares: counts by row, the kernel and its covariance, running means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from workbench.engines.cached import cached_by_corpus
+from workbench.engines.memory import DOUBLE
+from workbench.errors import Got, Named
+from workbench.kernels.stick_breaking.gaussian_process import Dense, Inputs, Kernel, LowRank, dense, low_rank
+from workbench.kernels.stick_breaking.kernel_fit import fitted
+from workbench.kernels.stick_breaking.sticks import sticks_of
+from workbench.kernels.uniforms import STICK_ORDER, draw_key, permutation
+from workbench.models.options import OptionError, option
+
+SMOOTHING = 0.1
+"""What is added to the counts that the raw process is fitted to."""
+
+
+class Rows(NamedTuple):
+    """A corpus as a table, its words in their order on the stick."""
+
+    words: np.ndarray     # (word,) number of the word that is first on the stick, second, …
+    counts: np.ndarray    # (document, word) int64
+    observed: np.ndarray  # (observed,) documents with tokens
+    empty: np.ndarray     # (empty,) documents without
+    inputs: Inputs
+
+
+@cached_by_corpus
+def rows_of(corpus, model) -> Rows:
+    """The table of a corpus."""
+    words = word_order(corpus, model)
+    counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
+    counts[corpus.documents, np.argsort(words)[corpus.words]] = corpus.counts
+    n_tokens = corpus.document_tokens
+    return Rows(words, counts, np.flatnonzero(n_tokens), np.flatnonzero(n_tokens == 0), model.inputs(corpus))
+
+
+def word_order(corpus, model) -> np.ndarray:
+    """(word,) number of the word that comes first on the stick, second, …."""
+    if model.order == "vocabulary":
+        return np.arange(corpus.n_words)
+    if model.order == "random":
+        return permutation(np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0)), corpus.n_words)
+    by_size = np.argsort(-np.bincount(corpus.words, corpus.counts, corpus.n_words), kind="stable")
+    return by_size if model.places is None else by_size[model.places]
+
+
+def smoothed_shares(counts: np.ndarray, added: float) -> np.ndarray:
+    """(x + added) / (N + W added) (document, word)."""
+    return (counts + added) / (counts.sum(axis=1, keepdims=True) + added * counts.shape[1])
+
+
+def raw_targets(rows: Rows) -> np.ndarray:
+    """(observed, stick) the sticks of smoothed shares that the raw process is fitted to."""
+    return sticks_of(np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)))
+
+
+def mean_share(rows: Rows) -> np.ndarray:
+    """(word,) the mean over documents with tokens of (x + 1) / (N + W)."""
+    return smoothed_shares(rows.counts[rows.observed], 1.0).mean(axis=0)
+
+
+def threshold(value) -> str:
+    """A threshold of eigenvalues as text; raises OptionError where it is none."""
+    try:
+        if 0.0 < float(value) < 1.0:
+            return f"{float(value):g}"
+    except (TypeError, ValueError):
+        pass
+    raise OptionError(
+        Named("rank", text="option 'rank'"), " must be dense, or a number between 0 and 1, as 1e-8: eigenvalues below it, in "
+        "units of the largest, are left out", Got(value), value=value,
+    )
+
+
+def rank_option():
+    """The field for the form of the covariance."""
+    return option(
+        "1e-08", "covariance of all documents: dense, or its eigenvectors of eigenvalues above this share of the largest",
+        choices=("1e-08", "dense"), otherwise=threshold,
+    )
+
+
+def kernel_option(sampled: bool = False):
+    """The field for where the kernel comes from."""
+    return option(
+        "fitted", "kernel: fitted to the raw process by marginal likelihood before the first iteration, or as given"
+        + ("; or sampled after the fit" if sampled else ""),
+        choices=("fitted", "given", "sampled") if sampled else ("fitted", "given"),
+    )
+
+
+def average_option(first: int):
+    """The field for the iterations whose probabilities are not averaged."""
+    return option(first, "iterations before the mean of the probabilities begins", low=0, whole=True)
+
+
+def initial_kernel(rows: Rows, model, how: str) -> Kernel:
+    """The kernel of the first iteration."""
+    if how == "given":
+        return model.kernel
+    targets = raw_targets(rows)
+    observed = Inputs(*(each[rows.observed] for each in rows.inputs))
+    return fitted(observed, targets - targets.mean(axis=0), model.kernel)
+
+
+def covariance_of(rows: Rows, hyper: Kernel, rank: str) -> Dense | LowRank:
+    """The covariance of all documents under a kernel."""
+    return dense(rows.inputs, hyper) if rank == "dense" else low_rank(rows.inputs, hyper, float(rank))
+
+
+_latest: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def cached_covariance(corpus, model, hyper: Kernel, rank: str) -> Dense | LowRank:
+    """`covariance_of` a corpus, kept as long as the corpus until another is asked for."""
+    wanted = model, hyper, rank
+    if _latest.get(corpus, (None,))[0] != wanted:
+        _latest[corpus] = wanted, covariance_of(rows_of(corpus, model), hyper, rank)
+    return _latest[corpus][1]
+
+
+def take_in(state, probability: np.ndarray, step: int, first: int):
+    """The state with the probabilities (document, word) of a step in its running mean, begun after the step ``first``."""
+    if step <= first + 1:
+        state.mean_probability[:], state.squares[:] = probability, 0.0
+        return state._replace(n_averaged=int(step > first))
+    n, off = state.n_averaged + 1, probability - state.mean_probability
+    state.mean_probability[:] += off / n
+    state.squares[:] += off * (probability - state.mean_probability)
+    return state._replace(n_averaged=n)
+
+
+def running(state) -> dict[str, np.ndarray]:
+    """The running mean and standard deviation of the probabilities, as a snapshot has them."""
+    return {
+        "running_probability": state.mean_probability, "running_deviation": np.sqrt(state.squares / max(state.n_averaged, 1)),
+    }
+
+
+def kernel_numbers(state) -> dict[str, float]:
+    """The hyperparameters by name."""
+    return Kernel(*state.kernel.tolist())._asdict()
+
+
+def in_corpus_order(rows: Rows, probability: np.ndarray) -> np.ndarray:
+    """(…, word) probabilities by the words of the corpus, of those by their order on the stick."""
+    found = np.empty_like(probability)
+    found[..., rows.words] = probability
+    return found
+
+
+def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
+    """One task for each number below n, interruptible before it begins."""
+
+    def task(k, interrupt):
+        interrupt()
+        work(k)
+
+    return [partial(task, k) for k in range(n)]
+
+
+def process_bytes(corpus, rank: str) -> int:
+    """Bytes of the covariance of all documents: two matrices (document, document), or at the most one for its factor."""
+    return corpus.n_documents**2 * DOUBLE * (2 if rank == "dense" else 1)

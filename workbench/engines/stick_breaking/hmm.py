@@ -1,0 +1,170 @@
+"""Gibbs sampling of a hidden Markov model of sequences of counts.
+
+Linderman, Johnson & Adams (2015), sec. 5, the baseline of their linear dynamical systems; spec D.3. A sweep is::
+
+    s_1, …, s_T   ~  p(s | x, p_0, P, phi)                           forward filter, backward draw, of each sequence
+    p_0           ~  Dirichlet(1 + sequences that begin in s)
+    P_s           ~  Dirichlet(1 + steps from s to each state)
+    phi_s         ~  Dirichlet(alpha0 + words of the documents in s)
+
+A held-out word is scored by p(word | all words of its sequence before it, p_0, P, phi), exactly: the forward filter, gone on
+with. Documents without words, as held-out ones are in training, have states too.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.options import NoOptions
+from workbench.kernels.dirichlet import draw_log_dirichlets
+from workbench.kernels.stick_breaking.hidden_markov import (
+    backward_messages,
+    count_states,
+    draw_states,
+    filter_forward,
+    predict_pairs,
+)
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import EMISSIONS, FIRST_STATE, HIDDEN_STATES, TRANSITIONS
+from workbench.models.stick_breaking.hidden_markov import HiddenMarkov
+
+
+class State(NamedTuple):
+    states: np.ndarray         # (document,) uint16: s_t
+    first_state: np.ndarray    # (state,) float64: p_0
+    transitions: np.ndarray    # (state, to state) float64: P
+    log_emissions: np.ndarray  # (word, state) float64: log phi
+
+
+def arrays(corpus, model) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    n = model.n_states
+    return {
+        "states": Array((corpus.n_documents,), np.uint16), "first_state": Array((n,)), "transitions": Array((n, n)),
+        "log_emissions": Array((corpus.n_words, n)),
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """Hidden states at random, each as likely, and parameters given these."""
+    state, random = State(**zeros(arrays(corpus, model))), np.random.Generator(np.random.Philox(int(context.key(HIDDEN_STATES))))
+    state.states[:] = random.integers(model.n_states, size=corpus.n_documents)
+    return with_parameters(corpus, model, state, context)
+
+
+def with_parameters(corpus, model, state, context) -> State:
+    """The state with p_0, P and phi drawn given the hidden states."""
+    of_first, of_steps, of_words = counts_of(corpus, model, state)
+    draws = (of_first[None], 1.0, FIRST_STATE), (of_steps, 1.0, TRANSITIONS), (of_words, model.alpha0, EMISSIONS)
+    first, transitions, emissions = (draw_log_dirichlets(table, prior, context.key(stream)) for table, prior, stream in draws)
+    return state._replace(
+        first_state=np.exp(first[0]), transitions=np.exp(transitions), log_emissions=np.ascontiguousarray(emissions.T)
+    )
+
+
+def counts_of(corpus, model, state) -> tuple:
+    """Counts of first states (state,), of transitions (state, to state) and of words (state, word)."""
+    _, starts, rows = corpus.by_sequence
+    data = starts, rows, corpus.indptr, corpus.words, corpus.counts
+    return count_states(*data, state.states, corpus.n_words, model.n_states)
+
+
+def filtered_of(corpus, state, n_threads=1, interrupt=lambda: None) -> tuple[np.ndarray, float]:
+    """p(s_t | words up to t) (document, state), and log p(words | parameters)."""
+    filtered = np.empty((corpus.n_documents, len(state.first_state)))
+    work = partial(filter_forward, **data_of(corpus), **of_parameters(state), filtered=filtered)
+    return filtered, sum(each_slice(work, slices_of(corpus, state), n_threads, interrupt))
+
+
+def data_of(corpus) -> dict:
+    """The documents by sequence, as the kernels take them."""
+    _, starts, rows = corpus.by_sequence
+    return {"starts": starts, "rows": rows, "indptr": corpus.indptr, "words": corpus.words, "counts": corpus.counts}
+
+
+def of_parameters(state) -> dict:
+    """The parameters, as the kernels take them."""
+    return {name: getattr(state, name) for name in ("first_state", "transitions", "log_emissions")}
+
+
+def slices_of(corpus, state) -> list[tuple[int, int]]:
+    """Ranges of sequences that take some milliseconds."""
+    return slice_bounds(corpus.by_sequence.indptr, len(state.first_state) ** 2)
+
+
+def step(corpus, model, options, state, context):
+    """Draws the hidden states of every sequence, then the parameters."""
+    filtered, _ = filtered_of(corpus, state, context.n_threads, context.interrupt)
+    _, starts, rows = corpus.by_sequence
+    draw = partial(
+        draw_states, starts=starts, rows=rows, filtered=filtered, transitions=state.transitions, states=state.states,
+        key=context.key(HIDDEN_STATES),
+    )
+    n_moved = sum(each_slice(draw, slices_of(corpus, state), context.n_threads, context.interrupt))
+    return with_parameters(corpus, model, state, context), {"updates": corpus.n_documents, "moved": n_moved / corpus.n_documents}
+
+
+def watch(corpus, model, options, state) -> dict:
+    """log p(words, hidden states, p_0, P, phi), multinomial coefficients left out."""
+    of_first, of_steps, of_words = counts_of(corpus, model, state)
+    logs = np.log(state.first_state)[None], np.log(state.transitions), state.log_emissions.T
+    tables = (of_first[None], 1.0), (of_steps, 1.0), (of_words, model.alpha0)
+    return {"log_joint": sum(log_of_rows(table, prior, log) for (table, prior), log in zip(tables, logs, strict=True))}
+
+
+def log_of_rows(counts, prior: float, logs) -> float:
+    """log p(rows, counts): rows (row, column) from Dirichlet(prior), of which the logarithms are given, and counts from them."""
+    n_rows, n = logs.shape
+    return float(((counts + prior - 1.0) * logs).sum() + n_rows * (gammaln(n * prior) - n * gammaln(prior)))
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The parameters, and p(s_t | all words of the sequence) of each document."""
+    filtered, _ = filtered_of(corpus, state)
+    of_documents = filtered * messages_of(corpus, state)
+    of_documents /= of_documents.sum(axis=1, keepdims=True)
+    return {
+        "first_state": state.first_state, "transitions": state.transitions, "emissions": np.exp(state.log_emissions.T),
+        "state_probability": of_documents,
+    }
+
+
+def messages_of(corpus, state) -> np.ndarray:
+    """(document, state) the probability of the words after a document given its state, up to a factor."""
+    messages, n_sequences = np.empty((corpus.n_documents, len(state.first_state))), len(corpus.by_sequence.names)
+    backward_messages(0, n_sequences, *data_of(corpus).values(), state.transitions, state.log_emissions, messages)
+    return messages
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w) (pair,) of each held-out pair given all training words of its sequence and the held-out ones before it."""
+    probability, n_sequences = np.empty(pairs.n_pairs), len(corpus.by_sequence.names)
+    predict_pairs(
+        0, n_sequences, *data_of(corpus).values(), *of_parameters(state).values(), messages_of(corpus, state),
+        pairs.indptr, pairs.words, pairs.counts, probability,
+    )
+    return probability
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the parameters and hidden states; the filter, the messages and the counts of words."""
+    of_rows = corpus.n_documents * model.n_states * DOUBLE
+    of_words = corpus.n_words * model.n_states * DOUBLE
+    return Memory(size(arrays(corpus, model)), step=of_rows + 2 * of_words, look=3 * of_rows + 2 * of_words)
+
+
+def samples(corpus, options) -> bool:
+    """Every document's state is sampled."""
+    return True
+
+
+def engine(name: str = "hmm") -> Engine:
+    return Engine(
+        name=name, title="Gibbs sampling of a hidden Markov model of sequences", source="Linderman, Johnson & Adams (2015), sec. 5",
+        model=HiddenMarkov, options=NoOptions, state=State, samples=samples, watches=("log_joint", "moved"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+    )

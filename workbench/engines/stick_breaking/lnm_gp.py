@@ -1,0 +1,140 @@
+"""Elliptical slice sampling of logistic-normal Gaussian processes.
+
+Linderman, Johnson & Adams (2015), sec. 4, the baseline; Murray, Adams & MacKay (2010). A sweep is, for each word k in turn,
+x_m ~ Mult(N_m, softmax(psi_m))::
+
+    nu ~ N(0, Cov);   psi_k - mu_k  ~  the ellipse of psi_k - mu_k and nu, within a slice of the likelihood
+
+The covariance is of all documents: psi of those without tokens moves with the others, and is a draw of the prediction given
+them. The kernel is that of the sticks, fitted to the raw process (`sbm_gp`). The columns are drawn one after another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import softmax
+
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking.gaussian_rows import (
+    SMOOTHING,
+    average_option,
+    cached_covariance,
+    in_corpus_order,
+    initial_kernel,
+    kernel_numbers,
+    kernel_option,
+    mean_share,
+    process_bytes,
+    rank_option,
+    rows_of,
+    running,
+    smoothed_shares,
+    take_in,
+)
+from workbench.kernels.blas import one_blas_thread
+from workbench.kernels.stick_breaking.elliptical_slice import draw_columns
+from workbench.kernels.stick_breaking.gaussian_process import Kernel, normals, prior_draws
+from workbench.kernels.stick_breaking.kernel_fit import smoothed
+from workbench.kernels.uniforms import PROCESS_SLICES, PROCESSES
+from workbench.models.stick_breaking.gaussian_process import LogisticNormalProcess
+
+
+class State(NamedTuple):
+    psi: np.ndarray               # (document, word) float64
+    mean: np.ndarray              # (word,) float64: mu
+    kernel: np.ndarray            # (4,) float64: lengths in time and space, scale, noise
+    mean_probability: np.ndarray  # (document, word) float64: of the draws that are averaged
+    squares: np.ndarray           # (document, word) float64: sum of their squared differences from it
+    n_averaged: int
+
+
+@dataclass(frozen=True)
+class Options:
+    kernel: str = kernel_option()
+    rank: str = rank_option()
+    average_after: int = average_option(100)
+
+
+def arrays(corpus) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    table = Array((corpus.n_documents, corpus.n_words))
+    return {
+        "psi": table, "mean": Array((corpus.n_words,)), "kernel": Array((4,)), "mean_probability": table, "squares": table,
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """The kernel fitted to the raw process, or as given; psi smoothed by it from the logarithms of smoothed shares."""
+    state, rows = State(**zeros(arrays(corpus)), n_averaged=0), rows_of(corpus, model)
+    state.mean[:] = 0.0 if model.mean == "paper-code" else np.log(mean_share(rows))
+    targets = np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)) - state.mean
+    with one_blas_thread():
+        hyper = initial_kernel(rows, model, options.kernel)
+        prior = cached_covariance(corpus, model, hyper, options.rank)
+        state.kernel[:], state.psi[:] = hyper, state.mean + smoothed(prior, rows.observed, targets, hyper.noise)
+    state.mean_probability[:] = current(corpus, model, state)
+    return state
+
+
+def step(corpus, model, options, state, context):
+    """Draws the columns of psi, word after word."""
+    rows = rows_of(corpus, model)
+    with one_blas_thread():
+        prior = cached_covariance(corpus, model, Kernel(*state.kernel.tolist()), options.rank)
+        noise = normals(context.key(PROCESSES), 0, (prior.n_noise, corpus.n_words))
+        context.interrupt()
+        drawn = prior_draws(prior, noise)
+    psi, of_words = np.ascontiguousarray(state.psi.T), np.ascontiguousarray(rows.counts.T, dtype=float)
+    n = rows.counts.sum(axis=1).astype(float)
+    context.interrupt()
+    tried = draw_columns(
+        rows.observed, of_words, n, state.mean, np.ascontiguousarray(drawn.T), psi, context.key(PROCESS_SLICES),
+    )
+    state.psi[:] = psi.T
+    state = take_in(state, current(corpus, model, state), context.step, options.average_after)
+    return state, {"updates": tried * corpus.n_documents}
+
+
+def current(corpus, model, state) -> np.ndarray:
+    """(document, word) the probabilities as drawn."""
+    return in_corpus_order(rows_of(corpus, model), softmax(state.psi, axis=1))
+
+
+def watch(corpus, model, options, state) -> dict:
+    """The hyperparameters of the kernel."""
+    return kernel_numbers(state)
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The processes and their mean, the order of the words in both, and the running mean of the probabilities."""
+    return {"psi": state.psi, "mu": state.mean, "stick_words": rows_of(corpus, model).words} | running(state)
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair: one draw of the probabilities of its document."""
+    return current(corpus, model, state)[pairs.documents, pairs.words]
+
+
+def predict_rows(corpus, model, options, state, rows, context=None) -> np.ndarray:
+    """(row, word) the probabilities of all words in these documents, as drawn."""
+    return current(corpus, model, state)[rows]
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the processes, the table of counts, and the covariance of all documents, dense or low rank."""
+    table = corpus.n_documents * corpus.n_words * DOUBLE
+    return Memory(size(arrays(corpus)), table + process_bytes(corpus, options.rank), step=7 * table, look=3 * table)
+
+
+def engine(name: str = "lnm-gp") -> Engine:
+    return Engine(
+        name=name, title="Elliptical slice sampling of logistic-normal Gaussian processes",
+        source="Murray, Adams & MacKay (2010); Linderman, Johnson & Adams (2015), sec. 4",
+        model=LogisticNormalProcess, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        idle=lambda options: "the columns of logistic-normal processes are drawn one after another",
+    )

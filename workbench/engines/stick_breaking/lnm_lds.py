@@ -1,0 +1,198 @@
+"""Particle Gibbs sampling of logistic-normal linear dynamical systems of counts.
+
+Linderman, Johnson & Adams (2015), sec. 5; Lindsten, Jordan & Schoen (2014) for ancestor sampling. psi_t = C z_t + d has an entry
+for each word, and a sweep is::
+
+    z         of each sequence: particle Gibbs with ancestor sampling, weights p(x_t | z_t) with the offset d in them
+    c_k       ~  N(0, sigma_c2 I) times the likelihood, elliptical slice sampling, a row of C after the other
+    sigma_c2  ~  IG given C, where it is learnt
+    A, B      ~  matrix-normal-inverse-Wishart given the steps from z_{t-1} to z_t within sequences
+
+The states after the last document of a sequence that has tokens are drawn forward from it, and forecasts begin at it: those of
+a particle filter, of each held-out word given all words before it, held-out ones too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking.sbm_lds import START_SYSTEM, rows_of, take_in
+from workbench.engines.stick_breaking.sbm_lds import counts as counts_of_states
+from workbench.engines.stick_breaking.sequences import counts_of
+from workbench.kernels.simd.lanes import padded
+from workbench.kernels.state_space import draw_inverse_gamma, draw_mniw, mniw_posterior
+from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
+from workbench.kernels.stick_breaking.logistic_normal_loadings import draw_loadings, largest_psi, sums_after
+from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles, forecast
+from workbench.kernels.threads import each_task
+from workbench.kernels.uniforms import FORECASTS, LOADING_SLICES, PARTICLE_SYSTEM, PATHS_OF_STATES, absorb
+from workbench.models.options import option
+from workbench.models.stick_breaking.linear_dynamical import LogisticNormalSystem
+
+SLICE_WORK = 2**24
+"""Products of a number of C and one of a particle in a slice: some milliseconds."""
+WORDS_AT_ONCE = 32
+"""Rows of C in a slice."""
+
+
+class State(NamedTuple):
+    states: np.ndarray           # (document, state_dim) float64: z
+    loadings: np.ndarray         # (word by place, state_dim) float64: C
+    system: np.ndarray           # (state_dim, state_dim) float64: A
+    noise: np.ndarray            # (state_dim, state_dim) float64: B
+    noise_precision: np.ndarray  # (state_dim, state_dim) float64: its inverse
+    mean_states: np.ndarray      # (document, state_dim) float64: of the draws that are averaged
+    squares: np.ndarray          # (document, state_dim) float64: sum of their squared differences from it
+    sigma_c2: float
+    n_averaged: int
+
+
+@dataclass(frozen=True)
+class Options:
+    sweep_particles: int = option(100, "particles of a draw of the states", low=2, high=100_000, whole=True)
+    n_particles: int = option(50, "particles of a forecast", low=2, high=1_000_000, whole=True)
+    average_after: int = option(50, "iterations before the mean of the states begins", low=0, whole=True)
+
+
+def arrays(corpus, model) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    n = model.state_dim
+    of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
+    return {
+        "states": of_documents, "loadings": Array((corpus.n_words, n)), "system": square, "noise": square,
+        "noise_precision": square, "mean_states": of_documents, "squares": of_documents,
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """C from its prior and A = I / 2; the states are those of a draw that begins at 0."""
+    state, n = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0), model.state_dim
+    random = np.random.Generator(np.random.Philox(int(context.key(LOADING_SLICES))))
+    state.loadings[:] = np.sqrt(model.sigma_c2) * random.standard_normal(state.loadings.shape)
+    state.system[:] = START_SYSTEM * np.eye(n)
+    state.noise[:] = (1.0 - START_SYSTEM**2) * np.eye(n)
+    state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
+    draw_states(corpus, model, options, state, context)
+    return state
+
+
+def step(corpus, model, options, state, context):
+    """Draws the states of every sequence, then C, its variance, and A and B."""
+    n_new, rows = draw_states(corpus, model, options, state, context), rows_of(corpus, model)
+    by_row = state.states[rows.sequences.documents]
+    draw_rows_of_loadings(rows, state, by_row, context)
+    if model.learn_sigma_c2:
+        shape = model.a_sigma_c2 + 0.5 * state.loadings.size
+        scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
+        state = state._replace(sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(LOADING_SLICES, 1))))
+    posterior = mniw_posterior(by_row[rows.pairs], by_row[rows.pairs - 1], *model.system_prior)
+    for array, drawn in zip(state[2:5], draw_mniw(*posterior, context.key(PARTICLE_SYSTEM)), strict=True):
+        array[:] = drawn
+    n_drawn = int((rows.sequences.ends - rows.sequences.indptr[:-1]).sum())
+    return take_in(state, context.step, options.average_after), {"updates": n_drawn, "moved": n_new / n_drawn}
+
+
+def draw_states(corpus, model, options, state, context) -> int:
+    """Draws a path of every sequence given its present one; returns how many states are new."""
+    rows, n, key = rows_of(corpus, model), options.sweep_particles, context.key(PATHS_OF_STATES)
+    sequences, indptr = rows.sequences, rows.counts.indptr
+    by_row, lanes, root = state.states[sequences.documents], padded(n), upper_root(state.noise)
+    mean, covariance = model.first_state
+    at_once = max(1, SLICE_WORK // (lanes * state.loadings.size))
+    laws = state.loadings, rows.offset, False, mean, covariance, state.system, state.noise, state.noise_precision, n
+
+    def draw(s, interrupt):
+        first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
+        own, n_times = np.uint64(absorb(key, sequences.keys[s])), end - first
+        if n_times == 0:
+            draw_last(upper_root(np.linalg.inv(covariance)), mean, np.uint64(absorb(own, 1)), by_row[first : first + 1])
+            draw_onward(by_row[first:last], state.system, root, np.uint64(absorb(own, 2)))
+            return 0
+        path, log_weights = by_row[first:end], np.zeros(lanes)
+        particles, ancestors = np.zeros((n_times, model.state_dim, lanes)), np.zeros((n_times, n), np.int64)
+        for begin in range(0, n_times, at_once):
+            interrupt()
+            filter_particles(
+                begin, min(begin + at_once, n_times), indptr[first : end + 1], rows.counts.places, rows.counts.counts, *laws,
+                path, own, particles, ancestors, log_weights,
+            )
+        n_new = draw_path(particles, ancestors, log_weights, n, path, np.uint64(absorb(own, 1)))
+        draw_onward(by_row[end - 1 : last], state.system, root, np.uint64(absorb(own, 2)))
+        return n_new
+
+    n_new = sum(each_task([partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt))
+    state.states[sequences.documents] = by_row
+    return n_new
+
+
+def draw_rows_of_loadings(rows, state, by_row, context) -> None:
+    """Draws C given the states of the documents that have tokens."""
+    indptr, places, pair_counts, _ = rows.counts
+    used = np.flatnonzero(np.diff(indptr))
+    n_words, n_dims, width = len(rows.offset), by_row.shape[1], padded(len(used))
+    states, n_tokens, weighted = np.zeros((n_dims, width)), np.zeros(width), np.zeros((n_words, n_dims))
+    states[:, : len(used)] = by_row[used].T
+    n_tokens[: len(used)] = np.add.reduceat(pair_counts, indptr[used])
+    np.add.at(weighted, places, pair_counts[:, None] * by_row[np.repeat(np.arange(len(by_row)), np.diff(indptr))])
+    top, before, after = np.empty(width), np.zeros(width), np.empty((n_words + 1, width))
+    largest_psi(state.loadings, rows.offset, states, top)
+    sums_after(state.loadings, rows.offset, states, top, after)
+    for first in range(0, n_words, WORDS_AT_ONCE):
+        context.interrupt()
+        draw_loadings(
+            first, min(first + WORDS_AT_ONCE, n_words), state.loadings, rows.offset, states, n_tokens, weighted, state.sigma_c2,
+            top, before, after, context.key(LOADING_SLICES),
+        )
+
+
+def watch(corpus, model, options, state) -> dict:
+    """The variance of C where it is drawn."""
+    return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p of each pair: given the state as drawn, or, behind the last training tokens of a sequence, all words before it."""
+    rows = rows_of(corpus, model)
+    sequences, held_out = rows.sequences, counts_of(pairs, rows.sequences, rows.order)
+    key, by_row = np.uint64(0) if context is None else context.key(FORECASTS), state.states[sequences.documents]
+    laws = state.loadings, rows.offset, False, *model.first_state, state.system, state.noise, options.n_particles
+    probability, found = np.empty(pairs.n_pairs), np.empty(pairs.n_pairs)
+
+    def of_sequence(s, interrupt):
+        interrupt()
+        first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
+        forecast(
+            end - first, held_out.indptr[first : last + 1], held_out.places, held_out.counts, *laws, by_row[first:last],
+            np.uint64(absorb(key, sequences.keys[s])), probability,
+        )
+
+    n_threads, interrupt = (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
+    each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
+    found[held_out.pairs] = probability
+    return found
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the states; of the particles at all times of all sequences, or of the sums of words by document."""
+    n, n_dims = padded(options.sweep_particles), model.state_dim
+    particles = corpus.n_documents * (n_dims + 1) * n * DOUBLE
+    sums = (corpus.n_words + n_dims + 5) * padded(corpus.n_documents) * DOUBLE
+    indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE
+    look = (4 * corpus.n_pairs + 16 * corpus.n_words + (corpus.n_documents + 3 * options.n_particles) * n_dims) * DOUBLE
+    return Memory(size(arrays(corpus, model)), indices, step=max(particles, sums), look=look)
+
+
+def engine(name: str = "lnm-lds") -> Engine:
+    return Engine(
+        name=name, title="Particle Gibbs sampling of logistic-normal linear dynamical systems of counts",
+        source="Linderman, Johnson & Adams (2015), sec. 5; Lindsten, Jordan & Schoen (2014)",
+        model=LogisticNormalSystem, options=Options, state=State, samples=lambda corpus, options: True, watches=("moved",),
+        fixed=("order", "order_seed"),
+        init=init, step=step, watch=watch, counts=counts_of_states, predict=predict, fold_in=None, memory=memory,
+    )

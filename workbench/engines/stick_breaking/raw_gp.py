@@ -1,0 +1,113 @@
+"""Regression by Gaussian processes of the sticks of smoothed shares: a baseline that knows of no counts.
+
+Linderman, Johnson & Adams (2015), sec. 4: raw GP; spec C.5. For the documents with tokens y = psi^-1((x + .1) / (N + .1 W))
+less its mean over them; with a kernel that all sticks share::
+
+    E[f] = Cov_*  (Cov + noise I)^-1 y,   p = pi(mean + E[f])
+
+It is exact after one iteration, and every iteration is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking.gaussian_rows import (
+    cached_covariance,
+    in_corpus_order,
+    initial_kernel,
+    kernel_numbers,
+    kernel_option,
+    process_bytes,
+    rank_option,
+    raw_targets,
+    rows_of,
+)
+from workbench.kernels.blas import one_blas_thread
+from workbench.kernels.stick_breaking.gaussian_process import Kernel
+from workbench.kernels.stick_breaking.kernel_fit import smoothed
+from workbench.kernels.stick_breaking.sticks import probabilities
+from workbench.models.stick_breaking.gaussian_process import RawGaussianProcess
+
+
+class State(NamedTuple):
+    kernel: np.ndarray       # (4,) float64: lengths in time and space, scale, noise
+    probability: np.ndarray  # (document, word) float64
+
+
+@dataclass(frozen=True)
+class Options:
+    kernel: str = kernel_option()
+    rank: str = rank_option()
+
+
+def arrays(corpus) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    return {"kernel": Array((4,)), "probability": Array((corpus.n_documents, corpus.n_words))}
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """The kernel fitted by marginal likelihood, or as given, and what it predicts."""
+    state = State(**zeros(arrays(corpus)))
+    with one_blas_thread():
+        state.kernel[:] = initial_kernel(rows_of(corpus, model), model, options.kernel)
+    return with_probabilities(corpus, model, options, state)
+
+
+def with_probabilities(corpus, model, options, state) -> State:
+    """The state with the probabilities of all documents under its kernel."""
+    rows, hyper = rows_of(corpus, model), Kernel(*state.kernel.tolist())
+    targets = raw_targets(rows)
+    centre = targets.mean(axis=0)
+    with one_blas_thread():
+        prior = cached_covariance(corpus, model, hyper, options.rank)
+        sticks = centre + smoothed(prior, rows.observed, targets - centre, hyper.noise)
+    state.probability[:] = in_corpus_order(rows, probabilities(sticks))
+    return state
+
+
+def step(corpus, model, options, state, context):
+    """Predicts all documents."""
+    context.interrupt()
+    return with_probabilities(corpus, model, options, state), {"updates": corpus.n_documents * (corpus.n_words - 1)}
+
+
+def watch(corpus, model, options, state) -> dict:
+    """The hyperparameters of the kernel."""
+    return kernel_numbers(state)
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The probabilities."""
+    return {"running_probability": state.probability}
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair."""
+    return state.probability[pairs.documents, pairs.words]
+
+
+def predict_rows(corpus, model, options, state, rows, context=None) -> np.ndarray:
+    """(row, word) the probabilities of all words in these documents."""
+    return state.probability[rows]
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the probabilities, the table of counts, and the covariance of all documents, dense or low rank."""
+    table = corpus.n_documents * corpus.n_words * DOUBLE
+    return Memory(size(arrays(corpus)), table + process_bytes(corpus, options.rank), step=5 * table, look=table)
+
+
+def engine(name: str = "raw-gp") -> Engine:
+    return Engine(
+        name=name, title="Gaussian process regression of the sticks of shares",
+        source="Linderman, Johnson & Adams (2015), sec. 4",
+        model=RawGaussianProcess, options=Options, state=State, samples=lambda corpus, options: False, watches=(),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        idle=lambda options: "the regression is one product of matrices",
+    )

@@ -1,0 +1,230 @@
+"""Gibbs sampling of multinomial Gaussian processes by stick-breaking and Polya-gamma augmentation.
+
+Linderman, Johnson & Adams (2015), sec. 4. A sweep is, for each stick k of all documents m, N_mk = sum_{j>=k} x_mj::
+
+    omega_mk ~ PG(N_mk, psi_mk)
+    psi_k    ~ N(J^-1 h, J^-1) about mu_k,  J = Cov^-1 + diag(omega_k),  h = kappa_k - omega_k mu_k,  kappa_mk = x_mk - N_mk / 2
+
+without an inverse of Cov (`kernels.stick_breaking.gaussian_process`). The covariance is of all documents, those without tokens
+too: their psi is a draw of the prediction. `predict=conditional` takes it, given psi of the documents with tokens;
+`predict=collapsed` another draw, given omega alone.
+
+With `kernel=sampled` the logarithms of both lengths and of the scale are drawn by slice sampling given omega, psi integrated
+out, before psi is: log-normal priors of median as the model gives them and of standard deviation 1 of the logarithm.
+
+omega is drawn where it is used and not kept. Sticks are independent given the kernel and go side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking.gaussian_rows import (
+    average_option,
+    cached_covariance,
+    covariance_of,
+    in_corpus_order,
+    initial_kernel,
+    kernel_numbers,
+    kernel_option,
+    mean_share,
+    process_bytes,
+    rank_option,
+    raw_targets,
+    rows_of,
+    running,
+    take_in,
+    tasks_of,
+)
+from workbench.kernels.blas import one_blas_thread
+from workbench.kernels.polya_gamma import polya_gammas
+from workbench.kernels.stick_breaking.gaussian_process import Kernel, log_normaliser, normals, posterior_draws
+from workbench.kernels.stick_breaking.kernel_fit import smoothed
+from workbench.kernels.stick_breaking.sticks import dirichlet_moments, kappa, probabilities, remaining, sticks_of
+from workbench.kernels.threads import each_task
+from workbench.kernels.uniforms import PROCESS_KERNEL, PROCESS_WEIGHTS, PROCESSES, uniform
+from workbench.models.options import option
+from workbench.models.stick_breaking.gaussian_process import GaussianProcess
+
+BRACKET = 2.0
+"""Width of the first bracket of a slice of the logarithm of a hyperparameter."""
+MOST_POINTS = 50
+"""Points that a slice is shrunk by at most; by then it has closed on where it began."""
+
+
+class State(NamedTuple):
+    psi: np.ndarray               # (document, stick) float64
+    mean: np.ndarray              # (stick,) float64: mu
+    kernel: np.ndarray            # (4,) float64: lengths in time and space, scale, noise
+    prediction: np.ndarray        # (document without tokens, stick) float64: a draw of their psi
+    mean_probability: np.ndarray  # (document, word) float64: of the draws that are averaged
+    squares: np.ndarray           # (document, word) float64: sum of their squared differences from it
+    n_averaged: int
+
+
+@dataclass(frozen=True)
+class Options:
+    kernel: str = kernel_option(sampled=True)
+    rank: str = rank_option()
+    predict: str = option(
+        "collapsed", "prediction of documents without tokens: given omega, or given psi of the others",
+        choices=("collapsed", "conditional"),
+    )
+    average_after: int = average_option(10)
+
+
+def arrays(corpus, model) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    n, table = corpus.n_words - 1, Array((corpus.n_documents, corpus.n_words))
+    return {
+        "psi": Array((corpus.n_documents, n)), "mean": Array((n,)), "kernel": Array((4,)),
+        "prediction": Array((int((corpus.document_tokens == 0).sum()), n)), "mean_probability": table, "squares": table,
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """The kernel fitted to the raw process, or as given; psi as this process has them, without its noise."""
+    state, rows = State(**zeros(arrays(corpus, model)), n_averaged=0), rows_of(corpus, model)
+    with one_blas_thread():
+        hyper = initial_kernel(rows, model, options.kernel)
+        prior = cached_covariance(corpus, model, hyper, options.rank)
+        state.kernel[:], state.mean[:] = hyper, mean_of(rows, model)
+        state.psi[:] = state.mean + smoothed(prior, rows.observed, raw_targets(rows) - state.mean, hyper.noise)
+    state.prediction[:] = state.psi[rows.empty]
+    state.mean_probability[:] = current(corpus, model, state)
+    return state
+
+
+def mean_of(rows, model) -> np.ndarray:
+    """mu (stick,)."""
+    if model.mean == "paper-code":
+        return dirichlet_moments(np.full(rows.counts.shape[1], 2.0))[0]
+    return sticks_of(np.log(mean_share(rows)))
+
+
+def step(corpus, model, options, state, context):
+    """Draws omega of all sticks, the kernel where it is sampled, and psi of every stick."""
+    rows, hyper = rows_of(corpus, model), kernel_of(state)
+    omega, h = draw_weights(rows.counts, state.psi, state.mean, context)
+    with one_blas_thread():
+        if options.kernel == "sampled":
+            hyper, prior = sampled_kernel(rows, model, options, hyper, omega, h, context)
+            state.kernel[:] = hyper
+        else:
+            prior = cached_covariance(corpus, model, hyper, options.rank)
+        draw_sticks(prior, omega, h, rows.empty, options.predict, state, context)
+    context.interrupt()
+    state = take_in(state, current(corpus, model, state), context.step, options.average_after)
+    return state, {"updates": omega.size}
+
+
+def draw_weights(counts, psi, mean, context) -> tuple[np.ndarray, np.ndarray]:
+    """(omega, h), each (stick, document), drawn given psi (document, stick) and counts (document, word in order)."""
+    n_left, of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
+    omega, h = np.empty(shape), np.empty(shape)
+
+    def work(k):
+        omega[k] = polya_gammas(n_left[:, k], psi[:, k], context.key(PROCESS_WEIGHTS, k))
+        h[k] = of_counts[:, k] - omega[k] * mean[k]
+
+    each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
+    return omega, h
+
+
+def draw_sticks(prior, omega, h, empty, how: str, state, context) -> None:
+    """Draws psi of every stick given omega and h, and the prediction of the empty documents, in place."""
+
+    def work(k):
+        noise = normals(context.key(PROCESSES, k), 0, (prior.n_noise, 1 if how == "conditional" else 2))
+        drawn = state.mean[k] + posterior_draws(prior, omega[k], h[k], noise)
+        state.psi[:, k], state.prediction[:, k] = drawn[:, 0], drawn[empty, -1]
+
+    each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
+
+
+def kernel_of(state) -> Kernel:
+    """The hyperparameters of a state."""
+    return Kernel(*state.kernel.tolist())
+
+
+def sampled_kernel(rows, model, options, hyper: Kernel, omega, h, context) -> tuple:
+    """(hyperparameters, covariance of all documents) drawn given omega and h (stick, document), psi integrated out.
+
+    Neal (2003), "Slice sampling": a bracket of one width about the point, shrunk towards it.
+    """
+    def log_density(hyper):
+        prior, found = covariance_of(rows, hyper, options.rank), np.empty(len(omega))
+
+        def work(k):
+            found[k] = log_normaliser(prior, omega[k], h[k])
+
+        each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
+        off = np.log(np.array(hyper[:3]) / np.array(model.kernel[:3]))
+        return float(found.sum() - 0.5 * (off @ off)), prior
+
+    logs, (log_p, prior) = np.log(hyper), log_density(hyper)
+    there = (rows.inputs.time.shape[1] > 0, rows.inputs.space.shape[1] > 0, True)
+    for i in np.flatnonzero(there):
+        key, before = context.key(PROCESS_KERNEL, i), logs[i]
+        floor = log_p + math.log(1.0 - uniform(key, 0))
+        low = before - BRACKET * uniform(key, 1)
+        high = low + BRACKET
+        for tried in range(MOST_POINTS):
+            logs[i] = low + (high - low) * uniform(key, 2 + tried)
+            point = Kernel(*np.exp(logs).tolist())
+            log_here, prior_here = log_density(point)
+            if log_here > floor:
+                hyper, log_p, prior = point, log_here, prior_here
+                break
+            low, high = (logs[i], high) if logs[i] < before else (low, logs[i])
+        else:
+            logs[i] = before
+    return hyper, prior
+
+
+def current(corpus, model, state) -> np.ndarray:
+    """(document, word) the probabilities as drawn; of documents without tokens their prediction."""
+    rows, psi = rows_of(corpus, model), state.psi.copy()
+    psi[rows.empty] = state.prediction
+    return in_corpus_order(rows, probabilities(psi))
+
+
+def watch(corpus, model, options, state) -> dict:
+    """The hyperparameters of the kernel."""
+    return kernel_numbers(state)
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The processes and their mean, the order of the words on the stick, and the running mean of the probabilities."""
+    return {"psi": state.psi, "mu": state.mean, "stick_words": rows_of(corpus, model).words} | running(state)
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair: one draw of the probabilities of its document."""
+    return current(corpus, model, state)[pairs.documents, pairs.words]
+
+
+def predict_rows(corpus, model, options, state, rows, context=None) -> np.ndarray:
+    """(row, word) the probabilities of all words in these documents, as drawn."""
+    return current(corpus, model, state)[rows]
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the processes, the table of counts, and the covariance of all documents, dense or low rank."""
+    table = corpus.n_documents * corpus.n_words * DOUBLE
+    return Memory(size(arrays(corpus, model)), table + process_bytes(corpus, options.rank), step=6 * table, look=3 * table)
+
+
+def engine(name: str = "sbm-gp") -> Engine:
+    return Engine(
+        name=name, title="Gibbs sampling of multinomial Gaussian processes by stick-breaking",
+        source="Linderman, Johnson & Adams (2015), sec. 4",
+        model=GaussianProcess, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+    )

@@ -1,0 +1,278 @@
+"""Gibbs sampling of linear dynamical systems of counts by stick-breaking and Polya-gamma augmentation.
+
+Linderman, Johnson & Adams (2015), sec. 5. A sweep over the documents t of all sequences, sticks k and psi_t = C z_t + d is::
+
+    omega_tk ~ PG(N_tk, psi_tk),  N_tk = sum_{j>=k} x_tj
+    c_k      ~ N(J^-1 h, J^-1),  J = I / sigma_c2 + sum_t omega_tk z_t z_t',  h = sum_t (kappa_tk - omega_tk d_k) z_t
+    A, B     ~ matrix-normal-inverse-Wishart given the steps from z_{t-1} to z_t within sequences;  sigma_c2 ~ IG given C
+    z        ~ of each sequence at once, by the Cholesky factor of its precision, which is block-tridiagonal
+
+The states after the last document of a sequence that has tokens have no part in this: they are drawn forward from it. What is
+left of the factor of a sequence is the law of its last state given omega alone, from which `predict=collapsed` forecasts; with
+`predict=conditional` a forecast begins at that state as drawn. Forecasts are those of a particle filter: of each held-out word
+given all words before it, held-out ones too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.cached import cached_by_corpus
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking.sequences import Counts, Sequences, counts_of, sequences_of
+from workbench.kernels.state_space import draw_inverse_gamma, draw_mniw, mniw_posterior
+from workbench.kernels.stick_breaking.linear_dynamical import (
+    draw_last,
+    draw_loadings,
+    draw_onward,
+    draw_sequence,
+    draw_weights,
+    filter_forward,
+    keys_of_rows,
+    potentials,
+    probabilities_given_states,
+    products,
+    stick_starts,
+    sums_before,
+    upper_root,
+)
+from workbench.kernels.threads import each_slice, each_task, slice_bounds
+from workbench.kernels.uniforms import (
+    SYSTEM_DYNAMICS,
+    SYSTEM_LOADINGS,
+    SYSTEM_PARTICLES,
+    SYSTEM_STATES,
+    SYSTEM_WEIGHTS,
+    absorb,
+)
+from workbench.models.options import option
+from workbench.models.stick_breaking.linear_dynamical import LinearDynamicalSystem
+
+STICKS_AT_ONCE = 64
+"""Rows of C in a slice: their sums stay in the cache."""
+START_SYSTEM = 0.5
+"""A at the start, on its diagonal; B is such that states have the variance 1."""
+
+
+class State(NamedTuple):
+    states: np.ndarray           # (document, state_dim) float64: z
+    loadings: np.ndarray         # (stick, state_dim) float64: C
+    system: np.ndarray           # (state_dim, state_dim) float64: A
+    noise: np.ndarray            # (state_dim, state_dim) float64: B
+    noise_precision: np.ndarray  # (state_dim, state_dim) float64: its inverse
+    last_root: np.ndarray        # (sequence, state_dim, state_dim) float64: U of the last state with tokens behind or in it
+    last: np.ndarray             # (sequence, state_dim) float64: y; it is N(U^-1 y, (U'U)^-1) given omega
+    mean_states: np.ndarray      # (document, state_dim) float64: of the draws that are averaged
+    squares: np.ndarray          # (document, state_dim) float64: sum of their squared differences from it
+    sigma_c2: float
+    n_averaged: int
+
+
+@dataclass(frozen=True)
+class Options:
+    predict: str = option(
+        "collapsed", "forecasts begin at the last state given omega and the parameters alone, or at that state as drawn",
+        choices=("collapsed", "conditional"),
+    )
+    n_particles: int = option(50, "particles of a forecast", low=2, high=1_000_000, whole=True)
+    average_after: int = option(50, "iterations before the mean of the states begins", low=0, whole=True)
+
+
+class Rows(NamedTuple):
+    """A training corpus by row and stick."""
+
+    sequences: Sequences
+    order: np.ndarray   # (word,) number of the word that is first on the stick, second, …
+    counts: Counts
+    starts: np.ndarray  # (row + 1,) int64: the sticks of a row with tokens, in omega
+    offset: np.ndarray  # (stick,) d
+    pairs: np.ndarray   # (step,) int64: rows that come after another one of their sequence, none behind its last tokens
+
+
+@cached_by_corpus
+def rows_of(corpus, model) -> Rows:
+    """The rows of a training corpus."""
+    sequences, order = sequences_of(corpus), model.word_order(corpus)
+    counts = counts_of(corpus, sequences, order)
+    after = [np.arange(first + 1, end) for first, end in zip(sequences.indptr, sequences.ends, strict=False)]
+    starts = stick_starts(counts.indptr, counts.places, corpus.n_words - 1)
+    return Rows(sequences, order, counts, starts, model.offset_of(corpus), np.concatenate(after).astype(np.int64))
+
+
+def arrays(corpus, model) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    n, n_sequences = model.state_dim, len(sequences_of(corpus).keys)
+    of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
+    return {
+        "states": of_documents, "loadings": Array((corpus.n_words - 1, n)), "system": square, "noise": square,
+        "noise_precision": square, "last_root": Array((n_sequences, n, n)), "last": Array((n_sequences, n)),
+        "mean_states": of_documents, "squares": of_documents,
+    }
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """C from its prior, A = I / 2, and states drawn given these and omega of a state of 0."""
+    state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
+    rows, n = rows_of(corpus, model), model.state_dim
+    nothing = Counts(np.zeros_like(rows.counts.indptr), *rows.counts[1:])
+    of_prior = rows._replace(counts=nothing, starts=np.zeros_like(rows.starts))
+    draw_rows_of_loadings(of_prior, state, np.empty(0), context)
+    state.system[:] = START_SYSTEM * np.eye(n)
+    state.noise[:] = (1.0 - START_SYSTEM**2) * np.eye(n)
+    state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
+    draw_states(corpus, model, state, draw_omega(corpus, model, state, context), context)
+    return state
+
+
+def step(corpus, model, options, state, context):
+    """Draws omega, C, its variance, A and B, and then the states of every sequence."""
+    rows, omega = rows_of(corpus, model), draw_omega(corpus, model, state, context)
+    draw_rows_of_loadings(rows, state, omega, context)
+    context.interrupt()
+    if model.learn_sigma_c2:
+        shape = model.a_sigma_c2 + 0.5 * state.loadings.size
+        scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
+        state = state._replace(sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(SYSTEM_LOADINGS, 1))))
+    by_row = state.states[rows.sequences.documents]
+    posterior = mniw_posterior(by_row[rows.pairs], by_row[rows.pairs - 1], *model.system_prior)
+    for array, drawn in zip(state[2:5], draw_mniw(*posterior, context.key(SYSTEM_DYNAMICS)), strict=True):
+        array[:] = drawn
+    draw_states(corpus, model, state, omega, context)
+    return take_in(state, context.step, options.average_after), {"updates": int(rows.starts[-1])}
+
+
+def draw_omega(corpus, model, state, context) -> np.ndarray:
+    """(entry,) omega of the sticks of all rows that have tokens."""
+    rows, omega = rows_of(corpus, model), np.empty(int(rows_of(corpus, model).starts[-1]))
+    work = partial(
+        draw_weights, indptr=rows.counts.indptr, places=rows.counts.places, counts=rows.counts.counts, starts=rows.starts,
+        states=state.states[rows.sequences.documents], transposed=np.ascontiguousarray(state.loadings.T), offset=rows.offset,
+        keys=keys_of_rows(rows.sequences.indptr, rows.sequences.keys, context.key(SYSTEM_WEIGHTS)), omega=omega,
+    )
+    each_slice(work, slice_bounds(rows.starts, 32), context.n_threads, context.interrupt)
+    return omega
+
+
+def draw_rows_of_loadings(rows: Rows, state, omega, context) -> None:
+    """Draws C given omega and the states."""
+    by_row = state.states[rows.sequences.documents]
+    work = partial(
+        draw_loadings, indptr=rows.counts.indptr, places=rows.counts.places, counts=rows.counts.counts, starts=rows.starts,
+        omega=omega, states=by_row, of_rows=products(by_row, np.ones(len(by_row))), offset=rows.offset, variance=state.sigma_c2,
+        key=context.key(SYSTEM_LOADINGS), loadings=state.loadings,
+    )
+    cuts = [*range(0, len(rows.offset), STICKS_AT_ONCE), len(rows.offset)]
+    each_slice(work, list(pairwise(cuts)), context.n_threads, context.interrupt)
+
+
+def draw_states(corpus, model, state, omega, context) -> None:
+    """Draws the states of every sequence given omega, and keeps the law of the last one with tokens."""
+    rows = rows_of(corpus, model)
+    sequences, n = rows.sequences, model.state_dim
+    precision, drawn = np.empty((len(sequences.documents), n, n)), np.empty((len(sequences.documents), n))
+    work = partial(
+        potentials, indptr=rows.counts.indptr, places=rows.counts.places, counts=rows.counts.counts, starts=rows.starts,
+        omega=omega, loadings=state.loadings, before=sums_before(state.loadings),
+        of_sticks=products(state.loadings, rows.offset), precision=precision, h=drawn,
+    )
+    each_slice(work, slice_bounds(rows.starts, n), context.n_threads, context.interrupt)
+    mean, covariance = model.first_state
+    first_precision, root, key = np.linalg.inv(covariance), upper_root(state.noise), context.key(SYSTEM_STATES)
+
+    def draw(s, interrupt):
+        interrupt()
+        first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
+        own = np.uint64(absorb(key, sequences.keys[s]))
+        if end > first:
+            state.last[s] = draw_sequence(
+                precision[first:end], drawn[first:end], first_precision, mean, state.system, state.noise_precision, own,
+                state.last_root[s],
+            )
+        else:
+            state.last_root[s], state.last[s] = upper_root(first_precision), 0.0
+            draw_last(state.last_root[s], state.last[s], np.uint64(absorb(own, 1)), drawn[first : first + 1])
+            end += 1
+        draw_onward(drawn[end - 1 : last], state.system, root, np.uint64(absorb(own, 2)))
+
+    each_task([partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt)
+    state.states[sequences.documents] = drawn
+
+
+def take_in(state, step: int, first: int):
+    """The state with its states z in their running mean, which begins after the step ``first``."""
+    if step <= first + 1:
+        state.mean_states[:], state.squares[:] = state.states, 0.0
+        return state._replace(n_averaged=int(step > first))
+    n, off = state.n_averaged + 1, state.states - state.mean_states
+    state.mean_states[:] += off / n
+    state.squares[:] += off * (state.states - state.mean_states)
+    return state._replace(n_averaged=n)
+
+
+def watch(corpus, model, options, state) -> dict:
+    """The variance of C where it is drawn."""
+    return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The states, what they follow and what follows them, and the running mean of the states."""
+    return {
+        "states": state.states, "running_states": state.mean_states,
+        "running_states_deviation": np.sqrt(state.squares / max(state.n_averaged, 1)),
+        "system": state.system, "system_noise": state.noise, "loadings": state.loadings,
+    }
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p of each pair: given the state as drawn, or, behind the last training tokens of a sequence, all words before it."""
+    rows = rows_of(corpus, model)
+    sequences, held_out = rows.sequences, counts_of(pairs, rows.sequences, rows.order)
+    logs, transposed = np.zeros(pairs.n_pairs), np.ascontiguousarray(state.loadings.T)
+    root, key = upper_root(state.noise), np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
+    by_row = state.states[sequences.documents]
+
+    def of_sequence(s, interrupt):
+        interrupt()
+        first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
+        probabilities_given_states(first, end, held_out.indptr, held_out.places, by_row, transposed, rows.offset, logs)
+        if held_out.indptr[end] == held_out.indptr[last]:
+            return
+        own, particles = np.uint64(absorb(key, sequences.keys[s])), np.empty((options.n_particles, model.state_dim))
+        particles[:] = by_row[max(end - 1, first)]
+        if options.predict == "collapsed" or end == first:
+            draw_last(state.last_root[s], state.last[s], np.uint64(absorb(own, 1)), particles)
+        filter_forward(
+            end, last, end > first, held_out.indptr, held_out.places, held_out.counts, particles, state.system, root,
+            transposed, rows.offset, np.uint64(absorb(own, 2)), logs,
+        )
+
+    n_threads, interrupt = (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
+    each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
+    found = np.empty(pairs.n_pairs)
+    found[held_out.pairs] = np.exp(logs)
+    return found
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the states, of omega and of the potentials of all rows; of particles, each with a number per word of a row."""
+    n, entries = model.state_dim, int(rows_of(corpus, model).starts[-1])
+    of_rows = corpus.n_documents * (n * n + n * (n + 1) // 2 + 6 * n) * DOUBLE
+    indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE
+    step = entries * DOUBLE + 3 * of_rows + 2 * corpus.n_words * n * n * DOUBLE
+    look = (4 * corpus.n_pairs + options.n_particles * corpus.n_words + (corpus.n_documents + corpus.n_words) * n) * DOUBLE
+    return Memory(size(arrays(corpus, model)), indices, step=step, look=look)
+
+
+def engine(name: str = "sbm-lds") -> Engine:
+    return Engine(
+        name=name, title="Gibbs sampling of linear dynamical systems of counts by stick-breaking",
+        source="Linderman, Johnson & Adams (2015), sec. 5",
+        model=LinearDynamicalSystem, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+    )

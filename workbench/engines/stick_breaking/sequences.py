@@ -1,0 +1,49 @@
+"""Documents in the order of their sequences, and their words by place on the stick, for engines of sequences."""
+
+import hashlib
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.cached import cached_by_corpus
+
+
+class Sequences(NamedTuple):
+    """Rows are the documents of all sequences, one sequence after the other, each in the order of its positions."""
+
+    documents: np.ndarray  # (row,) int64: the document of each row
+    indptr: np.ndarray     # (sequence + 1,) int64: the rows of sequence s are indptr[s]:indptr[s + 1]
+    ends: np.ndarray       # (sequence,) int64: behind the last of its rows that has tokens; its first row where none has
+    keys: np.ndarray       # (sequence,) uint64: a hash of its name, so that draws do not depend on the order of sequences
+
+    @property
+    def rows(self) -> np.ndarray:
+        """(document,) the row of each document."""
+        return np.argsort(self.documents)
+
+
+class Counts(NamedTuple):
+    """The pairs of a corpus by row and place on the stick."""
+
+    indptr: np.ndarray  # (row + 1,) int64
+    places: np.ndarray  # (pair,) int64: place on the stick of the word, ascending within a row
+    counts: np.ndarray  # (pair,) int64
+    pairs: np.ndarray   # (pair,) int64: where the pair stands in the corpus
+
+
+@cached_by_corpus
+def sequences_of(corpus) -> Sequences:
+    """The sequences of a training corpus: rows at the end of one that have no tokens are to be forecast."""
+    names, indptr, documents = corpus.by_sequence
+    places = np.where(corpus.document_tokens[documents] > 0, np.arange(1, len(documents) + 1), 0)
+    ends = np.maximum(np.maximum.reduceat(places, indptr[:-1]), indptr[:-1])
+    keys = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") for name in names]
+    return Sequences(documents, indptr, ends, np.array(keys, np.uint64))
+
+
+def counts_of(pairs, sequences: Sequences, order: np.ndarray) -> Counts:
+    """The pairs of a training or test corpus; order (word,) : number of the word that is first on the stick, second, …."""
+    rows, places = sequences.rows[pairs.documents], np.argsort(order)[pairs.words]
+    by_row = np.lexsort((places, rows))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(sequences.documents)))])
+    return Counts(indptr, places[by_row], pairs.counts[by_row].astype(np.int64), by_row)

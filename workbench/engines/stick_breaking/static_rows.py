@@ -1,0 +1,94 @@
+"""The smoothed shares of the last document of the same place, as what the next one will be: the baseline without a model.
+
+Linderman, Johnson & Adams (2015), table 3: static; spec C.5::
+
+    p_m = (x_l + 1) / (N_l + W),   l = m where it has tokens, else the last of its place before it that has
+
+Where the place has none before, the one nearest in time counts; where it has none at all, of the nearest place.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.options import NoOptions
+from workbench.engines.stick_breaking.gaussian_rows import smoothed_shares
+from workbench.kernels.stick_breaking.gaussian_process import squared_distances
+from workbench.models.stick_breaking.gaussian_process import StaticRows
+
+
+class State(NamedTuple):
+    probability: np.ndarray  # (document, word) float64
+
+
+def last_rows(inputs, observed, empty) -> np.ndarray:
+    """(empty,) for each document without tokens the one with tokens whose shares it has."""
+    far = squared_distances(inputs.space[empty], inputs.space[observed])
+    ago = np.zeros(far.shape)
+    if inputs.time.shape[1]:
+        ago = inputs.time[empty] - inputs.time[observed, 0]
+    ranked = np.lexsort((np.abs(ago), ago < 0, far), axis=-1)
+    return observed[ranked[:, 0]]
+
+
+def arrays(corpus) -> dict[str, Array]:
+    """Shape and type of the array of a state."""
+    return {"probability": Array((corpus.n_documents, corpus.n_words))}
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """The shares, which never change."""
+    state, counts = State(**zeros(arrays(corpus))), np.zeros((corpus.n_documents, corpus.n_words))
+    counts[corpus.documents, corpus.words] = corpus.counts
+    observed, empty = np.flatnonzero(corpus.document_tokens), np.flatnonzero(corpus.document_tokens == 0)
+    state.probability[:] = smoothed_shares(counts, 1.0)
+    state.probability[empty] = state.probability[last_rows(model.inputs(corpus), observed, empty)]
+    return state
+
+
+def step(corpus, model, options, state, context):
+    """Changes nothing."""
+    context.interrupt()
+    return state, {"updates": corpus.n_documents}
+
+
+def watch(corpus, model, options, state) -> dict:
+    """Nothing is watched."""
+    return {}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The probabilities."""
+    return {"running_probability": state.probability}
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair."""
+    return state.probability[pairs.documents, pairs.words]
+
+
+def predict_rows(corpus, model, options, state, rows, context=None) -> np.ndarray:
+    """(row, word) the probabilities of all words in these documents."""
+    return state.probability[rows]
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the probabilities, and of the distances between documents with and without tokens at the start."""
+    n_empty = int((corpus.document_tokens == 0).sum())
+    distances = 3 * n_empty * (corpus.n_documents - n_empty) * DOUBLE
+    table = corpus.n_documents * corpus.n_words * DOUBLE
+    return Memory(size(arrays(corpus)), step=distances + table, look=table)
+
+
+def engine(name: str = "static") -> Engine:
+    return Engine(
+        name=name, title="Smoothed shares of the last document of the same place",
+        source="Linderman, Johnson & Adams (2015), table 3",
+        model=StaticRows, options=NoOptions, state=State, samples=lambda corpus, options: False, watches=(),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        idle=lambda options: "there is nothing to be done",
+    )

@@ -1,0 +1,170 @@
+"""Hidden Markov models of rows of counts: the scaled forward filter, backward draws and messages, counts of transitions.
+
+    s_1 ~ p_0,  s_t | s_{t-1} ~ P[s_{t-1}],  x_t | s_t ~ Mult(N_t, phi[s_t])                                 spec D.3
+
+    filter     a_t(s)  ~  p(x_t | s) sum_r a_{t-1}(r) P_rs,     log p(x) = sum_t log of what a_t was divided by
+    draws      s_T ~ a_T,   p(s_t | s_{t+1}, x)  ~  a_t(s_t) P[s_t, s_{t+1}]
+    messages   b_t(s)  ~  sum_r P_sr p(x_{t+1} | r) b_{t+1}(r),     p(s_t | x)  ~  a_t b_t
+
+A row without counts is legal anywhere: p(x_t | s) = 1. Multinomial coefficients are left out. Sequence i is the rows
+rows[starts[i]:starts[i + 1]] of the corpus; arrays of rows are in the order of the corpus. log_emissions : (word, state), finite.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.jit import aside, fused, kernel
+from workbench.kernels.simd.special import fast_exp
+from workbench.kernels.variates import next_uniform, stream_of
+
+
+@aside
+def _weigh(begin, end, words, counts, log_emissions, logs):
+    """Replaces logs (state,) by p(x | s), the pairs begin..end, divided by its largest; returns the logarithm of that."""
+    n, largest = len(logs), -math.inf
+    if begin == end:
+        logs[:] = 1.0
+        return 0.0
+    logs[:] = 0.0
+    for pair in range(begin, end):
+        count, of_word = np.float64(counts[pair]), log_emissions[words[pair]]
+        for s in range(n):
+            logs[s] += count * of_word[s]
+    for s in range(n):
+        largest = max(largest, logs[s])
+    for s in range(n):
+        logs[s] = fast_exp(logs[s] - largest)
+    return largest
+
+
+@fused
+def _move(before, transitions, after):
+    """Replaces `after` (state,) by sum_r before_r P_rs."""
+    after[:] = 0.0
+    for r in range(len(before)):
+        weight, row = before[r], transitions[r]
+        for s in range(len(after)):
+            after[s] += weight * row[s]
+
+
+@aside
+def _multiply(weights, factors):
+    """weights (state,) times factors, made to sum to 1; returns the sum."""
+    total = 0.0
+    for s in range(len(weights)):
+        weights[s] *= factors[s]
+        total += weights[s]
+    for s in range(len(weights)):
+        weights[s] /= total
+    return total
+
+
+@kernel
+def filter_forward(first, last, starts, rows, indptr, words, counts, first_state, transitions, log_emissions, filtered):
+    """log p(x) of sequences first..last; fills filtered (row, state): p(s_t | x_1, …, x_t)."""
+    logs, total = np.empty(len(first_state)), 0.0
+    for i in range(first, last):
+        for t in range(starts[i], starts[i + 1]):
+            here = filtered[rows[t]]
+            if t == starts[i]:
+                here[:] = first_state
+            else:
+                _move(filtered[rows[t - 1]], transitions, here)
+            total += _weigh(indptr[rows[t]], indptr[rows[t] + 1], words, counts, log_emissions, logs)
+            total += math.log(_multiply(here, logs))
+    return total
+
+
+@kernel
+def draw_states(first, last, starts, rows, filtered, transitions, states, key):
+    """Draws the states (row,) of sequences first..last from the last row back; returns how many changed."""
+    n, n_moved = filtered.shape[1], 0
+    weights = np.empty(n)
+    for i in range(first, last):
+        stream = stream_of(key, i)
+        for t in range(starts[i + 1] - 1, starts[i] - 1, -1):
+            of_row, total = filtered[rows[t]], 0.0
+            following = states[rows[t + 1]] if t + 1 < starts[i + 1] else 0
+            for s in range(n):
+                weights[s] = of_row[s] * (transitions[s, following] if t + 1 < starts[i + 1] else 1.0)
+                total += weights[s]
+            stream, u = next_uniform(stream)
+            u *= total
+            drawn = 0
+            while drawn < n - 1 and u >= weights[drawn]:
+                u -= weights[drawn]
+                drawn += 1
+            n_moved += states[rows[t]] != drawn
+            states[rows[t]] = drawn
+    return n_moved
+
+
+@kernel
+def count_states(starts, rows, indptr, words, counts, states, n_words, n_states):
+    """Counts of first states (state,), of transitions (state, to state), and of words (state, word), int64."""
+    of_first, of_steps = np.zeros(n_states, np.int64), np.zeros((n_states, n_states), np.int64)
+    of_words = np.zeros((n_states, n_words), np.int64)
+    for i in range(len(starts) - 1):
+        for t in range(starts[i], starts[i + 1]):
+            s = states[rows[t]]
+            if t == starts[i]:
+                of_first[s] += 1
+            else:
+                of_steps[states[rows[t - 1]], s] += 1
+            for pair in range(indptr[rows[t]], indptr[rows[t] + 1]):
+                of_words[s, words[pair]] += counts[pair]
+    return of_first, of_steps, of_words
+
+
+@kernel
+def backward_messages(first, last, starts, rows, indptr, words, counts, transitions, log_emissions, messages):
+    """Fills messages (row, state), up to a factor of each row: p(x_{t+1}, …, x_T | s_t), of sequences first..last."""
+    n = len(transitions)
+    logs = np.empty(n)
+    for i in range(first, last):
+        messages[rows[starts[i + 1] - 1]] = 1.0
+        for t in range(starts[i + 1] - 1, starts[i], -1):
+            _weigh(indptr[rows[t]], indptr[rows[t] + 1], words, counts, log_emissions, logs)
+            _multiply(logs, messages[rows[t]])
+            here = messages[rows[t - 1]]
+            for s in range(n):
+                total = 0.0
+                for r in range(n):
+                    total += transitions[s, r] * logs[r]
+                here[s] = total
+
+
+@kernel
+def predict_pairs(
+    first, last, starts, rows, indptr, words, counts, first_state, transitions, log_emissions, messages,
+    test_indptr, test_words, test_counts, probability,
+):
+    """Fills probability (test pair,): p of a held-out word given all training counts and the held-out ones before it.
+
+    Before it are those of earlier rows of its sequence, and of its own row the pairs before it: p^count multiplied over the
+    pairs of a sequence is the probability of all its held-out words together, given the parameters. messages : those of the
+    training counts. Where the held-out rows end a sequence this is the forward filter, gone on with.
+    """
+    n = len(first_state)
+    logs, here, before = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(first, last):
+        for t in range(starts[i], starts[i + 1]):
+            row = rows[t]
+            if t == starts[i]:
+                before[:] = first_state
+            else:
+                _move(here, transitions, before)
+            here, before = before, here
+            _weigh(indptr[row], indptr[row + 1], words, counts, log_emissions, logs)
+            _multiply(here, logs)
+            begin, end = test_indptr[row], test_indptr[row + 1]
+            if begin == end:
+                continue
+            before[:] = messages[row]
+            _multiply(before, here)  # p(s_t | what is known)
+            for pair in range(begin, end):
+                log_scale = _weigh(pair, pair + 1, test_words, test_counts, log_emissions, logs)
+                log_probability = log_scale + math.log(_multiply(before, logs))
+                probability[pair] = math.exp(log_probability / test_counts[pair])
+                _multiply(here, logs)

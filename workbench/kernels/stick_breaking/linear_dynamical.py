@@ -1,0 +1,348 @@
+"""Gibbs sampling of a linear dynamical system of counts by stick-breaking, and its forecasts by a particle filter.
+
+    omega_tk ~ PG(N_tk, psi_tk),  psi_t = C z_t + d                                                       spec D.1, D.2
+    c_k ~ N(J^-1 h, J^-1),  J = I / sigma_c2 + sum_t omega_tk z_t z_t',  h = sum_t (kappa_tk - omega_tk d_k) z_t
+    z given its potentials  J_t = C' diag(omega_t) C,  h_t = C'(kappa_t - omega_t d)                        `state_space`
+
+Rows are documents, those of a sequence one after the other (`engines.stick_breaking.sequences`). The sticks of a row that have
+tokens are those up to the last of its words; `starts` (row + 1,) says where they stand in omega. With one token per row and the
+frequent words first on the stick they are few. Symmetric matrices are summed as their upper triangles, row after row, so that
+what a stick adds is one loop over neighbours. No BLAS: the bits do not depend on threads.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.gaussian import draw_gaussian, factor, solve
+from workbench.kernels.jit import fused, kernel
+from workbench.kernels.polya_gamma import polya_gamma
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.state_space import draw_factored, factor_states
+from workbench.kernels.stick_breaking.sticks import log_sigma
+from workbench.kernels.uniforms import absorb, uniform
+from workbench.kernels.variates import normal, stream_of
+
+
+def stick_starts(indptr, places, n_sticks) -> np.ndarray:
+    """(row + 1,) int64: the sticks of row r with tokens are starts[r]:starts[r + 1] of omega."""
+    n_rows, used = len(indptr) - 1, np.zeros(len(indptr), np.int64)
+    full = np.flatnonzero(np.diff(indptr))
+    used[1:][full] = np.minimum(places[indptr[1:][full] - 1] + 1, n_sticks)
+    return np.cumsum(used)[: n_rows + 1]
+
+
+@fused
+def _sticks_of_state(z, transposed, offset, n, sticks):
+    """Writes psi = C z + d into the first n of `sticks`; transposed (state_dim, stick) : C'."""
+    for k in range(n):
+        sticks[k] = offset[k]
+    for i in range(len(z)):
+        row, z_i = transposed[i], z[i]
+        for k in range(n):
+            sticks[k] += z_i * row[k]
+
+
+@fused
+def _add_weighted(weights, n, rows, total):
+    """Adds the first n rows (row, number), each times its weight, to `total`, four at a time."""
+    k = 0
+    while k + 4 <= n:
+        w0, w1, w2, w3 = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        r0, r1, r2, r3 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+        for i in range(len(total)):
+            total[i] = total[i] + w0 * r0[i] + w1 * r1[i] + w2 * r2[i] + w3 * r3[i]
+        k += 4
+    while k < n:
+        weight, row = weights[k], rows[k]
+        for i in range(len(total)):
+            total[i] += weight * row[i]
+        k += 1
+
+
+@fused
+def _add_to_each(weights, n, row, totals):
+    """Adds a row (number,) times each of the first n weights to each of `totals` (row, number)."""
+    for k in range(n):
+        weight, total = weights[k], totals[k]
+        for i in range(len(row)):
+            total[i] += weight * row[i]
+
+
+@kernel
+def products(rows, scale):
+    """(row, number) the upper triangle of each row (row, dim) times itself, row after row; then the row times its scale (row,).
+
+    Padded with zeros to whole vectors.
+    """
+    n_rows, n = rows.shape
+    found = np.zeros((n_rows, -(-(n * (n + 1) // 2 + n) // LANES) * LANES))
+    for r in range(n_rows):
+        e = 0
+        for i in range(n):
+            for j in range(i, n):
+                found[r, e] = rows[r, i] * rows[r, j]
+                e += 1
+        for i in range(n):
+            found[r, e + i] = rows[r, i] * scale[r]
+    return found
+
+
+@kernel
+def keys_of_rows(indptr, sequence_keys, key):
+    """(row,) uint64: a key of each row by the key of its sequence (sequence,) and its place there."""
+    keys = np.empty(indptr[-1], np.uint64)
+    for s in range(len(sequence_keys)):
+        own = absorb(key, sequence_keys[s])
+        for r in range(indptr[s], indptr[s + 1]):
+            keys[r] = absorb(own, r - indptr[s])
+    return keys
+
+
+@kernel
+def draw_weights(first, last, indptr, places, counts, starts, states, transposed, offset, keys, omega):
+    """Draws omega (entry,) of the rows first..last given their states (row, state_dim).
+
+    transposed (state_dim, stick) : C'; offset (stick,) : d; keys (row,) uint64 : each row has a stream of its own.
+    """
+    sticks = np.empty(len(offset))
+    for r in range(first, last):
+        at, n = starts[r], starts[r + 1] - starts[r]
+        _sticks_of_state(states[r], transposed, offset, n, sticks)
+        stream, pair, left = stream_of(keys[r], 0), indptr[r], 0
+        for p in range(pair, indptr[r + 1]):
+            left += counts[p]
+        for k in range(n):
+            stream, omega[at + k] = polya_gamma(stream, left, sticks[k])
+            if places[pair] == k:
+                left -= counts[pair]
+                pair += 1
+
+
+@kernel
+def sums_before(rows):
+    """(row + 1, dim) sums of the rows (row, dim) before each, and of all."""
+    found = np.zeros((len(rows) + 1, rows.shape[1]))
+    for k in range(len(rows)):
+        for i in range(rows.shape[1]):
+            found[k + 1, i] = found[k, i] + rows[k, i]
+    return found
+
+
+@kernel
+def potentials(first, last, indptr, places, counts, starts, omega, loadings, before, of_sticks, precision, h):
+    """Writes J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of the rows first..last.
+
+    loadings (stick, state_dim) : C; before : its `sums_before`, as kappa of a word of the row is -1/2 on all sticks before its
+    own, and 1/2 there; of_sticks (stick, number) : `products` of C and d.
+    """
+    n_sticks, n_dims = loadings.shape
+    total, n_pairs = np.empty(of_sticks.shape[1]), n_dims * (n_dims + 1) // 2
+    for r in range(first, last):
+        total[:] = 0.0
+        _add_weighted(omega[starts[r] :], starts[r + 1] - starts[r], of_sticks, total)
+        _unpack(total, precision[r])
+        for i in range(n_dims):
+            h[r, i] = -total[n_pairs + i]
+        for p in range(indptr[r], indptr[r + 1]):
+            place, count = places[p], counts[p]
+            upto = before[min(place + 1, n_sticks)]
+            for i in range(n_dims):
+                h[r, i] += count * ((loadings[place, i] if place < n_sticks else 0.0) - 0.5 * upto[i])
+
+
+@fused
+def _unpack(packed, matrix):
+    """Writes an upper triangle, row after row, into that of a matrix."""
+    e, n = 0, len(matrix)
+    for i in range(n):
+        for j in range(i, n):
+            matrix[i, j] = packed[e]
+            e += 1
+
+
+@kernel
+def draw_loadings(first, last, indptr, places, counts, starts, omega, states, of_rows, offset, variance, key, loadings):
+    """Draws the rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
+
+    of_rows (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, of the entries a priori.
+    """
+    n_dims, width = states.shape[1], last - first
+    total, n_pairs = np.zeros((width, of_rows.shape[1])), n_dims * (n_dims + 1) // 2
+    own, upto = np.zeros((width, n_dims)), np.zeros((width, n_dims))  # sums of z over words on a stick, and of the last stick
+    for r in range(len(indptr) - 1):
+        n = min(starts[r + 1] - starts[r], last) - first
+        if n <= 0:
+            continue
+        _add_to_each(omega[starts[r] + first :], n, of_rows[r], total)
+        for p in range(indptr[r], indptr[r + 1]):
+            place = places[p] - first
+            if place >= 0:
+                for i in range(n_dims):
+                    upto[min(place, width - 1), i] += counts[p] * states[r, i]
+                    if place < width:
+                        own[place, i] += counts[p] * states[r, i]
+    precision = np.empty((n_dims, n_dims))
+    for k in range(width - 1, -1, -1):
+        if k < width - 1:
+            for i in range(n_dims):
+                upto[k, i] += upto[k + 1, i]
+        _unpack(total[k], precision)
+        h = loadings[first + k]
+        for i in range(n_dims):
+            precision[i, i] += 1.0 / variance
+            h[i] = own[k, i] - 0.5 * upto[k, i] - offset[first + k] * total[k, n_pairs + i]
+        draw_gaussian(stream_of(key, first + k), precision, h)
+
+
+@kernel
+def draw_sequence(precision, h, first_precision, first_mean, system, noise_precision, key, root):
+    """Draws the states (row, state_dim) of a sequence given its potentials, which are overwritten; into h.
+
+    root (state_dim, state_dim) gets U, and what is returned is y (state_dim,), of the last state: given omega, and not the
+    other states, its precision is U'U and its mean U^-1 y (`draw_last`).
+    """
+    between, _ = factor_states(precision, h, first_precision, first_mean, system, np.zeros(h.shape[1]), noise_precision)
+    root[:] = precision[len(h) - 1]
+    last = h[len(h) - 1].copy()
+    draw_factored(between, precision, h, key)
+    return last
+
+
+@kernel
+def forward(before, system, noise_root, stream, after):
+    """Draws a state after another one: N(A z, B), noise_root (state_dim, state_dim) : U with U'U = B; returns the stream."""
+    n = len(before)
+    for i in range(n):
+        after[i] = 0.0
+        for j in range(n):
+            after[i] += system[i, j] * before[j]
+    for i in range(n):
+        stream, z = normal(stream)
+        for j in range(i, n):
+            after[j] += noise_root[i, j] * z
+    return stream
+
+
+@kernel
+def draw_onward(states, system, noise_root, key):
+    """Draws all states (row, state_dim) but the first, each given the one before it."""
+    for t in range(1, len(states)):
+        forward(states[t - 1], system, noise_root, stream_of(key, t), states[t])
+
+
+@fused
+def _log_probabilities(z, first, last, places, transposed, offset, sticks, found):
+    """Writes log p of the words of the pairs first..last of a row, given its state z, into found (pair of the row,)."""
+    n_sticks, log_rest, pair = len(offset), 0.0, first
+    n = min(places[last - 1] + 1, n_sticks)
+    _sticks_of_state(z, transposed, offset, n, sticks)
+    for k in range(n):
+        log_broken = log_sigma(-sticks[k])
+        if places[pair] == k:
+            found[pair - first] = log_rest + log_broken + sticks[k]  # log sigma(u) = log sigma(-u) + u
+            pair += 1
+        log_rest += log_broken
+    if pair < last:
+        found[pair - first] = log_rest
+
+
+@kernel
+def probabilities_given_states(first, last, indptr, places, states, transposed, offset, found):
+    """Writes log p of the words of the rows first..last given their states into found (pair,)."""
+    sticks = np.empty(len(offset))
+    for r in range(first, last):
+        start, end = indptr[r], indptr[r + 1]
+        if end > start:
+            _log_probabilities(states[r], start, end, places, transposed, offset, sticks, found[start:end])
+
+
+@kernel
+def draw_last(root, last, key, particles):
+    """Writes draws of N(U^-1 y, (U'U)^-1) into particles (particle, state_dim), as `draw_sequence` leaves U and y."""
+    for r in range(len(particles)):
+        stream = stream_of(key, r)
+        for i in range(len(last)):
+            stream, z = normal(stream)
+            particles[r, i] = last[i] + z
+        solve(root, particles[r])
+
+
+@kernel
+def filter_forward(first, last, begun, indptr, places, counts, particles, system, noise_root, transposed, offset, key, found):
+    """Bootstrap particle filter: writes log p of the words of each row first..last, given those of all rows before it.
+
+    particles (particle, state_dim) : draws of the state before the row `first`, or of its own where not `begun`; replaced by
+    those after the last row. found (pair,) : the words of a row one after the other, each given those before it; of a word that
+    comes n times, the mean over these. noise_root : U with U'U = B. The exponential of the sum over rows, each pair times its
+    count, is an unbiased estimate of the probability of all (Doucet & Johansen 2011, sec. 4). Resampling is systematic, after
+    each row that has tokens.
+    """
+    n_particles, n_dims = particles.shape
+    after, sticks, log_weight = np.empty((n_particles, n_dims)), np.empty(len(offset)), np.zeros(n_particles)
+    most = 0
+    for r in range(first, last):
+        most = max(most, indptr[r + 1] - indptr[r])
+    logs = np.empty((n_particles, most))
+    for r in range(first, last):
+        if begun or r > first:
+            row_key = absorb(key, r - first)
+            for i in range(n_particles):
+                forward(particles[i], system, noise_root, stream_of(row_key, i + 1), after[i])
+            particles[:] = after
+        if indptr[r] == indptr[r + 1]:
+            continue
+        for i in range(n_particles):
+            _log_probabilities(particles[i], indptr[r], indptr[r + 1], places, transposed, offset, sticks, logs[i])
+        log_weight[:] = 0.0
+        before = math.log(n_particles)
+        for p in range(indptr[r], indptr[r + 1]):
+            for i in range(n_particles):
+                log_weight[i] += counts[p] * logs[i, p - indptr[r]]
+            total = _log_sum(log_weight)
+            found[p] = (total - before) / counts[p]
+            before = total
+        _resample(log_weight, before, uniform(absorb(key, r - first), 0), particles, after)
+
+
+@kernel
+def _log_sum(logs):
+    highest, total = logs.max(), 0.0
+    if highest == -math.inf:
+        return highest
+    for i in range(len(logs)):
+        total += math.exp(logs[i] - highest)
+    return highest + math.log(total)
+
+
+@kernel
+def _resample(log_weight, log_total, u, particles, after):
+    """Systematic resampling of particles (particle, state_dim), `after` is scratch; all stay where no weight is positive."""
+    n, chosen, reached = len(particles), 0, math.exp(log_weight[0] - log_total)
+    if log_total == -math.inf:
+        return
+    for i in range(n):
+        while reached * n <= i + u and chosen < n - 1:
+            chosen += 1
+            reached += math.exp(log_weight[chosen] - log_total)
+        after[i] = particles[chosen]
+    particles[:] = after
+
+
+@kernel
+def upper_root(matrix):
+    """U (row, column), upper triangular, 0 below, with U'U = a positive definite matrix."""
+    root = matrix.copy()
+    factor(root)
+    for i in range(len(root)):
+        for j in range(i):
+            root[i, j] = 0.0
+    return root
+
+
+@kernel
+def last_mean(root, last):
+    """U^-1 y, the mean of the last state of a sequence, as `draw_sequence` leaves U and y."""
+    mean = last.copy()
+    solve(root, mean)
+    return mean

@@ -1,0 +1,122 @@
+"""Elliptical slice sampling of the loadings of a logistic-normal linear system: a row of C, of one word, after the other.
+
+    psi_t = C z_t + d,   x_t ~ Mult(N_t, softmax(psi_t)),   rows c_k ~ N(0, variance I)                          spec D.4
+
+A row and a draw nu of its prior span an ellipse, of which a point within a slice of the likelihood is taken::
+
+    l(c) = c' sum_t x_tk z_t - sum_t N_t log( sum_{j != k} e^psi_tj + e^{c'z_t + d_k} )
+
+Murray, Adams & MacKay (2010). The sums of exponentials over the words before and after a word are kept, so that a point costs
+as much as there are documents, and nothing is subtracted from a sum. Sixteen documents are computed at a time.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.jit import aside, inlined, kernel
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.reductions import total
+from workbench.kernels.simd.special import SMALLEST, fast_exp, fast_log
+from workbench.kernels.simd.vectors import load, spread, store
+from workbench.kernels.variates import exponential, next_uniform, normal, stream_of
+
+SMALLEST_BRACKET = 1e-12
+"""Radians at which a bracket has shrunk to the point where it began, but for rounding."""
+LARGEST_EXPONENT = 600.0
+"""exp of no more is added up: psi that rises so far above the largest of its document has no other word beside it."""
+
+
+@inlined
+def _exp(x):
+    """exp(x), of no more than the largest exponent."""
+    return fast_exp(min(x, LARGEST_EXPONENT))
+
+
+@aside
+def _products(row, constant, states, products):
+    """Fills products (document,) with row'z_t + constant; states (state_dim, document)."""
+    n = states.shape[1]
+    for at in range(0, n, LANES):
+        sums = spread(constant)
+        for j in range(len(row)):
+            sums += load(states, j * n + at) * row[j]
+        store(products, at, sums)
+
+
+@kernel
+def largest_psi(loadings, offset, states, top):
+    """Fills top (document,) with the largest psi of each document; states (state_dim, document padded)."""
+    psi = np.empty(len(top))
+    top[:] = -math.inf
+    for k in range(len(offset)):
+        _products(loadings[k], offset[k], states, psi)
+        for at in range(0, len(top), LANES):
+            store(top, at, max(load(top, at), load(psi, at)))
+
+
+@kernel
+def sums_after(loadings, offset, states, top, after):
+    """Fills after (word + 1, document) with the sum of exp(psi - top) over the words from each on."""
+    psi, n = np.empty(len(top)), len(top)
+    after[len(offset)] = 0.0
+    for k in range(len(offset) - 1, -1, -1):
+        _products(loadings[k], offset[k], states, psi)
+        for at in range(0, n, LANES):
+            exponentials = _exp(load(psi, at) - load(top, at))
+            store(after, k * n + at, load(after, (k + 1) * n + at) + exponentials)
+
+
+@aside
+def _log_sums(along, across, constant, cosine, sine, top, before, after, first_after, n_tokens):
+    """sum_t N_t log(sum of exp(psi - top)), where psi of one word is along cos + across sin + constant."""
+    sums = spread(0.0)
+    for at in range(0, len(top), LANES):
+        psi = load(along, at) * cosine + load(across, at) * sine + (constant - load(top, at))
+        others = load(before, at) + load(after, first_after + at)
+        sums += load(n_tokens, at) * fast_log(max(others + _exp(psi), SMALLEST))
+    return total(sums)
+
+
+@kernel
+def draw_loadings(first, last, loadings, offset, states, n_tokens, weighted, variance, top, before, after, key):
+    """Draws the rows first..last of C (word, state_dim) in place, in turn; returns how many points were tried.
+
+    states (state_dim, document padded), n_tokens (document padded,), 0 in the padding; weighted (word, state_dim) :
+    sum_t x_tk z_t; top, after : of `largest_psi` and `sums_after`; before (document,) : the sum of exp(psi - top) of the words
+    before `first`, which comes to be that of those before `last`.
+    """
+    n_dims, n = states.shape
+    along, across, nu, tried = np.empty(n), np.empty(n), np.empty(n_dims), 0
+    for k in range(first, last):
+        stream, along_counts, across_counts = stream_of(key, k), 0.0, 0.0
+        for j in range(n_dims):
+            stream, z = normal(stream)
+            nu[j] = math.sqrt(variance) * z
+            along_counts += loadings[k, j] * weighted[k, j]
+            across_counts += nu[j] * weighted[k, j]
+        _products(loadings[k], 0.0, states, along)
+        _products(nu, 0.0, states, across)
+        later = (k + 1) * n
+        stream, drop = exponential(stream)
+        log_y = along_counts - drop - _log_sums(along, across, offset[k], 1.0, 0.0, top, before, after, later, n_tokens)
+        stream, u = next_uniform(stream)
+        angle = 2.0 * math.pi * u
+        low, high, cosine, sine = angle - 2.0 * math.pi, angle, 1.0, 0.0
+        while high - low > SMALLEST_BRACKET:
+            cosine, sine, tried = math.cos(angle), math.sin(angle), tried + 1
+            log_sums = _log_sums(along, across, offset[k], cosine, sine, top, before, after, later, n_tokens)
+            if along_counts * cosine + across_counts * sine - log_sums > log_y:
+                break
+            if angle < 0.0:
+                low = angle
+            else:
+                high = angle
+            stream, u = next_uniform(stream)
+            angle, cosine, sine = low + u * (high - low), 1.0, 0.0
+        for j in range(n_dims):
+            loadings[k, j] = loadings[k, j] * cosine + nu[j] * sine
+        for at in range(0, n, LANES):
+            psi = load(along, at) * cosine + load(across, at) * sine + (offset[k] - load(top, at))
+            store(before, at, load(before, at) + _exp(psi))
+    return tried

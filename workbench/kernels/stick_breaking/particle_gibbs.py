@@ -1,0 +1,287 @@
+"""Particle Gibbs with ancestor sampling for linear dynamical systems of counts, and the forecast of what follows a sequence.
+
+    z_1 ~ N(m, S),  z_t = A z_{t-1} + N(0, B),  psi_t = C z_t + d,  x_t ~ Mult(N_t, softmax(psi_t) or pi(psi_t))      spec D, D.4
+
+A sweep draws a path given the one before it, the reference, which is the last of the particles at every t::
+
+    ancestors of all others    ~  w_{t-1},     z_t^i = A z_{t-1}^{a_i} + N(0, B)
+    ancestor of the reference  ~  w_{t-1}^i N(z'_t | A z_{t-1}^i, B)
+    w_t^i = p(x_t | z_t^i);    in the end one particle ~ w_T, and its ancestors, are the new path
+
+Lindsten, Jordan & Schoen (2014), "Particle Gibbs with ancestor sampling". Weights are logarithms. The law of the ancestors is
+multinomial; that they come sorted means nothing, as particles have no order. Sixteen particles are computed at a time, and
+psi of words that no count needs is left out where words are broken off a stick.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.gaussian import factor
+from workbench.kernels.jit import aside, inlined, kernel
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.special import fast_exp, fast_log
+from workbench.kernels.simd.vectors import load, spread, store
+from workbench.kernels.variates import exponential, next_uniform, normal, stream_of
+
+
+@inlined
+def _psi(loadings, offset, k, particles, at, lanes):
+    """psi_k of sixteen particles; particles (state_dim, particle), the first of them is `at`."""
+    sums = spread(offset[k])
+    for j in range(loadings.shape[1]):
+        sums += load(particles, at + j * lanes) * loadings[k, j]
+    return sums
+
+
+@inlined
+def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
+    """Fills logs (word, 16) for sixteen particles and returns the vector that log p(word) is less: its logarithm of a sum.
+
+    With sticks only the first n_needed words are filled, and the vector is 0.
+    """
+    n_rows = len(offset)
+    if sticks:
+        rest = spread(0.0)
+        for k in range(min(n_needed, n_rows)):
+            psi = _psi(loadings, offset, k, particles, at, lanes)
+            size = max(psi, 0.0 - psi)
+            remaining = 0.0 - (max(psi, 0.0) + fast_log(1.0 + fast_exp(0.0 - size)))  # log sigma(-psi)
+            store(logs, k * LANES, rest + (psi + remaining))
+            rest += remaining
+        if n_needed > n_rows:
+            store(logs, n_rows * LANES, rest)
+        return spread(0.0)
+    largest, k = spread(-math.inf), 0
+    while k + 4 <= n_rows:  # four words at a time: a state is loaded once for them
+        one, two, three, four = spread(offset[k]), spread(offset[k + 1]), spread(offset[k + 2]), spread(offset[k + 3])
+        for j in range(loadings.shape[1]):
+            z = load(particles, at + j * lanes)
+            one += z * loadings[k, j]
+            two += z * loadings[k + 1, j]
+            three += z * loadings[k + 2, j]
+            four += z * loadings[k + 3, j]
+        store(logs, k * LANES, one)
+        store(logs, (k + 1) * LANES, two)
+        store(logs, (k + 2) * LANES, three)
+        store(logs, (k + 3) * LANES, four)
+        largest = max(max(max(one, two), max(three, four)), largest)
+        k += 4
+    while k < n_rows:
+        psi = _psi(loadings, offset, k, particles, at, lanes)
+        largest = max(largest, psi)
+        store(logs, k * LANES, psi)
+        k += 1
+    total = spread(0.0)
+    for k in range(n_rows):
+        total += fast_exp(load(logs, k * LANES) - largest)
+    return largest + fast_log(total)
+
+
+@kernel
+def weigh(loadings, offset, sticks, begin, end, rows, counts, particles, logs, log_weights):
+    """Adds log p(x | z) of the pairs begin..end, whose words are `rows` of C, to log_weights (particle,).
+
+    particles (state_dim, particle); logs (word, 16) is scratch.
+    """
+    if begin == end:
+        return
+    lanes, n_needed = particles.shape[1], 0
+    for pair in range(begin, end):
+        n_needed = max(n_needed, rows[pair] + 1)
+    for at in range(0, lanes, LANES):
+        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs)
+        sums = load(log_weights, at)
+        for pair in range(begin, end):
+            sums += (load(logs, rows[pair] * LANES) - normaliser) * np.float64(counts[pair])
+        store(log_weights, at, sums)
+
+
+@aside
+def _move(system, before, moved):
+    """Fills moved (state_dim, particle) with A z of all particles before (state_dim, particle)."""
+    n, lanes = before.shape
+    for at in range(0, lanes, LANES):
+        for i in range(n):
+            sums = spread(0.0)
+            for j in range(n):
+                sums += load(before, j * lanes + at) * system[i, j]
+            store(moved, i * lanes + at, sums)
+
+
+@aside
+def _scatter(stream, root, means, parents, n, noise, particles):
+    """The first n particles (state_dim, particle) become the columns `parents` of means and noise of covariance root' root.
+
+    noise (state_dim, particle) is scratch; returns the stream as it goes on.
+    """
+    n_dims, lanes = particles.shape
+    for p in range(n):
+        for i in range(n_dims):
+            stream, noise[i, p] = normal(stream)
+    for i in range(n_dims):
+        row, of_means = particles[i], means[i]
+        for p in range(n):
+            row[p] = of_means[parents[p]]
+        for at in range(0, lanes, LANES):
+            sums = load(particles, i * lanes + at)
+            for k in range(i + 1):
+                sums += load(noise, k * lanes + at) * root[k, i]
+            store(particles, i * lanes + at, sums)
+    return stream
+
+
+@aside
+def _anchor(log_weights, reference, means, precision_root, anchored):
+    """Fills anchored (particle,) with log w + log N(reference | mean, B), up to a constant; precision_root : V, V'V = B^-1."""
+    n_dims, lanes = means.shape
+    for at in range(0, lanes, LANES):
+        squares = spread(0.0)
+        for i in range(n_dims):
+            off = spread(0.0)
+            for j in range(i, n_dims):
+                off += (reference[j] - load(means, j * lanes + at)) * precision_root[i, j]
+            squares += off * off
+        store(anchored, at, load(log_weights, at) - 0.5 * squares)
+
+
+@aside
+def _choose(stream, logs, n):
+    """(the stream as it goes on, an index below n with probability in proportion to exp(logs))"""
+    largest, total, chosen = -math.inf, 0.0, 0
+    for p in range(n):
+        largest = max(largest, logs[p])
+    for p in range(n):
+        total += math.exp(logs[p] - largest)
+    stream, u = next_uniform(stream)
+    u *= total
+    for p in range(n):
+        weight = math.exp(logs[p] - largest)
+        if weight > 0.0:
+            chosen = p
+            if u < weight:
+                break
+        u -= weight
+    return stream, chosen
+
+
+@aside
+def _resample(stream, log_weights, n, n_drawn, parents, spacings):
+    """Draws parents (n_drawn,) of the n particles by their weights, multinomial, in ascending order; returns the stream.
+
+    Sorted uniforms are sums of exponential numbers divided by one sum more.
+    """
+    largest, total, whole = -math.inf, 0.0, 0.0
+    for p in range(n):
+        largest = max(largest, log_weights[p])
+    for p in range(n):
+        total += math.exp(log_weights[p] - largest)
+    for i in range(n_drawn + 1):
+        stream, spacings[i] = exponential(stream)
+        whole += spacings[i]
+    parent, reached, sums = 0, math.exp(log_weights[0] - largest) / total, 0.0
+    for i in range(n_drawn):
+        sums += spacings[i] / whole
+        while reached <= sums and parent < n - 1:
+            parent += 1
+            reached += math.exp(log_weights[parent] - largest) / total
+        parents[i] = parent
+    return stream
+
+
+@kernel
+def filter_particles(
+    begin, end, indptr, rows, counts, loadings, offset, sticks, first_mean, first_covariance, system, noise, noise_precision, n,
+    path, key, particles, ancestors, log_weights,
+):
+    """Moves n particles of a sequence through its times begin..end; the last of them is kept at the reference, path.
+
+    indptr (time + 1,) : the pairs of each time; rows (pair,) : the row of C of a pair's word; counts (pair,); path (time,
+    state_dim); system, noise, noise_precision : A, B, B^-1. particles (time, state_dim, particle padded), ancestors
+    (time, particle) and log_weights (particle padded,), those of the last time, are filled.
+    """
+    n_dims, lanes = particles.shape[1:]
+    moved, scratch, anchored = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.empty(lanes)
+    logs, spacings = np.empty((len(offset) + 1, LANES)), np.empty(n)
+    first_root, root, precision_root = first_covariance.copy(), noise.copy(), noise_precision.copy()
+    factor(first_root)
+    factor(root)
+    factor(precision_root)
+    for t in range(begin, end):
+        stream, here, reference = stream_of(key, t), particles[t], path[t]
+        if t == 0:
+            moved[:, 0] = first_mean
+            stream = _scatter(stream, first_root, moved, np.zeros(n - 1, np.int64), n - 1, scratch, here)
+        else:
+            _move(system, particles[t - 1], moved)
+            _anchor(log_weights, reference, moved, precision_root, anchored)
+            stream, ancestors[t, n - 1] = _choose(stream, anchored, n)
+            stream = _resample(stream, log_weights, n, n - 1, ancestors[t], spacings)
+            stream = _scatter(stream, root, moved, ancestors[t], n - 1, scratch, here)
+        for i in range(n_dims):
+            here[i, n - 1] = reference[i]
+        log_weights[:] = 0.0
+        weigh(loadings, offset, sticks, indptr[t], indptr[t + 1], rows, counts, here, logs, log_weights)
+
+
+@kernel
+def draw_path(particles, ancestors, log_weights, n, path, key):
+    """Draws one of the n particles at the end by its weight; it and its ancestors are the new path (time, state_dim).
+
+    Returns how many states of the path are new.
+    """
+    _, p = _choose(stream_of(key, 0), log_weights, n)
+    n_new = 0
+    for t in range(len(path) - 1, -1, -1):
+        n_new += p != n - 1
+        path[t] = particles[t, :, p]
+        p = ancestors[t, p]
+    return n_new
+
+
+@kernel
+def forecast(
+    n_known, indptr, rows, counts, loadings, offset, sticks, first_mean, first_covariance, system, noise, n, path, key, probability,
+):
+    """Fills probability (pair,) of held-out pairs of a sequence by a bootstrap filter of n particles.
+
+    n_known : times up to the last with training counts; path (time, state_dim) : states as drawn; indptr, rows, counts : of the
+    held-out pairs. A word held out at a known time is scored by the state there. A later one is predicted given all held-out
+    words before it, by particles that begin at the last known state, or from the prior where none is known: the product
+    of p^count is an unbiased estimate of the probability of all of them given that state.
+    """
+    n_dims, lanes = loadings.shape[1], -(-n // LANES) * LANES
+    particles, moved, scratch = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes))
+    logs, log_weights = np.empty((len(offset) + 1, LANES)), np.zeros(lanes)
+    spacings, parents = np.empty(n + 1), np.zeros(n, np.int64)
+    first_root, root = first_covariance.copy(), noise.copy()
+    factor(first_root)
+    factor(root)
+    for t in range(len(path)):
+        stream = stream_of(key, t)
+        if t < n_known:
+            for i in range(n_dims):
+                particles[i] = path[t, i]
+        elif t == 0:
+            moved[:, 0] = first_mean
+            _scatter(stream, first_root, moved, parents, n, scratch, particles)
+        else:
+            stream = _resample(stream, log_weights, n, n, parents, spacings)
+            _move(system, particles, moved)
+            _scatter(stream, root, moved, parents, n, scratch, particles)
+        log_weights[:] = 0.0
+        for pair in range(indptr[t], indptr[t + 1]):
+            before = _log_sum(log_weights, n)
+            weigh(loadings, offset, sticks, pair, pair + 1, rows, counts, particles, logs, log_weights)
+            probability[pair] = math.exp((_log_sum(log_weights, n) - before) / counts[pair])
+
+
+@aside
+def _log_sum(logs, n):
+    """log sum_p exp(logs_p) over the first n."""
+    largest, total = -math.inf, 0.0
+    for p in range(n):
+        largest = max(largest, logs[p])
+    for p in range(n):
+        total += math.exp(logs[p] - largest)
+    return largest + math.log(total)

@@ -1,0 +1,267 @@
+"""Rows of counts with inputs, as years and places: proportions that are smooth functions of these, or those of last year."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.errors import Named
+from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel
+from workbench.models.lda import ModelError, bag_coords, bag_dims, tiny_bag
+from workbench.models.options import option
+from workbench.models.stick_breaking.correlated_topics import permutation
+from workbench.models.variables import Variable
+
+TIMES = ("year", "time", "date")
+"""Names of inputs that are the time where none is given."""
+PROBABILITY = Variable(
+    "probability", ("document", "word"), "",
+    "probability of each word in each document, mean of the draws averaged; of documents without tokens its prediction",
+)
+DEVIATION = Variable("probability_deviation", ("document", "word"), "", "standard deviation of these draws")
+RUNNING = (
+    Variable("running_probability", ("snapshot", "document", "word"), "", "probability of each word in each document so far"),
+    Variable("running_deviation", ("snapshot", "document", "word"), "", "standard deviation of the draws so far"),
+)
+KERNEL = tuple(Variable(name, ("iteration",), "", meaning) for name, meaning in (
+    ("length_time", "length of the covariance in time, in units of the input"),
+    ("length_space", "length of the covariance in space, in units of the inputs"),
+    ("scale", "variance of the Gaussian processes"),
+    ("noise", "variance of the noise of the sticks of shares that the kernel is fitted to"),
+))
+
+
+@dataclass(frozen=True)
+class StaticRows:
+    """A document has the smoothed shares of words of the last one before it, at the same place, that has tokens.
+
+    p = (x + 1) / (N + W) of that document; documents with tokens have their own. Inputs of a corpus are its ``time``, one of
+    them at most, and its space, all others.
+
+    Parameters
+    ----------
+    time : "auto", "none" or the name of an input
+        Which input is the time: the first that is called year, time or date; none; or the one of that name.
+
+    Raises
+    ------
+    ModelError
+
+    Linderman, Johnson & Adams (2015), table 3: static.
+    """
+
+    data = Corpus
+    nonparametric = False
+    warm_starts = False
+    takes = ()
+
+    time: str = option(
+        "auto", "which input is the time: the first called year, time or date; none of them; or a name",
+        choices=("auto", "none"), otherwise=str,
+    )
+
+    @classmethod
+    def of(cls, **given):
+        """The model with these settings of a run; all else is options."""
+        return cls(**given)
+
+    def settings(self) -> dict:
+        """The settings of the spec of a run that it ``takes``: none."""
+        return {}
+
+    @property
+    def size_label(self) -> None:
+        """It has no size beside its data."""
+        return None
+
+    def for_data(self, corpus: Corpus):
+        """The model for a corpus: the same, where the documents have inputs that differ."""
+        self.inputs(corpus)
+        return self
+
+    def inputs(self, corpus: Corpus) -> Inputs:
+        """Time and space of the documents; raises ModelError where there are none, or where one is the same everywhere."""
+        names = corpus.input_names
+        if not names:
+            raise ModelError(
+                f"a process over inputs needs a number for each document, as its year; {corpus.name!r} has none; give inputs=… "
+                "to the corpus", value=corpus.name,
+            )
+        time = next((name for name in names if name.lower() in TIMES), None) if self.time == "auto" else self.time
+        if time not in (*names, None, "none"):
+            raise ModelError(
+                Named("time", self.time), f" is none of the inputs of {corpus.name!r}, which are {', '.join(names)}; choose "
+                "one, or auto, or none",
+            )
+        for name in names:
+            values = corpus.input(name)
+            if corpus.n_documents > 1 and np.ptp(values) == 0.0:
+                raise ModelError(
+                    f"the input {name!r} must differ between documents; it is {values[0]:g} in all {corpus.n_documents}; "
+                    "leave it out", value=name,
+                )
+        of_time = [i for i, name in enumerate(names) if name == time]
+        of_space = [i for i, name in enumerate(names) if name != time]
+        return Inputs(corpus.inputs[:, of_time], corpus.inputs[:, of_space])
+
+    def with_coords(self, coords):
+        """The same: labels tell it nothing."""
+        return self
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, of the corpus where it is given."""
+        return bag_dims(corpus)
+
+    def coords(self, corpus: Corpus) -> dict[str, tuple]:
+        """Labels of the words and documents."""
+        return bag_coords(corpus)
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: the probabilities."""
+        return (*RUNNING[:1], PROBABILITY)
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """``probability`` (document, word), and ``probability_deviation`` where probabilities are drawn."""
+        found = {"probability": np.asarray(last["running_probability"])}
+        return found | ({"probability_deviation": np.asarray(last["running_deviation"])} if "running_deviation" in last else {})
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """There are none."""
+        return {}
+
+    def describe(self) -> list:
+        """What captions show of it: nothing."""
+        return []
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """Two documents to compile kernels with."""
+        name = "year" if self.time in ("auto", "none") else self.time
+        return tiny_bag(most or 1, inputs={name: [2000.0, 2001.0], "place": [0.0, 1.0]})
+
+
+@dataclass(frozen=True)
+class RawGaussianProcess(StaticRows):
+    """Sticks of smoothed shares of words are smooth functions of time and space, and noise.
+
+    psi^-1((x + .1) / (N + .1 W)) less its mean over documents: f_k + N(0, noise), f_k ~ GP(0, k) for each stick;
+    k = scale * Matern-5/2 in time * squared exponential in space. The kernel is that of all sticks.
+
+    Parameters
+    ----------
+    time : see `StaticRows`
+    order : "size", "vocabulary", "random", or a permutation of the W words as text
+        Which word comes first on the stick: the most frequent in training, the first of the vocabulary, one drawn at random, or
+        that of the given place in order of size, as "2,0,1". It changes the prior, and how well the raw process predicts.
+    order_seed : int
+        Of the random order.
+    length_time, length_space : float, default 30 and 5
+        In units of the inputs; in years and degrees where the paper's kernel begins. Fits begin at these four numbers.
+    scale, noise : float, default 1 and 1
+        Variances, of sticks.
+
+    Linderman, Johnson & Adams (2015), sec. 4: raw GP; spec C.5.
+    """
+
+    order: str = option(
+        "size", "order of the words on the stick: most frequent first, as in the vocabulary, at random, or (2,0,1) by their "
+        "places in order of size", choices=("size", "vocabulary", "random"),
+        otherwise=partial(permutation, of="words", named="size, vocabulary, random"),
+    )
+    order_seed: int = option(0, "seed of the random order", low=0, whole=True)
+    length_time: float = option(30.0, "length of the covariance in time, given or where the fit begins", low=1e-6, high=1e9)
+    length_space: float = option(5.0, "length of the covariance in space, given or where the fit begins", low=1e-6, high=1e9)
+    scale: float = option(1.0, "variance of the processes, given or where the fit begins", low=1e-6, high=1e6)
+    noise: float = option(1.0, "variance of the noise of raw sticks, given or where the fit begins", low=1e-6, high=1e6)
+
+    @property
+    def places(self) -> np.ndarray | None:
+        """(word,) of a given order: the place in order of size of the word that comes first, second, …; None without one."""
+        return None if self.order in ("size", "vocabulary", "random") else np.array(self.order.split(","), dtype=int)
+
+    def for_data(self, corpus: Corpus):
+        """The model for a corpus: the same, where the order is of its words and the inputs differ."""
+        if self.order_seed and self.order != "random":
+            raise ModelError(
+                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
+                Named("order", "random"), ", or leave out ", Named("order_seed"),
+            )
+        if self.places is not None and len(self.places) != corpus.n_words:
+            raise ModelError(
+                Named("order", self.order), f" has {len(self.places)} places, and there are {corpus.n_words} words; "
+                f"give each of 0 to {corpus.n_words - 1} once",
+            )
+        return super().for_data(corpus)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The hyperparameters as given."""
+        return Kernel(self.length_time, self.length_space, self.scale, self.noise)
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, of the corpus where it is given."""
+        return bag_dims(corpus) | ({} if corpus is None else {"stick": corpus.n_words - 1})
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: the kernel and the probabilities."""
+        return (*KERNEL, *RUNNING[:1], PROBABILITY)
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """The kernel: fixed unless it is sampled."""
+        how = "sampled" if getattr(options, "kernel", "") == "sampled" else "fixed"
+        return {each.name: how for each in KERNEL[:3]} | {"noise": "fixed"}
+
+
+@dataclass(frozen=True)
+class GaussianProcess(RawGaussianProcess):
+    """The words of a document are multinomial, its sticks smooth functions of time and space.
+
+    psi_k ~ GP(mu_k, k) for each word but the last, over all documents; x_m ~ Mult(N_m, pi(psi_m)) by stick-breaking.
+    A document without tokens has no part in the likelihood, and its proportions are the prediction.
+
+    Parameters
+    ----------
+    time, order, order_seed, length_time, length_space, scale, noise : see `RawGaussianProcess`
+    mean : "empirical" or "paper-code"
+        mu: the sticks of the mean over documents of (x + 1) / (N + W); or, as the authors' program has it, those of pi ~
+        Dirichlet(2), in the mean.
+
+    Linderman, Johnson & Adams (2015), sec. 4; spec C.
+    """
+
+    mean: str = option("empirical", "mean of the processes: of smoothed shares, or as in the authors' program",
+                       choices=("empirical", "paper-code"))
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: the kernel, the processes, their mean, and the probabilities."""
+        return (
+            *KERNEL,
+            Variable("psi", ("snapshot", "document", self.psi_dim), "", f"{self.psi_dim}s of each document (psi), as drawn"),
+            Variable("mu", ("snapshot", self.psi_dim), "", "mean of psi over all documents, in the prior"),
+            Variable("stick_words", ("snapshot", "word"), "", "number of the word first on the stick, second, …", "int64"),
+            *RUNNING, PROBABILITY, DEVIATION,
+        )
+
+    @property
+    def psi_dim(self) -> str:
+        """Along what psi has its entries."""
+        return "stick"
+
+
+@dataclass(frozen=True)
+class LogisticNormalProcess(GaussianProcess):
+    """The words of a document are multinomial, the logarithms of their odds smooth functions of time and space.
+
+    psi_k ~ GP(mu_k, k) for each word, over all documents; x_m ~ Mult(N_m, softmax(psi_m)). Parameters as in `GaussianProcess`;
+    mu is the logarithm of the mean share, or 0 as in the authors' program. The order serves the fit of the kernel alone.
+
+    Linderman, Johnson & Adams (2015), sec. 4; spec C.4.
+    """
+
+    @property
+    def psi_dim(self) -> str:
+        """Along what psi has its entries."""
+        return "word"

@@ -1,0 +1,102 @@
+"""Hidden Markov model of sequences of counts: each row's words come from one of a few states, which follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.models.lda import bag_coords, bag_dims, tiny_bag
+from workbench.models.options import option
+from workbench.models.variables import Variable
+
+
+@dataclass(frozen=True)
+class HiddenMarkov:
+    """The documents of a sequence have hidden states that follow each other at random; a state is a distribution over words.
+
+    p_0 ~ Dirichlet(1, …, 1), each row P_s ~ Dirichlet(1, …, 1), phi_s ~ Dirichlet(alpha0, …, alpha0); in each sequence
+    s_1 ~ p_0, s_t ~ P[s_{t-1}], and the words of document t are x_t ~ Mult(N_t, phi[s_t]). Documents stand in the order of
+    their positions; one without words is legal anywhere, and has a state all the same.
+
+    Parameters
+    ----------
+    n_states : int, default 10
+        Hidden states.
+    alpha0 : float, default 1
+        Dirichlet prior per word type of a state (not its total). The authors' program has 1 for DNA and 10 for text; less is
+        better where a text has many words.
+
+    Linderman, Johnson & Adams (2015), sec. 5: the baseline of figure 4. Rabiner (1989), "A tutorial on hidden Markov models".
+    """
+
+    data = Corpus
+    nonparametric = False
+    warm_starts = False
+    takes = ()
+
+    n_states: int = option(10, "hidden states", low=1, high=1000, whole=True)
+    alpha0: float = option(1.0, "Dirichlet prior per word of a state", low=1e-3, high=1e6)
+
+    @classmethod
+    def of(cls, **given) -> HiddenMarkov:
+        """The model with these settings of a run: all of them are options."""
+        return cls(**given)
+
+    def settings(self) -> dict:
+        """The settings of the spec of a run that it ``takes``: none."""
+        return {}
+
+    @property
+    def size_label(self) -> tuple[str, int]:
+        """Symbol and value of the size that names and titles of runs show."""
+        return "S", self.n_states
+
+    def for_data(self, corpus: Corpus) -> HiddenMarkov:
+        """The model for a corpus: the same, where its documents stand in sequences."""
+        _ = corpus.by_sequence  # a DataError where they do not
+        return self
+
+    def with_coords(self, coords):
+        """The model of a stored run with these coordinates: the same."""
+        return self
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, those of the corpus too where it is given."""
+        return bag_dims(corpus) | {"hidden_state": self.n_states, "to_state": self.n_states}
+
+    def coords(self, corpus: Corpus) -> dict[str, tuple]:
+        """Labels of words and documents."""
+        return bag_coords(corpus)
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: the parameters as drawn, and what they say of each document's state."""
+        return (
+            Variable("first_state", ("snapshot", "hidden_state"), "", "probability of each state to be a sequence's first (p_0)"),
+            Variable(
+                "transitions", ("snapshot", "hidden_state", "to_state"), "", "probability of a state to follow another (P), as drawn"
+            ),
+            Variable("emissions", ("snapshot", "hidden_state", "word"), "", "word probabilities of each state (phi), as drawn"),
+            Variable(
+                "state_probability", ("snapshot", "document", "hidden_state"), "",
+                "probability of each state in each document, given all words of its sequence and the parameters drawn",
+            ),
+        )
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """None beside the last snapshot."""
+        return {}
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """alpha0 is fixed."""
+        return {"alpha0": "fixed"}
+
+    def describe(self) -> list[tuple[str, str]]:
+        """(label, text) for captions, beside the fields: none."""
+        return []
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """A sequence of two documents, to compile kernels with; ``most``: its largest count."""
+        return tiny_bag(most or 1, sequence=(("tiny", 1), ("tiny", 2)))

@@ -1,0 +1,264 @@
+"""Linear dynamical systems of counts: hidden states follow a linear system, and the words of each document its state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.errors import Named
+from workbench.kernels.stick_breaking.sticks import sticks_of
+from workbench.kernels.uniforms import STICK_ORDER, draw_key
+from workbench.kernels.uniforms import permutation as random_order
+from workbench.models.lda import ModelError, bag_coords, bag_dims
+from workbench.models.options import option
+from workbench.models.stick_breaking.correlated_topics import permutation
+from workbench.models.variables import Variable
+
+SMOOTHING = 0.1
+"""What is added to the training counts of each word in the offset."""
+STATES = (
+    Variable("states", ("snapshot", "document", "state_dim"), "", "state of each document (z), as drawn"),
+    Variable(
+        "running_states", ("snapshot", "document", "state_dim"), "", "mean of the drawn states so far; of states that mean the "
+        "same from iteration to iteration, as those of a chain that does not turn them",
+    ),
+    Variable("running_states_deviation", ("snapshot", "document", "state_dim"), "", "standard deviation of these draws"),
+    Variable("system", ("snapshot", "state_dim", "other_state_dim"), "", "what a state is multiplied by (A), as drawn"),
+    Variable("system_noise", ("snapshot", "state_dim", "other_state_dim"), "", "covariance of what comes to it (B), as drawn"),
+)
+MEANS = (
+    Variable("states_mean", ("document", "state_dim"), "", "mean over iterations of the state of each document"),
+    Variable("states_deviation", ("document", "state_dim"), "", "standard deviation over iterations of these"),
+)
+
+
+class SystemPrior(NamedTuple):
+    """B ~ IW(nu, scale), A | B ~ matrix normal of this mean, row covariance B and column precision."""
+
+    mean: np.ndarray       # (state_dim, state_dim)
+    precision: np.ndarray  # (state_dim, state_dim)
+    nu: float
+    scale: np.ndarray      # (state_dim, state_dim)
+
+
+@dataclass(frozen=True)
+class LinearDynamicalSystem:
+    """Documents of a sequence follow hidden states, and these a linear system.
+
+    z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); psi_t = C z_t + d; x_t ~ Mult(N_t, pi(psi_t)) by stick-breaking, one stick for
+    each word but the last. Sequences have states of their own and share A, B, C and d. A document without tokens may stand
+    anywhere; those at the end of a sequence are to be forecast.
+
+    B ~ IW(D + 1, I), A | B ~ matrix normal of mean 0, row covariance B and column precision I; rows of C ~ N(0, sigma_c2 I).
+
+    Parameters
+    ----------
+    state_dim : int, default 10
+        D, numbers in a state.
+    sigma_c2 : float, default 1
+        Variance of the entries of C: given, or where it begins if it is learnt.
+    learn_sigma_c2 : bool
+        Whether it is drawn given C, from an inverse gamma of shape ``a_sigma_c2`` and scale ``b_sigma_c2``.
+    offset : "frequencies" or "uniform"
+        d: the sticks of (n_w + 0.1) / (N + 0.1 W) for the training counts n_w of each word, or those of equal probabilities.
+    order : "size", "vocabulary", "random", or a permutation of the W words as text
+        Which word comes first on the stick: the most frequent in training, the first of the vocabulary, one drawn at random, or
+        that of the given place in order of size, as "2,0,1". It changes the prior and how fast the sampler mixes, so it is part
+        of the run.
+    order_seed : int
+        Of the random order.
+
+    Raises
+    ------
+    ModelError
+
+    Linderman, Johnson & Adams (2015), sec. 5, with the offset that its program has; spec D.
+    """
+
+    data = Corpus
+    nonparametric = False
+    warm_starts = False
+    takes = ()
+
+    state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True)
+    sigma_c2: float = option(1.0, "variance of the entries of C, given or where it begins", low=1e-9, high=1e9)
+    learn_sigma_c2: bool = option(False, "whether the variance of the entries of C is drawn")
+    a_sigma_c2: float = option(2.0, "shape of its inverse gamma prior", low=1e-6, high=1e9)
+    b_sigma_c2: float = option(1.0, "scale of its inverse gamma prior", low=1e-9, high=1e9)
+    offset: str = option(
+        "frequencies", "probabilities of words at a state of 0: their smoothed training frequencies, or equal ones",
+        choices=("frequencies", "uniform"),
+    )
+    order: str = option(
+        "size", "order of the words on the stick: most frequent first, as in the vocabulary, at random, or (2,0,1) by their "
+        "places in order of size", choices=("size", "vocabulary", "random"),
+        otherwise=partial(permutation, of="words", named="size, vocabulary, random"),
+    )
+    order_seed: int = option(0, "seed of the random order", low=0, whole=True)
+
+    psi_dim = "stick"
+    """Along what C and d have their rows."""
+
+    def __post_init__(self):
+        if self.order not in ("size", "vocabulary", "random"):
+            named = permutation(self.order, of="words", named="size, vocabulary, random")
+            object.__setattr__(self, "order", named)
+        if self.order_seed and self.order != "random":
+            raise ModelError(
+                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
+                Named("order", "random"), ", or leave out ", Named("order_seed"),
+            )
+
+    @classmethod
+    def of(cls, **given) -> LinearDynamicalSystem:
+        """The model with these settings of a run; all else is options."""
+        return cls(**given)
+
+    def settings(self) -> dict:
+        """The settings of the spec of a run that it ``takes``: none."""
+        return {}
+
+    @property
+    def size_label(self) -> tuple[str, int]:
+        """Symbol and value of the size that names and titles of runs show."""
+        return "D", self.state_dim
+
+    @property
+    def places(self) -> np.ndarray | None:
+        """(word,) of a given order: the place in order of size of the word that comes first, second, …; None without one."""
+        return None if self.order in ("size", "vocabulary", "random") else np.array(self.order.split(","), dtype=int)
+
+    @property
+    def system_prior(self) -> SystemPrior:
+        """The prior of A and B."""
+        n = self.state_dim
+        return SystemPrior(np.zeros((n, n)), np.eye(n), n + 1.0, np.eye(n))
+
+    @property
+    def first_state(self) -> tuple[np.ndarray, np.ndarray]:
+        """(mean (state_dim,), covariance (state_dim, state_dim)) of the state of the first document of a sequence."""
+        return np.zeros(self.state_dim), np.eye(self.state_dim)
+
+    def for_data(self, corpus: Corpus) -> LinearDynamicalSystem:
+        """The model for a corpus: the same, where it has sequences that are long enough and the order is of its words."""
+        by_sequence = corpus.by_sequence
+        of_sequence = np.repeat(np.arange(len(by_sequence.names)), np.diff(by_sequence.indptr))
+        seen = np.bincount(of_sequence, corpus.document_tokens[by_sequence.documents] > 0)
+        if seen.max() == 0:
+            raise ModelError(
+                f"every document of {corpus.name!r} is empty, so that there is nothing to learn from; hold out fewer rows",
+                value=corpus.name,
+            )
+        if self.state_dim > seen.max():
+            raise ModelError(
+                Named("state_dim", self.state_dim), " must be at most the number of documents with tokens in the longest "
+                f"sequence, {int(seen.max())}; choose fewer numbers in a state, or give longer sequences", value=self.state_dim,
+            )
+        if self.places is not None and len(self.places) != corpus.n_words:
+            raise ModelError(
+                Named("order", self.order), f" has {len(self.places)} places, and there are {corpus.n_words} words; "
+                f"give each of 0 to {corpus.n_words - 1} once",
+            )
+        return self
+
+    def word_order(self, corpus: Corpus) -> np.ndarray:
+        """(word,) number of the word that comes first on the stick, second, …."""
+        if self.order == "vocabulary":
+            return np.arange(corpus.n_words)
+        if self.order == "random":
+            return random_order(np.uint64(draw_key(self.order_seed, STICK_ORDER, 0, 0)), corpus.n_words)
+        by_size = np.argsort(-np.bincount(corpus.words, corpus.counts, corpus.n_words), kind="stable")
+        return by_size if self.places is None else by_size[self.places]
+
+    def offset_probabilities(self, corpus: Corpus) -> np.ndarray:
+        """(word,) probabilities at a state of 0, in the order of the stick."""
+        if self.offset == "uniform":
+            return np.full(corpus.n_words, 1.0 / corpus.n_words)
+        counts = np.bincount(corpus.words, corpus.counts, corpus.n_words)[self.word_order(corpus)]
+        return (counts + SMOOTHING) / (counts.sum() + SMOOTHING * len(counts))
+
+    def offset_of(self, corpus: Corpus) -> np.ndarray:
+        """(stick,) d."""
+        return sticks_of(np.log(self.offset_probabilities(corpus)))
+
+    def with_coords(self, coords):
+        """The same: labels tell it nothing."""
+        return self
+
+    def n_rows(self, corpus: Corpus) -> int:
+        """Rows of C and d."""
+        return corpus.n_words - 1
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, those of the corpus too where it is given."""
+        own = {"state_dim": self.state_dim, "other_state_dim": self.state_dim}
+        return bag_dims(corpus) | own | ({} if corpus is None else {self.psi_dim: self.n_rows(corpus)})
+
+    def coords(self, corpus: Corpus) -> dict[str, tuple]:
+        """Labels of the words and documents."""
+        return bag_coords(corpus)
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: states, what they follow, and what follows them."""
+        learnt = Variable("sigma_c2", ("iteration",), "", "variance of the entries of C, as drawn")
+        return (
+            *(learnt,) * self.learn_sigma_c2, *STATES,
+            Variable("loadings", ("snapshot", self.psi_dim, "state_dim"), "", "what psi has of a state (C), as drawn"),
+            Variable("offset", (self.psi_dim,), "", "psi at a state of 0 (d)"),
+            Variable("stick_words", ("word",), "", "number of the word that is first on the stick, second, …", "int64"), *MEANS,
+        )
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """d and the order of the words; ``states_mean`` and ``states_deviation`` over the iterations."""
+        return {
+            "offset": self.offset_of(corpus), "stick_words": self.word_order(corpus),
+            "states_mean": np.asarray(last["running_states"]), "states_deviation": np.asarray(last["running_states_deviation"]),
+        }
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """The variance of C: fixed or sampled."""
+        return {"sigma_c2": "sampled" if self.learn_sigma_c2 else "fixed"}
+
+    def describe(self) -> list[tuple[str, str]]:
+        """(label, text) for captions, beside the fields: none."""
+        return []
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """A sequence of a document for each number in a state, at least two, to compile kernels with."""
+        n = max(self.state_dim, 2)
+        return Corpus.from_pairs(
+            [*range(n), 1], [t % 2 for t in range(n)] + [2], [max(most, 1)] * n + [1], sequence=[("tiny", t) for t in range(n)],
+        )
+
+
+@dataclass(frozen=True)
+class LogisticNormalSystem(LinearDynamicalSystem):
+    """Documents of a sequence follow hidden states, these a linear system, and the odds of words the states.
+
+    As `LinearDynamicalSystem`, but x_t ~ Mult(N_t, softmax(psi_t)) with a row of C and d for each word; d are the logarithms of
+    the same probabilities. The order of the words is without effect. The prior of A and B has the weight of D steps: B ~ IW(D + 1,
+    D I), A | B of column precision D I, as in the authors' program.
+
+    Linderman, Johnson & Adams (2015), sec. 5; spec D.4.
+    """
+
+    psi_dim = "component"
+
+    @property
+    def system_prior(self) -> SystemPrior:
+        """The prior of A and B."""
+        mean, precision, nu, scale = super().system_prior
+        return SystemPrior(mean, self.state_dim * precision, nu, self.state_dim * scale)
+
+    def offset_of(self, corpus: Corpus) -> np.ndarray:
+        """(component,) d."""
+        return np.log(self.offset_probabilities(corpus))
+
+    def n_rows(self, corpus: Corpus) -> int:
+        """Rows of C and d."""
+        return corpus.n_words
