@@ -31,6 +31,10 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "kernel": ("sampled", "sampled", {}), "lnm-gp.kernel": ("given", "given", {}), "rank": ("dense", "dense", {}),
     "predict": ("conditional", "conditional", {}), "average_after": ("5", 5, {}), "lnm-gp.average_after": ("7", 7, {}),
 
+    "state_dim": ("4", 4, {}), "sigma_c2": ("0.5", 0.5, {}), "learn_sigma_c2": ("yes", True, {}),
+    "a_sigma_c2": ("3", 3.0, {"learn_sigma_c2": "yes"}), "b_sigma_c2": ("2", 2.0, {"learn_sigma_c2": "yes"}),
+    "offset": ("uniform", "uniform", {}), "n_particles": ("30", 30, {}),
+    "sweep_particles": ("20", 20, {}), "n_states": ("4", 4, {}), "alpha0": ("0.5", 0.5, {}),
     "sb-ctm.topics": ("drawn", "drawn", {}), "start_sweeps": ("5", 5, {}),
     "bound": ("paper", "paper", {}), "sb-ctm-vb.n_inner": ("3", 3, {}), "batch": ("4", 4, {}),
     "tau": ("2", 2.0, {"batch": "4"}), "kappa": ("0.75", 0.75, {"batch": "4"}),

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from toys import dated, placed
+from toys import dated, placed, sequenced
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -13,6 +13,7 @@ from workbench.models import LDA
 GOLDEN = Path(__file__).parent / "golden" / "short_runs.json"
 OVER_TIME = ("sb-dtm", "sb-ctm-lds")
 OVER_INPUTS = ("sbm-gp", "lnm-gp", "raw-gp", "static")
+OVER_SEQUENCES = ("sbm-lds", "lnm-lds", "raw-lds", "hmm")
 CLOCKS = ("elapsed", "cpu_time")
 
 
@@ -27,6 +28,8 @@ def short_run(name: str) -> dict:
         corpus = dated(corpus)
     if name in OVER_INPUTS:
         corpus = placed(corpus)
+    if name in OVER_SEQUENCES:
+        corpus = sequenced(corpus)
     train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=1)
     takes = get_engine(name).model.takes
     model = ({"model": "author-topic"} if "model" in takes else {}) | ({"n_topics": 3} if "n_topics" in takes else {})

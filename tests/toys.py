@@ -40,6 +40,11 @@ def placed(corpus: Corpus) -> Corpus:
     return replace(corpus, inputs=inputs, input_names=names)
 
 
+def sequenced(corpus: Corpus) -> Corpus:
+    """The same corpus in two sequences: of the first ten documents, and of what is left."""
+    return replace(corpus, sequence=tuple(("first" if d < 10 else "second", d) for d in range(corpus.n_documents)))
+
+
 def has_topics(name: str) -> bool:
     """Has the model of an engine topics, with priors of theta and phi?"""
     return hasattr(get_engine(name).model, "priors")

@@ -11,7 +11,7 @@ from workbench.dashboard.compare.starting import start_runs
 from workbench.runs.execution.fit import fit
 from workbench.runs.store.archive import get_corpus
 
-KNOWN = {"sb-dtm", "sb-ctm-lds", "sbm-gp", "lnm-gp", "raw-gp", "static"}  # which need years or inputs
+KNOWN = {"sb-dtm", "sb-ctm-lds", "sbm-gp", "lnm-gp", "raw-gp", "static", "sbm-lds", "lnm-lds", "raw-lds", "hmm"}
 
 
 @pytest.fixture
@@ -28,7 +28,10 @@ class Desk:
         (folder / "mine.csv").write_text(ROWS)
         inputs = {"year": [1990.0 + d % 3 for d in range(40)], "latitude": [30.0 + d for d in range(40)]}
         times = [1990 + d % 3 for d in range(40)]
-        years = Corpus.from_pairs(range(40), [d % 3 for d in range(40)], [2] * 40, times=times, inputs=inputs)
+        sequence = [("one", d) for d in range(40)]
+        years = Corpus.from_pairs(
+            range(40), [d % 3 for d in range(40)], [2] * 40, times=times, inputs=inputs, sequence=sequence
+        )
         wb.write_corpus(years, folder / "years.npz")
         self.form = Settings(on_start=lambda values: self.runs.extend(start_runs(self.store, values)[0]))
         for name, value in (("corpus", FILE), ("path", str(folder / "mine.csv")), ("engines", ["cgs"]), ("n_topics", "3")):

@@ -3,10 +3,11 @@ without use, documents of one token, one document, one topic, priors of 1e-4, no
 
 import numpy as np
 import pytest
-from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, dated, has_topics, placed
+from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, dated, has_topics, placed, sequenced
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import options_of
 from workbench.runs.afterwards.bound import hybrid_bound
 from workbench.runs.dataset import priors_of
 
@@ -47,9 +48,13 @@ def test_an_edge_corpus_is_fitted_measured_and_used(corpus, engine, tmp_path):
 @pytest.mark.parametrize("engine", [name for name in ENGINES if name not in TOPICS])
 @pytest.mark.parametrize("corpus", EDGES)
 def test_an_edge_corpus_is_fitted_and_predicted_without_topics(corpus, engine, tmp_path):
-    documents = placed(CORPORA[corpus])
-    ds = wb.fit(documents, engine, store=tmp_path, n_iterations=12, burn_in=3, progress=False)
+    documents, of_states = sequenced(placed(CORPORA[corpus])), "state_dim" in options_of(get_engine(engine))
+    options = {"state_dim": 1} if of_states else {}
+    ds = wb.fit(documents, engine, store=tmp_path, n_iterations=12, burn_in=3, options=options, progress=False)
     assert np.isfinite(ds["train_perplexity"].values).all()
+    if "probability" not in ds:  # of sequences
+        assert all(np.isfinite(ds[name].values).all() for name in ("states", "state_probability") if name in ds)
+        return
     np.testing.assert_allclose(ds["probability"].sum("word"), 1.0, rtol=1e-9)  # rounding
     assert ds["probability"].shape == (documents.n_documents, documents.n_words)
 

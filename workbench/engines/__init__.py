@@ -26,13 +26,13 @@ ENGINES: dict[str, str] = {
     "sb-ctm-vb": ".stick_breaking.sb_ctm_vb",  # Linderman et al. 2015, app. C: variational inference, in batches
     "sb-dtm": ".stick_breaking.sb_dtm",       # Blei & Lafferty 2006: topics that drift from year to year, by stick-breaking
     "sb-ctm-lds": ".stick_breaking.sb_ctm_lds",  # Linderman, Johnson & Adams 2015, sec. 3: prevalence as a linear system
-    "sbm-lds": ".stick_breaking.sbm_lds",     # the same, sec. 5: multinomial linear dynamical systems by stick-breaking
-    "lnm-lds": ".stick_breaking.lnm_lds",     # the same, logistic-normal: particle Gibbs with ancestor sampling
-    "hmm": ".stick_breaking.hmm",             # Linderman, Johnson & Adams 2015, sec. 5: Gibbs sampling of a hidden Markov model
     "sbm-gp": ".stick_breaking.sbm_gp",       # the same, sec. 4: multinomial Gaussian processes by stick-breaking
     "lnm-gp": ".stick_breaking.lnm_gp",       # Murray, Adams & MacKay 2010: elliptical slice sampling of log odds
     "raw-gp": ".stick_breaking.raw_gp",       # Linderman et al. 2015, sec. 4: Gaussian process regression of sticks of shares
     "static": ".stick_breaking.static_rows",  # the same, table 3: the shares of the last document of the same place
+    "sbm-lds": ".stick_breaking.sbm_lds",     # the same, sec. 5: multinomial linear dynamical systems by stick-breaking
+    "lnm-lds": ".stick_breaking.lnm_lds",     # the same, logistic-normal: particle Gibbs with ancestor sampling
+    "hmm": ".stick_breaking.hmm",             # Linderman, Johnson & Adams 2015, sec. 5: Gibbs sampling of a hidden Markov model
     "network-vb": ".networks.vb",             # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
     "network-vb-ml": ".networks.vb",          # the same, eq. 12: rows of the corpus are point estimates
     "network-gibbs": ".networks.gibbs",       # the same; Griffiths & Steyvers 2004: every token's path is drawn

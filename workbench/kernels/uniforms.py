@@ -40,14 +40,14 @@ STATES, STATES_COVARIANCE, STATES_SYSTEM = 56, 57, 58
 """Streams of prevalence over time: its states, the covariance of documents around them, and the system that they follow."""
 POSTERIOR_DRAW = 61
 """Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
+PROCESS_WEIGHTS, PROCESSES, PROCESS_KERNEL, PROCESS_SLICES = 400, 401, 402, 403
+"""Streams of Gaussian processes: Polya-gamma numbers (chain: stick), normal numbers, the kernel, and elliptical slices."""
 SYSTEM_WEIGHTS, SYSTEM_STATES, SYSTEM_LOADINGS, SYSTEM_DYNAMICS, SYSTEM_PARTICLES = 420, 421, 422, 423, 424
 """Streams of linear dynamical systems: Polya-gamma numbers, states, rows of C and their variance, A and B, and particles."""
 HIDDEN_STATES, FIRST_STATE, TRANSITIONS, EMISSIONS = 440, 441, 442, 443
 """Streams of hidden Markov models: the states of rows, and the rows of probabilities that they follow."""
 PATHS_OF_STATES, LOADING_SLICES, PARTICLE_SYSTEM, FORECASTS = 445, 446, 447, 448
 """Streams of particle Gibbs: paths of states, elliptical slices of loadings, the system that states follow, and forecasts."""
-PROCESS_WEIGHTS, PROCESSES, PROCESS_KERNEL, PROCESS_SLICES = 400, 401, 402, 403
-"""Streams of Gaussian processes: Polya-gamma numbers (chain: stick), normal numbers, the kernel, and elliptical slices."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

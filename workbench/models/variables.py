@@ -49,7 +49,7 @@ VARIABLES = {each.name: each for each in (
         "entropy of the variational part plus log joint of expected and sampled counts; no bound unless r = 0",
     ),
     _scalar("change", "", "largest change of a responsibility in the iteration"),
-    _scalar("moved", "", "share of the sampled tokens that changed topic"),
+    _scalar("moved", "", "share of the sampled tokens that changed topic, or of the documents of sequences that changed state"),
     _scalar("scan", "", "order of the tokens, mean over chains: 0 document after document, 1 word after word"),
     Variable(
         "collapsed_bound", ("iteration",), "nats",

@@ -9,7 +9,7 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import split_options
-from workbench.engines.stick_breaking import gaussian_rows, lnm_gp, raw_gp, sbm_gp, static_rows
+from workbench.engines.stick_breaking import gaussian_rows, sbm_gp, static_rows
 from workbench.errors import InputError
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel, covariance, log_normaliser, low_rank
 from workbench.kernels.stick_breaking.sticks import probabilities
@@ -55,6 +55,7 @@ def test_years_that_were_held_out_are_predicted_better_than_by_the_last_year(nam
     average = {"options": {"average_after": 20}} if name == "lnm-gp" else {}
     static, found = wb.fit(train, "static", **settings), wb.fit(train, name, **settings, **average)
     assert float(found["test_perplexity"][-1]) < 0.97 * float(static["test_perplexity"][-1])
+    assert float(found["test_gain_added"][-1]) > 0.0 and 0.0 <= float(found["test_top_hits"][-1]) <= 10.0
     assert found["probability"].dims == ("document", "word") and "topic" not in found.dims
     assert float(found["length_time"][-1]) > 2.0, "the drift is smooth over years"
     if name != "raw-gp":
@@ -66,9 +67,8 @@ def test_years_that_were_held_out_are_predicted_better_than_by_the_last_year(nam
 def test_whole_rows_are_predicted_as_their_pairs(name, halves):
     train, test = halves
     engine, model, options, state = steps(name, train, 2)
-    module = {"sbm-gp": sbm_gp, "lnm-gp": lnm_gp, "raw-gp": raw_gp, "static": static_rows}[name]
     empty = np.flatnonzero(train.document_tokens == 0)
-    rows = module.predict_rows(train, model, options, state, empty)
+    rows = engine.predict_rows(train, model, options, state, empty, None)
     np.testing.assert_allclose(rows.sum(axis=1), 1.0, rtol=1e-12)
     place = np.searchsorted(empty, test.documents)
     np.testing.assert_array_equal(engine.predict(train, model, options, state, test), rows[place, test.words])
@@ -80,7 +80,7 @@ def test_a_conditional_prediction_goes_with_the_other_rows_and_a_collapsed_one_i
     *_, conditional = steps("sbm-gp", train, 3, predict="conditional")
     *_, collapsed = steps("sbm-gp", train, 3, predict="collapsed")
     np.testing.assert_array_equal(conditional.prediction, conditional.psi[empty])
-    np.testing.assert_allclose(collapsed.psi, conditional.psi, atol=1e-9)  # products of other shapes: the draws of psi are the same
+    np.testing.assert_allclose(collapsed.psi, conditional.psi, atol=1e-9)  # products of other shapes
     assert np.abs(collapsed.prediction - collapsed.psi[empty]).min() > 0
 
 
@@ -92,8 +92,7 @@ def test_the_running_mean_and_deviation_are_those_of_the_draws_that_are_averaged
     everything, drawn = np.arange(train.n_documents), []
     for step in range(5, 12):
         state, _ = engine.step(train, model, options, state, StepContext(0, step))
-        module = sbm_gp if name == "sbm-gp" else lnm_gp
-        drawn.append(module.predict_rows(train, model, options, state, everything))
+        drawn.append(engine.predict_rows(train, model, options, state, everything, None))
     found = engine.counts(train, model, options, state)
     np.testing.assert_allclose(found["running_probability"], np.mean(drawn, axis=0), atol=1e-12)
     np.testing.assert_allclose(found["running_deviation"], np.std(drawn, axis=0), atol=1e-12)

@@ -222,6 +222,14 @@ def sticks_chain(counts, n_sweeps, prior, mean, redraw=None, psi=None, predict="
     return found, seen
 
 
+def test_sticks_with_the_same_counts_have_numbers_of_their_own():
+    counts = np.array([[0, 4, 2], [0, 1, 1]])
+    omega, _ = draw_weights(counts, np.zeros((2, 2)), np.zeros(2), StepContext(0, 1))
+    again, _ = draw_weights(counts, np.zeros((2, 2)), np.zeros(2), StepContext(0, 1, n_threads=2))
+    np.testing.assert_array_equal(omega, again)
+    assert len(np.unique(omega)) == 4
+
+
 @pytest.mark.slow  # 4 s: 12,000 sweeps
 def test_sticks_follow_the_exact_posterior_of_two_points(n_sweeps=6_000):
     """Two words, so one stick of two rows, and a third row that is predicted: by quadrature in two dims."""

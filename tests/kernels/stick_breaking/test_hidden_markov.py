@@ -119,7 +119,7 @@ def test_states_are_drawn_as_paths_are_likely():
     filtered, _ = hmm.filtered_of(corpus, state)
     drawn = np.zeros((n, 7), np.uint16)
     for i in range(n):
-        draw_states(0, 2, starts, rows, filtered, state.transitions, drawn[i], key_of(i))
+        draw_states(0, 2, starts, rows, filtered, state.transitions, drawn[i], np.arange(2, dtype=np.uint64), key_of(i))
     z = (drawn.mean(axis=0) - wanted[:, 1]) / np.sqrt(wanted.prod(axis=1) / n)
     assert np.abs(z).max() < 4.5
     pair = rows[1:3]  # two rows that follow each other in the first sequence: their joint law too
@@ -197,7 +197,7 @@ def note(first, steps, log_emissions, states, counts, row):
 
 
 @kernel
-def by_turns(n, chain, starts, rows, indptr, words, key):
+def by_turns(n, chain, starts, rows, indptr, words, keys, key):
     """Parameters, states and counts from the prior, or (`chain`) the sampler and the data in turns: (draw, statistic)."""
     n_rows, kept = len(rows), np.empty((n, 15))
     none = np.zeros(N_STATES, np.int64), np.zeros((N_STATES, N_STATES), np.int64), np.zeros((N_STATES, N_WORDS), np.int64)
@@ -214,7 +214,7 @@ def by_turns(n, chain, starts, rows, indptr, words, key):
             draw_rows(starts, states, log_emissions, counts, absorb(here, 6))
         else:
             filter_forward(0, 2, starts, rows, indptr, words, counts, first, steps, log_emissions, filtered)
-            draw_states(0, 2, starts, rows, filtered, steps, states, absorb(here, 7))
+            draw_states(0, 2, starts, rows, filtered, steps, states, keys, absorb(here, 7))
             tables = count_states(starts, rows, indptr, words, counts, states, N_WORDS, N_STATES)
             first, steps, log_emissions = draw_parameters(*tables, absorb(here, 8))
             draw_rows(starts, states, log_emissions, counts, absorb(here, 9))
@@ -222,9 +222,9 @@ def by_turns(n, chain, starts, rows, indptr, words, key):
     return kept
 
 
-@pytest.mark.slow  # 300,000 sweeps and 300,000 draws from the prior
+@pytest.mark.slow  # 150,000 sweeps and 150,000 draws from the prior
 def test_the_sampler_leaves_the_joint_distribution_as_it_is():
-    n, starts, rows = 300_000, np.array([0, 4, 6]), np.arange(6)
+    n, starts, rows = 150_000, np.array([0, 4, 6]), np.arange(6)
     indptr, words = np.arange(7) * N_WORDS, np.tile(np.arange(N_WORDS, dtype=np.int32), 6)
-    data = starts, rows, indptr, words
+    data = starts, rows, indptr, words, np.arange(2, dtype=np.uint64)
     assert_same_expectations(by_turns(n, True, *data, key_of(1)), by_turns(n, False, *data, key_of(2)))

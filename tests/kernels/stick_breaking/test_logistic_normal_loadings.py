@@ -185,7 +185,7 @@ def by_turns(n, offset, key):
     return kept
 
 
-@pytest.mark.slow  # 300,000 sweeps and 300,000 draws from the prior
+@pytest.mark.slow  # 150,000 sweeps and 150,000 draws from the prior
 def test_the_sampler_leaves_the_joint_distribution_as_it_is():
-    n, offset = 300_000, np.array([0.3, -0.2, 0.1])
+    n, offset = 150_000, np.array([0.3, -0.2, 0.1])
     assert_same_expectations(by_turns(n, offset, key_of(1)), from_the_prior(n, offset, key_of(2)))

@@ -6,9 +6,11 @@ import math
 import numpy as np
 import pytest
 from kernels.stick_breaking.geweke import z_of
+from scipy import stats
 from scipy.special import log_softmax
+from toys import called
 
-from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles, forecast, weigh
+from workbench.kernels.stick_breaking.particle_gibbs import _anchor, draw_path, filter_particles, forecast, weigh
 from workbench.kernels.stick_breaking.sticks import log_probabilities
 from workbench.kernels.uniforms import draw_key
 
@@ -89,6 +91,16 @@ def test_weights_are_log_probabilities_of_the_counts(sticks):
         assert added == pytest.approx(wanted, abs=1e-11)  # rounding of sums of numbers up to a hundred
     weigh(1e3 * loadings, offset, sticks, *arguments)
     assert np.isfinite(added).all()  # probabilities below the smallest float
+
+
+def test_ancestors_are_weighed_by_the_density_of_the_step_to_the_reference():
+    random = np.random.default_rng(0)
+    means, log_weights, reference, found = random.normal(size=(3, 16)), random.normal(size=16), random.normal(size=3), np.empty(16)
+    noise = stats.wishart(5, np.eye(3)).rvs(random_state=1)
+    root = np.linalg.cholesky(np.linalg.inv(noise)).T.copy()
+    called(_anchor)(log_weights, reference, means, root, found)
+    wanted = log_weights + [stats.multivariate_normal(mean, noise).logpdf(reference) for mean in means.T]
+    assert found - found[0] == pytest.approx(wanted - wanted[0], abs=1e-10)  # rounding; up to a constant
 
 
 @pytest.mark.parametrize("n_known", [0, 1])

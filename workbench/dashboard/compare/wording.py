@@ -25,6 +25,10 @@ LABELS = {
     "time": "Time", "length_time": "Length in time", "length_space": "Length in space", "scale": "Variance",
     "noise": "Variance of noise", "mean": "Mean", "kernel": "Kernel", "rank": "Rank", "predict": "Prediction",
     "average_after": "Mean begins after",
+    "state_dim": "Numbers in a state", "sigma_c2": "Variance of C", "learn_sigma_c2": "Learn variance of C",
+    "a_sigma_c2": "Variance of C: shape", "b_sigma_c2": "Variance of C: scale", "offset": "Offset",
+    "n_particles": "Particles", "sweep_particles": "Particles of a sweep", "n_states": "States", "alpha0": "Prior of words",
+    "probabilities": "Probabilities", "n_draws": "Draws",
     "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }
 NOUNS = {

@@ -20,6 +20,7 @@ from scipy.special import gammaln
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.options import NoOptions
+from workbench.engines.stick_breaking.sequences import sequences_of
 from workbench.kernels.dirichlet import draw_log_dirichlets
 from workbench.kernels.stick_breaking.hidden_markov import (
     backward_messages,
@@ -50,17 +51,16 @@ def arrays(corpus, model) -> dict[str, Array]:
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
-    """Hidden states at random, each as likely, and parameters given these."""
-    state, random = State(**zeros(arrays(corpus, model))), np.random.Generator(np.random.Philox(int(context.key(HIDDEN_STATES))))
-    state.states[:] = random.integers(model.n_states, size=corpus.n_documents)
-    return with_parameters(corpus, model, state, context)
+    """Parameters from their prior; the first iteration draws the hidden states given these."""
+    n, state = model.n_states, State(**zeros(arrays(corpus, model)))
+    nothing = np.zeros(n, np.int64), np.zeros((n, n), np.int64), np.zeros((n, corpus.n_words), np.int64)
+    return with_parameters(model, state, nothing, context)
 
 
-def with_parameters(corpus, model, state, context) -> State:
-    """The state with p_0, P and phi drawn given the hidden states."""
-    of_first, of_steps, of_words = counts_of(corpus, model, state)
-    draws = (of_first[None], 1.0, FIRST_STATE), (of_steps, 1.0, TRANSITIONS), (of_words, model.alpha0, EMISSIONS)
-    first, transitions, emissions = (draw_log_dirichlets(table, prior, context.key(stream)) for table, prior, stream in draws)
+def with_parameters(model, state, counted, context) -> State:
+    """The state with p_0, P and phi drawn given the counts of `counts_of`."""
+    tables = zip((counted[0][None], *counted[1:]), (1.0, 1.0, model.alpha0), (FIRST_STATE, TRANSITIONS, EMISSIONS), strict=True)
+    first, transitions, emissions = (draw_log_dirichlets(table, prior, context.key(stream)) for table, prior, stream in tables)
     return state._replace(
         first_state=np.exp(first[0]), transitions=np.exp(transitions), log_emissions=np.ascontiguousarray(emissions.T)
     )
@@ -68,9 +68,7 @@ def with_parameters(corpus, model, state, context) -> State:
 
 def counts_of(corpus, model, state) -> tuple:
     """Counts of first states (state,), of transitions (state, to state) and of words (state, word)."""
-    _, starts, rows = corpus.by_sequence
-    data = starts, rows, corpus.indptr, corpus.words, corpus.counts
-    return count_states(*data, state.states, corpus.n_words, model.n_states)
+    return count_states(*data_of(corpus).values(), state.states, corpus.n_words, model.n_states)
 
 
 def filtered_of(corpus, state, n_threads=1, interrupt=lambda: None) -> tuple[np.ndarray, float]:
@@ -102,10 +100,11 @@ def step(corpus, model, options, state, context):
     _, starts, rows = corpus.by_sequence
     draw = partial(
         draw_states, starts=starts, rows=rows, filtered=filtered, transitions=state.transitions, states=state.states,
-        key=context.key(HIDDEN_STATES),
+        keys=sequences_of(corpus).keys, key=context.key(HIDDEN_STATES),
     )
     n_moved = sum(each_slice(draw, slices_of(corpus, state), context.n_threads, context.interrupt))
-    return with_parameters(corpus, model, state, context), {"updates": corpus.n_documents, "moved": n_moved / corpus.n_documents}
+    state = with_parameters(model, state, counts_of(corpus, model, state), context)
+    return state, {"updates": corpus.n_documents, "moved": n_moved / corpus.n_documents}
 
 
 def watch(corpus, model, options, state) -> dict:

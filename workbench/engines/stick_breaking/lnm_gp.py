@@ -119,7 +119,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return current(corpus, model, state)[pairs.documents, pairs.words]
 
 
-def predict_rows(corpus, model, options, state, rows, context=None) -> np.ndarray:
+def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
     """(row, word) the probabilities of all words in these documents, as drawn."""
     return current(corpus, model, state)[rows]
 
@@ -135,6 +135,7 @@ def engine(name: str = "lnm-gp") -> Engine:
         name=name, title="Elliptical slice sampling of logistic-normal Gaussian processes",
         source="Murray, Adams & MacKay (2010); Linderman, Johnson & Adams (2015), sec. 4",
         model=LogisticNormalProcess, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
+        memory=memory,
         idle=lambda options: "the columns of logistic-normal processes are drawn one after another",
     )

@@ -92,7 +92,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return state.probability[pairs.documents, pairs.words]
 
 
-def predict_rows(corpus, model, options, state, rows, context=None) -> np.ndarray:
+def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
     """(row, word) the probabilities of all words in these documents."""
     return state.probability[rows]
 
@@ -108,6 +108,7 @@ def engine(name: str = "raw-gp") -> Engine:
         name=name, title="Gaussian process regression of the sticks of shares",
         source="Linderman, Johnson & Adams (2015), sec. 4",
         model=RawGaussianProcess, options=Options, state=State, samples=lambda corpus, options: False, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
+        memory=memory,
         idle=lambda options: "the regression is one product of matrices",
     )

@@ -210,7 +210,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return current(corpus, model, state)[pairs.documents, pairs.words]
 
 
-def predict_rows(corpus, model, options, state, rows, context=None) -> np.ndarray:
+def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
     """(row, word) the probabilities of all words in these documents, as drawn."""
     return current(corpus, model, state)[rows]
 
@@ -226,5 +226,6 @@ def engine(name: str = "sbm-gp") -> Engine:
         name=name, title="Gibbs sampling of multinomial Gaussian processes by stick-breaking",
         source="Linderman, Johnson & Adams (2015), sec. 4",
         model=GaussianProcess, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
+        memory=memory,
     )

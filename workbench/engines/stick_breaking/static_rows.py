@@ -71,7 +71,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return state.probability[pairs.documents, pairs.words]
 
 
-def predict_rows(corpus, model, options, state, rows, context=None) -> np.ndarray:
+def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
     """(row, word) the probabilities of all words in these documents."""
     return state.probability[rows]
 
@@ -89,6 +89,7 @@ def engine(name: str = "static") -> Engine:
         name=name, title="Smoothed shares of the last document of the same place",
         source="Linderman, Johnson & Adams (2015), table 3",
         model=StaticRows, options=NoOptions, state=State, samples=lambda corpus, options: False, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
+        memory=memory,
         idle=lambda options: "there is nothing to be done",
     )

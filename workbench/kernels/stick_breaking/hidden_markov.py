@@ -77,12 +77,15 @@ def filter_forward(first, last, starts, rows, indptr, words, counts, first_state
 
 
 @kernel
-def draw_states(first, last, starts, rows, filtered, transitions, states, key):
-    """Draws the states (row,) of sequences first..last from the last row back; returns how many changed."""
+def draw_states(first, last, starts, rows, filtered, transitions, states, keys, key):
+    """Draws the states (row,) of sequences first..last from the last row back; returns how many changed.
+
+    keys (sequence,) uint64 : what tells a sequence from others, whatever their order.
+    """
     n, n_moved = filtered.shape[1], 0
     weights = np.empty(n)
     for i in range(first, last):
-        stream = stream_of(key, i)
+        stream = stream_of(key, keys[i])
         for t in range(starts[i + 1] - 1, starts[i] - 1, -1):
             of_row, total = filtered[rows[t]], 0.0
             following = states[rows[t + 1]] if t + 1 < starts[i + 1] else 0

@@ -14,6 +14,7 @@ from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel
 from workbench.models.lda import ModelError, bag_coords, bag_dims, tiny_bag
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import permutation
+from workbench.models.stick_breaking.scores import GAINS, HITS
 from workbench.models.variables import Variable
 
 TIMES = ("year", "time", "date")
@@ -58,6 +59,7 @@ class StaticRows:
     nonparametric = False
     warm_starts = False
     takes = ()
+    scores = (GAINS, HITS)
 
     time: str = option(
         "auto", "which input is the time: the first called year, time or date; none of them; or a name",

@@ -1,0 +1,113 @@
+"""Hidden Markov models: what a run finds and predicts, and what it does not depend on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.corpus import Corpus
+from workbench.engines import get_engine
+from workbench.engines.engine import StepContext
+from workbench.errors import DataError
+from workbench.models.options import OptionError
+
+ENGINE = get_engine("hmm")
+TRANSITIONS = np.array([[0.9, 0.1, 0.0], [0.0, 0.9, 0.1], [0.1, 0.0, 0.9]])
+EMISSIONS = np.array([[0.6, 0.4, 0, 0, 0, 0], [0, 0, 0.6, 0.4, 0, 0], [0, 0, 0, 0, 0.6, 0.4]])
+
+
+def symbols(n_sequences=3, length=200, seed=0) -> tuple[Corpus, np.ndarray]:
+    """Sequences of symbols from three states that follow each other in a circle, and the states."""
+    random, states, words = np.random.default_rng(seed), [], []
+    for _ in range(n_sequences):
+        state = 0
+        for _ in range(length):
+            state = random.choice(3, p=TRANSITIONS[state])
+            states.append(state)
+            words.append(random.choice(6, p=EMISSIONS[state]))
+    n, names = len(words), "abcdefgh"
+    sequence = [(names[t // length], t % length) for t in range(n)]
+    return Corpus.from_pairs(range(n), words, [1] * n, n_words=6, sequence=sequence, name="symbols"), np.array(states)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    corpus, states = symbols()
+    train, test = wb.hold_out_ends(corpus, 20)
+    options = {"n_states": 3, "alpha0": 0.5}
+    return train, test, states, wb.fit(train, "hmm", test=test, n_iterations=200, burn_in=50, options=options, progress=False)
+
+
+def test_states_that_made_the_symbols_are_found(fitted):
+    train, _, states, run = fitted
+    last = run.isel(snapshot=-1)
+    order = [int(last["emissions"].values[:, [2 * s, 2 * s + 1]].sum(axis=1).argmax()) for s in range(3)]
+    assert sorted(order) == [0, 1, 2]
+    assert np.abs(last["emissions"].values[order] - EMISSIONS).max() < 0.2  # four standard deviations of a draw given 180 symbols
+    assert np.abs(last["transitions"].values[np.ix_(order, order)] - TRANSITIONS).max() < 0.1  # the same, of probabilities of 0.1
+    known = train.document_tokens > 0
+    assert (last["state_probability"].values[:, order].argmax(axis=1) == states)[known].mean() > 0.99  # symbols tell the state
+    for name, dim in (("emissions", "word"), ("transitions", "to_state"), ("state_probability", "hidden_state")):
+        np.testing.assert_allclose(last[name].sum(dim), 1.0, rtol=1e-12)
+
+
+def test_the_end_of_a_sequence_is_predicted_from_what_came_before(fitted):
+    train, test, _, run = fitted
+    shares = np.bincount(train.words, train.counts) / train.n_tokens
+    assert float(run["test_perplexity"][-1]) < 0.6 * np.exp(-np.log(shares[test.words]).mean())  # of six symbols two are left
+
+
+def test_the_order_of_sequences_and_of_documents_changes_nothing():
+    corpus, _ = symbols(3, 30)
+    turned = np.random.default_rng(1).permutation(corpus.n_documents)
+    model, other = ENGINE.model(3), corpus.of_documents(turned)
+    found = []
+    for each in (corpus, other):
+        state = ENGINE.init(each, model, None, StepContext(4, 0))
+        for i in range(3):
+            state, _ = ENGINE.step(each, model, None, state, StepContext(4, i + 1))
+        found.append(state)
+    assert np.array_equal(found[0].states[turned], found[1].states)
+    assert all(np.array_equal(a, b) for a, b in zip(found[0][1:], found[1][1:], strict=True))
+
+
+def test_rows_without_words_may_stand_anywhere():
+    corpus, _ = symbols(2, 20)
+    used = np.ones(40, bool)
+    used[[0, 7, 8, 19, 20, 39]] = False
+    counts = np.where(used, corpus.counts, 0)
+    gaps = Corpus.from_pairs(corpus.documents, corpus.words, counts, n_documents=40, n_words=6, sequence=corpus.sequence)
+    run = wb.fit(gaps, "hmm", n_iterations=5, progress=False, options={"n_states": 2})
+    assert np.isfinite(run["state_probability"].values).all() and np.isfinite(run["log_joint"].values).all()
+
+
+def test_one_state_is_a_multinomial_and_its_log_joint_is_exact():
+    corpus, _ = symbols(1, 30)
+    run = wb.fit(corpus, "hmm", n_iterations=3, progress=False, options={"n_states": 1})
+    phi = run["emissions"].values[-1, 0]
+    wanted = np.bincount(corpus.words, minlength=6) @ np.log(phi) + np.log(120.0)  # Dirichlet(1, …, 1) of six words: 5!
+    assert float(run["log_joint"][-1]) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(tmp_path):
+    train, test = wb.hold_out_ends(symbols(2, 40)[0], 5)
+    settings = dict(test=test, snapshot_every=2, progress=False, options={"n_states": 3})
+    whole = wb.fit(train, "hmm", n_iterations=6, store=tmp_path / "a", **settings)
+    begun = wb.fit(train, "hmm", n_iterations=4, store=tmp_path / "b", **settings)
+    longer = wb.resume(begun.attrs["name"], n_iterations=6, store=tmp_path / "b", progress=False)
+    for name in ("emissions", "transitions", "state_probability", "log_joint", "test_perplexity"):
+        assert np.array_equal(whole[name], longer[name])
+
+
+@pytest.mark.parametrize(("options", "wrong"), [
+    ({"alpha0": 0}, "alpha0.* must be a number from 0.001"), ({"n_states": 0}, "n_states.* must be a whole number from 1 to 1000"),
+])
+def test_a_prior_of_nothing_and_no_states_are_refused(options, wrong):
+    with pytest.raises(OptionError, match=wrong):
+        wb.fit(symbols(1, 10)[0], "hmm", n_iterations=1, progress=False, options=options)
+
+
+def test_documents_in_no_sequence_are_refused():
+    with pytest.raises(DataError, match="stand in no sequences; give sequence="):
+        wb.fit(replace(symbols(1, 10)[0], sequence=None), "hmm", n_iterations=1, progress=False)

@@ -1,0 +1,77 @@
+"""Logistic-normal linear dynamical systems: what a run predicts, and what it does not depend on."""
+
+import numpy as np
+import pytest
+from engines.stick_breaking.test_hmm import symbols
+
+import workbench as wb
+from workbench.corpus import Corpus
+from workbench.engines import get_engine
+from workbench.engines.engine import StepContext
+from workbench.engines.stick_breaking import lnm_lds
+from workbench.errors import DataError
+from workbench.models.options import OptionError
+
+ENGINE = get_engine("lnm-lds")
+OPTIONS = {"state_dim": 3, "sweep_particles": 20}
+
+
+@pytest.mark.slow  # 150 iterations of 600 documents
+def test_the_end_of_a_sequence_is_predicted_from_what_came_before():
+    train, test = wb.hold_out_ends(symbols()[0], 20)
+    run = wb.fit(train, "lnm-lds", test=test, n_iterations=150, burn_in=50, options=OPTIONS, progress=False)
+    shares = np.bincount(train.words, train.counts) / train.n_tokens
+    assert float(run["test_perplexity"][-1]) < 0.75 * np.exp(-np.log(shares[test.words]).mean())  # of six symbols two are left
+    assert 0.5 < run["moved"].values.mean() < 1.0  # twenty particles and ancestor sampling
+    assert run["states"].dims == ("snapshot", "document", "state_dim") and "stick" not in run.dims
+
+
+def test_the_order_of_sequences_and_slices_of_the_work_change_nothing(monkeypatch):
+    corpus, _ = symbols(3, 15)
+    turned = np.concatenate([np.arange(30, 45), np.arange(30)])
+    model, options, found = ENGINE.model(2, offset="uniform"), ENGINE.options(sweep_particles=5), []
+    for each, work in ((corpus, 2**24), (corpus, 1000), (corpus.of_documents(turned), 2**24)):
+        monkeypatch.setattr(lnm_lds, "SLICE_WORK", work)
+        found.append(ENGINE.init(each, model, options, StepContext(4, 0)))
+    assert all(np.array_equal(a, b) for a, b in zip(found[0], found[1], strict=True))
+    assert np.array_equal(found[0].states[turned], found[2].states)
+
+
+def test_a_sequence_without_words_has_states_of_the_prior_and_predictions():
+    """The second of two sequences is held out whole."""
+    corpus, _ = symbols(2, 12)
+    train, test = wb.hold_out_rows(corpus, "sequence", values="b")
+    model, options = ENGINE.model(2), ENGINE.options(sweep_particles=5)
+    state, squares = ENGINE.init(train, model, options, StepContext(0, 0)), []
+    for i in range(400):
+        state, _ = ENGINE.step(train, model, options, state, StepContext(0, i + 1))
+        squares.append((state.states[12] ** 2).mean())
+    assert np.mean(squares) == pytest.approx(1.0, abs=0.2)  # variance 1; 800 squares of standard deviation 1.4: 4 errors
+    probability = ENGINE.predict(train, model, options, state, test, StepContext(0, 401))
+    assert probability.shape == (12,) and (probability > 0).all() and (probability < 1).all()
+
+
+def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(tmp_path):
+    train, test = wb.hold_out_ends(symbols(2, 30)[0], 5)
+    settings = dict(test=test, snapshot_every=2, progress=False, options=OPTIONS | {"learn_sigma_c2": True})
+    whole = wb.fit(train, "lnm-lds", n_iterations=6, store=tmp_path / "a", **settings)
+    begun = wb.fit(train, "lnm-lds", n_iterations=4, store=tmp_path / "b", **settings)
+    longer = wb.resume(begun.attrs["name"], n_iterations=6, store=tmp_path / "b", progress=False)
+    for name in ("states", "system", "loadings", "sigma_c2", "moved", "test_perplexity"):
+        assert np.array_equal(whole[name], longer[name])
+
+
+@pytest.mark.parametrize(("options", "wrong"), [
+    ({"sweep_particles": 1}, "sweep_particles.* must be a whole number from 2"),
+    ({"n_particles": 1}, "n_particles.* must be a whole number from 2"), ({"sigma_c2": 0}, "sigma_c2.* must be a number from"),
+    ({"sigma_c2": -1}, "sigma_c2.* must be a number from"), ({"order": "random"}, "has no option 'order'"),
+])
+def test_too_few_particles_and_scales_of_nothing_are_refused(options, wrong):
+    with pytest.raises(OptionError, match=wrong):
+        wb.fit(symbols(1, 10)[0], "lnm-lds", n_iterations=1, progress=False, options=options)
+
+
+def test_documents_in_no_sequence_are_refused():
+    corpus = Corpus.from_pairs([0, 1], [0, 1], [1, 1])
+    with pytest.raises(DataError, match="stand in no sequences; give sequence="):
+        wb.fit(corpus, "lnm-lds", n_iterations=1, progress=False)
