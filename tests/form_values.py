@@ -31,9 +31,6 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "kernel": ("sampled", "sampled", {}), "lnm-gp.kernel": ("given", "given", {}), "rank": ("dense", "dense", {}),
     "predict": ("conditional", "conditional", {}), "average_after": ("5", 5, {}), "lnm-gp.average_after": ("7", 7, {}),
 
-    "state_dim": ("4", 4, {}), "sigma_c2": ("0.5", 0.5, {}), "learn_sigma_c2": ("yes", True, {}),
-    "a_sigma_c2": ("3", 3.0, {"learn_sigma_c2": "yes"}), "b_sigma_c2": ("2", 2.0, {"learn_sigma_c2": "yes"}),
-    "offset": ("uniform", "uniform", {}), "n_particles": ("30", 30, {}),
     "sweep_particles": ("20", 20, {}), "n_states": ("4", 4, {}), "alpha0": ("0.5", 0.5, {}),
     "sb-ctm.topics": ("drawn", "drawn", {}), "start_sweeps": ("5", 5, {}),
     "bound": ("paper", "paper", {}), "sb-ctm-vb.n_inner": ("3", 3, {}), "batch": ("4", 4, {}),
@@ -42,6 +39,10 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "q": ("0.02", 0.02, {}), "learn_q": ("yes", True, {}),
     "a_q": ("3", 3.0, {"learn_q": "yes"}), "b_q": ("0.5", 0.5, {"learn_q": "yes"}),
     "word_alpha": ("1", 1.0, {}), "documents": ("shared", "shared", {}), "step_variance": ("0.5", 0.5, {}),
+    "state_dim": ("4", 4, {}), "sigma_c2": ("0.5", 0.5, {}), "learn_sigma_c2": ("yes", True, {}),
+    "a_sigma_c2": ("3", 3.0, {"learn_sigma_c2": "yes"}), "b_sigma_c2": ("2", 2.0, {"learn_sigma_c2": "yes"}),
+    "offset": ("uniform", "uniform", {}), "n_particles": ("30", 30, {}), "probabilities": ("argmax", "argmax", {}),
+    "n_draws": ("20", 20, {"probabilities": "argmax"}),
     "network-vb.n_inner": ("3", 3, {}), "network-vb.learn_after": ("4", 4, {}), "network-vb.learn_every": ("5", 5, {}),
 }
 REST = {   # name: (what is chosen or typed, of a run's spec and training corpus, what that is, what it needs beside it)

@@ -32,6 +32,7 @@ ENGINES: dict[str, str] = {
     "static": ".stick_breaking.static_rows",  # the same, table 3: the shares of the last document of the same place
     "sbm-lds": ".stick_breaking.sbm_lds",     # the same, sec. 5: multinomial linear dynamical systems by stick-breaking
     "lnm-lds": ".stick_breaking.lnm_lds",     # the same, logistic-normal: particle Gibbs with ancestor sampling
+    "raw-lds": ".stick_breaking.raw_lds",     # the same: a Gaussian linear dynamical system of the shares of words
     "hmm": ".stick_breaking.hmm",             # Linderman, Johnson & Adams 2015, sec. 5: Gibbs sampling of a hidden Markov model
     "network-vb": ".networks.vb",             # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
     "network-vb-ml": ".networks.vb",          # the same, eq. 12: rows of the corpus are point estimates

@@ -46,8 +46,8 @@ SYSTEM_WEIGHTS, SYSTEM_STATES, SYSTEM_LOADINGS, SYSTEM_DYNAMICS, SYSTEM_PARTICLE
 """Streams of linear dynamical systems: Polya-gamma numbers, states, rows of C and their variance, A and B, and particles."""
 HIDDEN_STATES, FIRST_STATE, TRANSITIONS, EMISSIONS = 440, 441, 442, 443
 """Streams of hidden Markov models: the states of rows, and the rows of probabilities that they follow."""
-PATHS_OF_STATES, LOADING_SLICES, PARTICLE_SYSTEM, FORECASTS = 445, 446, 447, 448
-"""Streams of particle Gibbs: paths of states, elliptical slices of loadings, the system that states follow, and forecasts."""
+PATHS_OF_STATES, LOADING_SLICES, FORECASTS = 445, 446, 447
+"""Streams of particle Gibbs: paths of states, elliptical slices of loadings, and forecasts."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

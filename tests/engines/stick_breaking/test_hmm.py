@@ -44,8 +44,8 @@ def test_states_that_made_the_symbols_are_found(fitted):
     last = run.isel(snapshot=-1)
     order = [int(last["emissions"].values[:, [2 * s, 2 * s + 1]].sum(axis=1).argmax()) for s in range(3)]
     assert sorted(order) == [0, 1, 2]
-    assert np.abs(last["emissions"].values[order] - EMISSIONS).max() < 0.2  # four standard deviations of a draw given 180 symbols
-    assert np.abs(last["transitions"].values[np.ix_(order, order)] - TRANSITIONS).max() < 0.1  # the same, of probabilities of 0.1
+    assert np.abs(last["emissions"].values[order] - EMISSIONS).max() < 0.2  # four deviations of a draw given 180 symbols
+    assert np.abs(last["transitions"].values[np.ix_(order, order)] - TRANSITIONS).max() < 0.1  # the same, for 0.1
     known = train.document_tokens > 0
     assert (last["state_probability"].values[:, order].argmax(axis=1) == states)[known].mean() > 0.99  # symbols tell the state
     for name, dim in (("emissions", "word"), ("transitions", "to_state"), ("state_probability", "hidden_state")):
@@ -101,7 +101,7 @@ def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "wrong"), [
-    ({"alpha0": 0}, "alpha0.* must be a number from 0.001"), ({"n_states": 0}, "n_states.* must be a whole number from 1 to 1000"),
+    ({"alpha0": 0}, "alpha0.* a number from 0.001"), ({"n_states": 0}, "n_states.* a whole number from 1 to 1000"),
 ])
 def test_a_prior_of_nothing_and_no_states_are_refused(options, wrong):
     with pytest.raises(OptionError, match=wrong):

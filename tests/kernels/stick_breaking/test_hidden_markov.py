@@ -54,7 +54,8 @@ def two_sequences(seed=0):
 def by_paths(corpus, table, state) -> dict:
     """log p(words), p(s_t | words) and p(s_t | words up to t) by sums over every path of each sequence."""
     n, (_, starts, rows) = len(state.first_state), corpus.by_sequence
-    of_rows, smoothed, filtered, total = np.exp(table @ state.log_emissions), np.zeros((len(table), n)), np.zeros((len(table), n)), 0.0
+    of_rows, total = np.exp(table @ state.log_emissions), 0.0
+    smoothed, filtered = np.zeros((len(table), n)), np.zeros((len(table), n))
     for first, last in itertools.pairwise(starts):
         here = rows[first:last]
         for upto in range(1, len(here) + 1):

@@ -95,7 +95,8 @@ def test_weights_are_log_probabilities_of_the_counts(sticks):
 
 def test_ancestors_are_weighed_by_the_density_of_the_step_to_the_reference():
     random = np.random.default_rng(0)
-    means, log_weights, reference, found = random.normal(size=(3, 16)), random.normal(size=16), random.normal(size=3), np.empty(16)
+    means, log_weights, reference = random.normal(size=(3, 16)), random.normal(size=16), random.normal(size=3)
+    found = np.empty(16)
     noise = stats.wishart(5, np.eye(3)).rvs(random_state=1)
     root = np.linalg.cholesky(np.linalg.inv(noise)).T.copy()
     called(_anchor)(log_weights, reference, means, root, found)

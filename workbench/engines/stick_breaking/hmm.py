@@ -116,7 +116,7 @@ def watch(corpus, model, options, state) -> dict:
 
 
 def log_of_rows(counts, prior: float, logs) -> float:
-    """log p(rows, counts): rows (row, column) from Dirichlet(prior), of which the logarithms are given, and counts from them."""
+    """log p(rows, counts): rows (row, column) from Dirichlet(prior), given by their logarithms, and counts from them."""
     n_rows, n = logs.shape
     return float(((counts + prior - 1.0) * logs).sum() + n_rows * (gammaln(n * prior) - n * gammaln(prior)))
 
@@ -163,7 +163,8 @@ def samples(corpus, options) -> bool:
 
 def engine(name: str = "hmm") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of a hidden Markov model of sequences", source="Linderman, Johnson & Adams (2015), sec. 5",
+        name=name, title="Gibbs sampling of a hidden Markov model of sequences",
+        source="Linderman, Johnson & Adams (2015), sec. 5",
         model=HiddenMarkov, options=NoOptions, state=State, samples=samples, watches=("log_joint", "moved"),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
     )

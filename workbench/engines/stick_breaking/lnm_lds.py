@@ -1,7 +1,7 @@
 """Particle Gibbs sampling of logistic-normal linear dynamical systems of counts.
 
-Linderman, Johnson & Adams (2015), sec. 5; Lindsten, Jordan & Schoen (2014) for ancestor sampling. psi_t = C z_t + d has an entry
-for each word, and a sweep is::
+Linderman, Johnson & Adams (2015), sec. 5; Lindsten, Jordan & Schoen (2014) for ancestor sampling. psi_t = C z_t + d has an
+entry for each word, and a sweep is::
 
     z         of each sequence: particle Gibbs with ancestor sampling, weights p(x_t | z_t) with the offset d in them
     c_k       ~  N(0, sigma_c2 I) times the likelihood, elliptical slice sampling, a row of C after the other
@@ -22,16 +22,16 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.stick_breaking.sbm_lds import START_SYSTEM, rows_of, take_in
+from workbench.engines.stick_breaking.sbm_lds import START_SYSTEM, draw_dynamics, rows_of, take_in
 from workbench.engines.stick_breaking.sbm_lds import counts as counts_of_states
 from workbench.engines.stick_breaking.sequences import counts_of
 from workbench.kernels.simd.lanes import padded
-from workbench.kernels.state_space import draw_inverse_gamma, draw_mniw, mniw_posterior
+from workbench.kernels.state_space import draw_inverse_gamma
 from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
 from workbench.kernels.stick_breaking.logistic_normal_loadings import draw_loadings, largest_psi, sums_after
 from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles, forecast
 from workbench.kernels.threads import each_task
-from workbench.kernels.uniforms import FORECASTS, LOADING_SLICES, PARTICLE_SYSTEM, PATHS_OF_STATES, absorb
+from workbench.kernels.uniforms import FORECASTS, LOADING_SLICES, PATHS_OF_STATES, absorb
 from workbench.models.options import option
 from workbench.models.stick_breaking.linear_dynamical import LogisticNormalSystem
 
@@ -57,7 +57,7 @@ class State(NamedTuple):
 class Options:
     sweep_particles: int = option(100, "particles of a draw of the states", low=2, high=100_000, whole=True)
     n_particles: int = option(50, "particles of a forecast", low=2, high=1_000_000, whole=True)
-    average_after: int = option(50, "iterations before the mean of the states begins", low=0, whole=True)
+    average_after: int = option(10, "iterations before the mean of the states begins", low=0, whole=True)
 
 
 def arrays(corpus, model) -> dict[str, Array]:
@@ -91,9 +91,7 @@ def step(corpus, model, options, state, context):
         shape = model.a_sigma_c2 + 0.5 * state.loadings.size
         scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
         state = state._replace(sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(LOADING_SLICES, 1))))
-    posterior = mniw_posterior(by_row[rows.pairs], by_row[rows.pairs - 1], *model.system_prior)
-    for array, drawn in zip(state[2:5], draw_mniw(*posterior, context.key(PARTICLE_SYSTEM)), strict=True):
-        array[:] = drawn
+    draw_dynamics(rows.sequences, rows.pairs, model, state, context)
     n_drawn = int((rows.sequences.ends - rows.sequences.indptr[:-1]).sum())
     return take_in(state, context.step, options.average_after), {"updates": n_drawn, "moved": n_new / n_drawn}
 

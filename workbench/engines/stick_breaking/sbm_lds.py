@@ -81,7 +81,7 @@ class Options:
         choices=("collapsed", "conditional"),
     )
     n_particles: int = option(50, "particles of a forecast", low=2, high=1_000_000, whole=True)
-    average_after: int = option(50, "iterations before the mean of the states begins", low=0, whole=True)
+    average_after: int = option(10, "iterations before the mean of the states begins", low=0, whole=True)
 
 
 class Rows(NamedTuple):
@@ -100,9 +100,8 @@ def rows_of(corpus, model) -> Rows:
     """The rows of a training corpus."""
     sequences, order = sequences_of(corpus), model.word_order(corpus)
     counts = counts_of(corpus, sequences, order)
-    after = [np.arange(first + 1, end) for first, end in zip(sequences.indptr, sequences.ends, strict=False)]
     starts = stick_starts(counts.indptr, counts.places, corpus.n_words - 1)
-    return Rows(sequences, order, counts, starts, model.offset_of(corpus), np.concatenate(after).astype(np.int64))
+    return Rows(sequences, order, counts, starts, model.offset_of(corpus), sequences.pairs)
 
 
 def arrays(corpus, model) -> dict[str, Array]:
@@ -139,12 +138,18 @@ def step(corpus, model, options, state, context):
         shape = model.a_sigma_c2 + 0.5 * state.loadings.size
         scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
         state = state._replace(sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(SYSTEM_LOADINGS, 1))))
-    by_row = state.states[rows.sequences.documents]
-    posterior = mniw_posterior(by_row[rows.pairs], by_row[rows.pairs - 1], *model.system_prior)
-    for array, drawn in zip(state[2:5], draw_mniw(*posterior, context.key(SYSTEM_DYNAMICS)), strict=True):
-        array[:] = drawn
+    draw_dynamics(rows.sequences, rows.pairs, model, state, context)
     draw_states(corpus, model, state, omega, context)
     return take_in(state, context.step, options.average_after), {"updates": int(rows.starts[-1])}
+
+
+def draw_dynamics(sequences: Sequences, pairs: np.ndarray, model, state, context) -> None:
+    """Draws A and B given the states; pairs (step,) : rows that come after another one of their sequence."""
+    by_row = state.states[sequences.documents]
+    posterior = mniw_posterior(by_row[pairs], by_row[pairs - 1], *model.system_prior)
+    drawn = draw_mniw(*posterior, context.key(SYSTEM_DYNAMICS))
+    for array, of_posterior in zip((state.system, state.noise, state.noise_precision), drawn, strict=True):
+        array[:] = of_posterior
 
 
 def draw_omega(corpus, model, state, context) -> np.ndarray:
@@ -172,16 +177,23 @@ def draw_rows_of_loadings(rows: Rows, state, omega, context) -> None:
 
 
 def draw_states(corpus, model, state, omega, context) -> None:
-    """Draws the states of every sequence given omega, and keeps the law of the last one with tokens."""
-    rows = rows_of(corpus, model)
-    sequences, n = rows.sequences, model.state_dim
-    precision, drawn = np.empty((len(sequences.documents), n, n)), np.empty((len(sequences.documents), n))
+    """Draws the states of every sequence given omega."""
+    rows, n = rows_of(corpus, model), model.state_dim
+    precision, drawn = np.empty((len(rows.starts) - 1, n, n)), np.empty((len(rows.starts) - 1, n))
     work = partial(
         potentials, indptr=rows.counts.indptr, places=rows.counts.places, counts=rows.counts.counts, starts=rows.starts,
         omega=omega, loadings=state.loadings, before=sums_before(state.loadings),
         of_sticks=products(state.loadings, rows.offset), precision=precision, h=drawn,
     )
     each_slice(work, slice_bounds(rows.starts, n), context.n_threads, context.interrupt)
+    draw_sequences(rows.sequences, model, state, precision, drawn, context)
+
+
+def draw_sequences(sequences: Sequences, model, state, precision, drawn, context) -> None:
+    """Draws the states of every sequence given the potentials of its rows, and keeps the law of the last one with tokens.
+
+    precision (row, state_dim, state_dim) and drawn (row, state_dim) : J_t and h_t, which are overwritten.
+    """
     mean, covariance = model.first_state
     first_precision, root, key = np.linalg.inv(covariance), upper_root(state.noise), context.key(SYSTEM_STATES)
 
@@ -255,7 +267,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     n_threads, interrupt = (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
     each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
     found = np.empty(pairs.n_pairs)
-    found[held_out.pairs] = np.exp(logs)
+    found[held_out.pairs] = np.maximum(np.exp(logs), np.finfo(float).tiny)  # as logarithms of them are taken
     return found
 
 

@@ -21,6 +21,12 @@ class Sequences(NamedTuple):
         """(document,) the row of each document."""
         return np.argsort(self.documents)
 
+    @property
+    def pairs(self) -> np.ndarray:
+        """(step,) int64: the rows that come after another one of their sequence, none behind its last tokens."""
+        after = [np.arange(first + 1, end) for first, end in zip(self.indptr[:-1], self.ends, strict=True)]
+        return np.concatenate(after).astype(np.int64)
+
 
 class Counts(NamedTuple):
     """The pairs of a corpus by row and place on the stick."""

@@ -7,7 +7,7 @@
     messages   b_t(s)  ~  sum_r P_sr p(x_{t+1} | r) b_{t+1}(r),     p(s_t | x)  ~  a_t b_t
 
 A row without counts is legal anywhere: p(x_t | s) = 1. Multinomial coefficients are left out. Sequence i is the rows
-rows[starts[i]:starts[i + 1]] of the corpus; arrays of rows are in the order of the corpus. log_emissions : (word, state), finite.
+rows[starts[i]:starts[i + 1]] of the corpus; arrays of rows are in its order. log_emissions (word, state) : finite.
 """
 
 import math

@@ -203,7 +203,9 @@ def draw_sequence(precision, h, first_precision, first_mean, system, noise_preci
     other states, its precision is U'U and its mean U^-1 y (`draw_last`).
     """
     between, _ = factor_states(precision, h, first_precision, first_mean, system, np.zeros(h.shape[1]), noise_precision)
-    root[:] = precision[len(h) - 1]
+    for i in range(len(root)):
+        for j in range(len(root)):
+            root[i, j] = precision[len(h) - 1, i, j] if j >= i else 0.0
     last = h[len(h) - 1].copy()
     draw_factored(between, precision, h, key)
     return last

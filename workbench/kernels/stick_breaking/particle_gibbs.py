@@ -1,6 +1,6 @@
 """Particle Gibbs with ancestor sampling for linear dynamical systems of counts, and the forecast of what follows a sequence.
 
-    z_1 ~ N(m, S),  z_t = A z_{t-1} + N(0, B),  psi_t = C z_t + d,  x_t ~ Mult(N_t, softmax(psi_t) or pi(psi_t))      spec D, D.4
+    z_1 ~ N(m, S),  z_t = A z_{t-1} + N(0, B),  psi_t = C z_t + d,  x_t ~ Mult(N_t, softmax(psi_t) or pi(psi_t))   spec D, D.4
 
 A sweep draws a path given the one before it, the reference, which is the last of the particles at every t::
 
@@ -241,7 +241,8 @@ def draw_path(particles, ancestors, log_weights, n, path, key):
 
 @kernel
 def forecast(
-    n_known, indptr, rows, counts, loadings, offset, sticks, first_mean, first_covariance, system, noise, n, path, key, probability,
+    n_known, indptr, rows, counts, loadings, offset, sticks, first_mean, first_covariance, system, noise, n, path, key,
+    probability,
 ):
     """Fills probability (pair,) of held-out pairs of a sequence by a bootstrap filter of n particles.
 

@@ -76,6 +76,19 @@ def order_option():
     )
 
 
+def word_order_option():
+    """The field for the order of the words on the stick, of models without topics."""
+    return option(
+        "size", "order of the words on the stick: most frequent first, as in the vocabulary, at random, or (2,0,1) by their "
+        "places in order of size", choices=("size", "vocabulary", "random"), otherwise=permutation_of_words,
+    )
+
+
+def permutation_of_words(order) -> str:
+    """The same as `permutation`, of the words of a corpus."""
+    return permutation(order, of="words", named="size, vocabulary, random")
+
+
 @dataclass(frozen=True)
 class CorrelatedTopics:
     """Documents mix topics in proportions that are correlated; topics mix words.

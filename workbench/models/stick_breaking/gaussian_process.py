@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from workbench.errors import Named
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel
 from workbench.models.lda import ModelError, bag_coords, bag_dims, tiny_bag
 from workbench.models.options import option
-from workbench.models.stick_breaking.correlated_topics import permutation
+from workbench.models.stick_breaking.correlated_topics import word_order_option
 from workbench.models.stick_breaking.scores import GAINS, HITS
 from workbench.models.variables import Variable
 
@@ -168,11 +167,7 @@ class RawGaussianProcess(StaticRows):
     Linderman, Johnson & Adams (2015), sec. 4: raw GP; spec C.5.
     """
 
-    order: str = option(
-        "size", "order of the words on the stick: most frequent first, as in the vocabulary, at random, or (2,0,1) by their "
-        "places in order of size", choices=("size", "vocabulary", "random"),
-        otherwise=partial(permutation, of="words", named="size, vocabulary, random"),
-    )
+    order: str = word_order_option()
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
     length_time: float = option(30.0, "length of the covariance in time, given or where the fit begins", low=1e-6, high=1e9)
     length_space: float = option(5.0, "length of the covariance in space, given or where the fit begins", low=1e-6, high=1e9)

@@ -10,6 +10,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.models.lda import bag_coords, bag_dims, tiny_bag
 from workbench.models.options import option
+from workbench.models.stick_breaking.scores import GAINS
 from workbench.models.variables import Variable
 
 
@@ -36,6 +37,7 @@ class HiddenMarkov:
     nonparametric = False
     warm_starts = False
     takes = ()
+    scores = (GAINS,)
 
     n_states: int = option(10, "hidden states", low=1, high=1000, whole=True)
     alpha0: float = option(1.0, "Dirichlet prior per word of a state", low=1e-3, high=1e6)
@@ -74,9 +76,10 @@ class HiddenMarkov:
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: the parameters as drawn, and what they say of each document's state."""
         return (
-            Variable("first_state", ("snapshot", "hidden_state"), "", "probability of each state to be a sequence's first (p_0)"),
+            Variable("first_state", ("snapshot", "hidden_state"), "", "probability of each state to be first (p_0), as drawn"),
             Variable(
-                "transitions", ("snapshot", "hidden_state", "to_state"), "", "probability of a state to follow another (P), as drawn"
+                "transitions", ("snapshot", "hidden_state", "to_state"), "",
+                "probability of a state to follow another (P), as drawn",
             ),
             Variable("emissions", ("snapshot", "hidden_state", "word"), "", "word probabilities of each state (phi), as drawn"),
             Variable(

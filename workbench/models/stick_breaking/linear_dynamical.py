@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from workbench.kernels.uniforms import STICK_ORDER, draw_key
 from workbench.kernels.uniforms import permutation as random_order
 from workbench.models.lda import ModelError, bag_coords, bag_dims
 from workbench.models.options import option
-from workbench.models.stick_breaking.correlated_topics import permutation
+from workbench.models.stick_breaking.correlated_topics import permutation_of_words, word_order_option
 from workbench.models.variables import Variable
 
 SMOOTHING = 0.1
@@ -94,11 +93,7 @@ class LinearDynamicalSystem:
         "frequencies", "probabilities of words at a state of 0: their smoothed training frequencies, or equal ones",
         choices=("frequencies", "uniform"),
     )
-    order: str = option(
-        "size", "order of the words on the stick: most frequent first, as in the vocabulary, at random, or (2,0,1) by their "
-        "places in order of size", choices=("size", "vocabulary", "random"),
-        otherwise=partial(permutation, of="words", named="size, vocabulary, random"),
-    )
+    order: str = word_order_option()
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
 
     psi_dim = "stick"
@@ -106,13 +101,7 @@ class LinearDynamicalSystem:
 
     def __post_init__(self):
         if self.order not in ("size", "vocabulary", "random"):
-            named = permutation(self.order, of="words", named="size, vocabulary, random")
-            object.__setattr__(self, "order", named)
-        if self.order_seed and self.order != "random":
-            raise ModelError(
-                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
-                Named("order", "random"), ", or leave out ", Named("order_seed"),
-            )
+            object.__setattr__(self, "order", permutation_of_words(self.order))
 
     @classmethod
     def of(cls, **given) -> LinearDynamicalSystem:
@@ -146,6 +135,21 @@ class LinearDynamicalSystem:
 
     def for_data(self, corpus: Corpus) -> LinearDynamicalSystem:
         """The model for a corpus: the same, where it has sequences that are long enough and the order is of its words."""
+        self.check_lengths(corpus)
+        if self.order_seed and self.order != "random":
+            raise ModelError(
+                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
+                Named("order", "random"), ", or leave out ", Named("order_seed"),
+            )
+        if self.places is not None and len(self.places) != corpus.n_words:
+            raise ModelError(
+                Named("order", self.order), f" has {len(self.places)} places, and there are {corpus.n_words} words; "
+                f"give each of 0 to {corpus.n_words - 1} once",
+            )
+        return self
+
+    def check_lengths(self, corpus: Corpus) -> None:
+        """Raises ModelError where no sequence has as many documents with tokens as a state has numbers."""
         by_sequence = corpus.by_sequence
         of_sequence = np.repeat(np.arange(len(by_sequence.names)), np.diff(by_sequence.indptr))
         seen = np.bincount(of_sequence, corpus.document_tokens[by_sequence.documents] > 0)
@@ -159,12 +163,6 @@ class LinearDynamicalSystem:
                 Named("state_dim", self.state_dim), " must be at most the number of documents with tokens in the longest "
                 f"sequence, {int(seen.max())}; choose fewer numbers in a state, or give longer sequences", value=self.state_dim,
             )
-        if self.places is not None and len(self.places) != corpus.n_words:
-            raise ModelError(
-                Named("order", self.order), f" has {len(self.places)} places, and there are {corpus.n_words} words; "
-                f"give each of 0 to {corpus.n_words - 1} once",
-            )
-        return self
 
     def word_order(self, corpus: Corpus) -> np.ndarray:
         """(word,) number of the word that comes first on the stick, second, …."""
@@ -241,8 +239,8 @@ class LogisticNormalSystem(LinearDynamicalSystem):
     """Documents of a sequence follow hidden states, these a linear system, and the odds of words the states.
 
     As `LinearDynamicalSystem`, but x_t ~ Mult(N_t, softmax(psi_t)) with a row of C and d for each word; d are the logarithms of
-    the same probabilities. The order of the words is without effect. The prior of A and B has the weight of D steps: B ~ IW(D + 1,
-    D I), A | B of column precision D I, as in the authors' program.
+    the same probabilities. The order of the words is without effect. The prior of A and B has the weight of D steps: B ~
+    IW(D + 1, D I), A | B of column precision D I, as in the authors' program.
 
     Linderman, Johnson & Adams (2015), sec. 5; spec D.4.
     """
@@ -262,3 +260,63 @@ class LogisticNormalSystem(LinearDynamicalSystem):
     def n_rows(self, corpus: Corpus) -> int:
         """Rows of C and d."""
         return corpus.n_words
+
+
+@dataclass(frozen=True)
+class GaussianDynamicalSystem:
+    """The shares of words in the documents of a sequence are Gaussian around what hidden states say, and these a linear system.
+
+    z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B), as in `LinearDynamicalSystem`; x_t / N_t - m = C z_t + N(0, R), m the training
+    frequencies; R ~ IW(W + 1, W I), C | R ~ matrix normal of mean 0, row covariance R and column precision W I, for W words.
+
+    Parameters
+    ----------
+    state_dim : int, default 10
+        D, numbers in a state.
+
+    Raises
+    ------
+    ModelError
+
+    Linderman, Johnson & Adams (2015), sec. 5: raw LDS; spec D.5.
+    """
+
+    data = Corpus
+    nonparametric = False
+    warm_starts = False
+    takes = ()
+    psi_dim = "word"
+
+    state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True)
+
+    of, settings, with_coords = LinearDynamicalSystem.of, LinearDynamicalSystem.settings, LinearDynamicalSystem.with_coords
+    size_label, system_prior = LinearDynamicalSystem.size_label, LinearDynamicalSystem.system_prior
+    first_state, check_lengths = LinearDynamicalSystem.first_state, LinearDynamicalSystem.check_lengths
+    coords, describe, tiny = LinearDynamicalSystem.coords, LinearDynamicalSystem.describe, LinearDynamicalSystem.tiny
+
+    def for_data(self, corpus: Corpus) -> GaussianDynamicalSystem:
+        """The model for a corpus: the same, where it has sequences that are long enough."""
+        self.check_lengths(corpus)
+        return self
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, those of the corpus too where it is given."""
+        return bag_dims(corpus) | {"state_dim": self.state_dim, "other_state_dim": self.state_dim}
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: states, what they follow, and what follows them."""
+        return (
+            *STATES, Variable("loadings", ("snapshot", "word", "state_dim"), "", "what shares have of a state (C), as drawn"),
+            Variable("offset", ("word",), "", "shares at a state of 0: the training frequencies"), *MEANS,
+        )
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+        """The training frequencies; ``states_mean`` and ``states_deviation`` over the iterations."""
+        means = {name: np.asarray(last[f"running_{each}"]) for name, each in (
+            ("states_mean", "states"), ("states_deviation", "states_deviation"),
+        )}
+        return {"offset": np.bincount(corpus.words, corpus.counts, corpus.n_words) / corpus.n_tokens} | means
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """There are none."""
+        return {}

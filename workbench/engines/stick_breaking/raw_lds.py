@@ -1,0 +1,243 @@
+"""Gibbs sampling of a Gaussian linear dynamical system of the shares of words: the baseline of the paper.
+
+Linderman, Johnson & Adams (2015), sec. 5, "raw LDS". With y_t = x_t / N_t - m, a sweep is::
+
+    R    ~  IW(nu_n, S_n),  C | R  ~  matrix normal of mean M_n, given the pairs (z_t, y_t) of documents with tokens
+    A, B ~  as in `sbm_lds`;   z  ~  given its potentials J_t = C'R^-1 C, h_t = C'R^-1 y_t
+
+The model has no probabilities of words. `probabilities=clip` takes the mean of the forecast of y_t + m, at least 1e-8, made to
+add up to one; `argmax`, as the authors' program has it, how often a word has the largest share among simulated shares, clipped
+likewise. Forecasts are given what came before all held-out words, and none of these; documents with training tokens have the
+mean given their state, whichever is chosen. The program's noise of 1e-3 on y has no use, and is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from workbench.engines.cached import cached_by_corpus
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.stick_breaking import sbm_lds
+from workbench.engines.stick_breaking.sbm_lds import START_SYSTEM, draw_dynamics, draw_sequences, take_in
+from workbench.engines.stick_breaking.sequences import sequences_of
+from workbench.kernels.blas import one_blas_thread
+from workbench.kernels.jit import kernel
+from workbench.kernels.stick_breaking.gaussian_process import normals
+from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
+from workbench.kernels.threads import each_task
+from workbench.kernels.uniforms import SYSTEM_LOADINGS, SYSTEM_PARTICLES, absorb
+from workbench.kernels.variates import gamma, normal, stream_of
+from workbench.models.options import option
+from workbench.models.stick_breaking.linear_dynamical import GaussianDynamicalSystem
+
+SMALLEST = 1e-8
+"""Probability that a word has at least, before all are made to add up to one."""
+
+
+class State(NamedTuple):
+    states: np.ndarray           # (document, state_dim) float64: z
+    loadings: np.ndarray         # (word, state_dim) float64: C
+    root: np.ndarray             # (word, word) float64: L, lower triangular
+    bartlett: np.ndarray         # (word, word) float64: T, lower triangular; R = (L T^-T)(L T^-T)'
+    system: np.ndarray           # (state_dim, state_dim) float64: A
+    noise: np.ndarray            # (state_dim, state_dim) float64: B
+    noise_precision: np.ndarray  # (state_dim, state_dim) float64: its inverse
+    last_root: np.ndarray        # (sequence, state_dim, state_dim) float64: as in `sbm_lds`
+    last: np.ndarray             # (sequence, state_dim) float64
+    mean_states: np.ndarray      # (document, state_dim) float64: of the draws that are averaged
+    squares: np.ndarray          # (document, state_dim) float64: sum of their squared differences from it
+    n_averaged: int
+
+
+@dataclass(frozen=True)
+class Options:
+    probabilities: str = option(
+        "clip", "probabilities of words: the mean of the forecast, or how often a word has the largest share; both clipped",
+        choices=("clip", "argmax"),
+    )
+    n_draws: int = option(100, "simulated shares behind each forecast by the largest", low=1, high=100_000, whole=True)
+    average_after: int = option(10, "iterations before the mean of the states begins", low=0, whole=True)
+
+
+class Shares(NamedTuple):
+    """The shares of words in the documents with tokens."""
+
+    documents: np.ndarray  # (observed,) int64
+    centre: np.ndarray     # (word,) m
+    y: np.ndarray          # (observed, word)
+    products: np.ndarray   # (word, word) y'y
+
+
+@cached_by_corpus
+def shares_of(corpus) -> Shares:
+    """The shares of a training corpus, less its frequencies."""
+    documents = np.flatnonzero(corpus.document_tokens)
+    y = np.zeros((corpus.n_documents, corpus.n_words))
+    y[corpus.documents, corpus.words] = corpus.counts / corpus.document_tokens[corpus.documents]
+    centre = np.bincount(corpus.words, corpus.counts, corpus.n_words) / corpus.n_tokens
+    y = y[documents] - centre
+    with one_blas_thread():
+        return Shares(documents, centre, y, y.T @ y)
+
+
+def arrays(corpus, model) -> dict[str, Array]:
+    """Shapes and types of the arrays of a state."""
+    square = Array((corpus.n_words, corpus.n_words))
+    own = {"loadings": Array((corpus.n_words, model.state_dim)), "root": square, "bartlett": square}
+    return sbm_lds.arrays(corpus, model) | own
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """States from a system with A = I / 2, and C and R given these."""
+    state = State(**zeros(arrays(corpus, model)), n_averaged=0)
+    sequences, n = sequences_of(corpus), model.state_dim
+    state.system[:], state.noise[:] = START_SYSTEM * np.eye(n), (1.0 - START_SYSTEM**2) * np.eye(n)
+    state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
+    nothing = np.zeros((corpus.n_documents, n, n)), np.zeros((corpus.n_documents, n))
+    draw_sequences(sequences, model, state, *nothing, context)
+    with one_blas_thread():
+        draw_emission(corpus, state, context)
+    return state
+
+
+def step(corpus, model, options, state, context):
+    """Draws R and C, A and B, and then the states of every sequence."""
+    sequences, shares = sequences_of(corpus), shares_of(corpus)
+    context.interrupt()
+    with one_blas_thread():
+        draw_emission(corpus, state, context)
+        precision, h = potentials(corpus, state)
+    context.interrupt()
+    draw_dynamics(sequences, sequences.pairs, model, state, context)
+    draw_sequences(sequences, model, state, precision, h, context)
+    return take_in(state, context.step, options.average_after), {"updates": len(shares.documents)}
+
+
+def emission_posterior(corpus, states) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+    """(mean, precision, nu, scale) of C and R given the states (document, state_dim); `kernels.state_space.mniw_posterior`."""
+    shares, n_words = shares_of(corpus), corpus.n_words
+    z = states[shares.documents]
+    precision = n_words * np.eye(z.shape[1]) + z.T @ z
+    mean = np.linalg.solve(precision, z.T @ shares.y).T
+    scale = n_words * np.eye(n_words) + shares.products - mean @ precision @ mean.T
+    return mean, precision, n_words + 1.0 + len(z), 0.5 * (scale + scale.T)
+
+
+def draw_emission(corpus, state, context) -> None:
+    """Draws R, as L and T (Bartlett's decomposition), and C given the states."""
+    mean, precision, nu, scale = emission_posterior(corpus, state.states)
+    state.root[:] = np.linalg.cholesky(scale)
+    draw_bartlett(nu, context.key(SYSTEM_LOADINGS), state.bartlett)
+    noise = normals(context.key(SYSTEM_LOADINGS, 1), 0, mean.shape)
+    of_columns = solve_triangular(np.linalg.cholesky(precision), noise.T, lower=True, trans="T").T  # Z L_K^-1
+    state.loadings[:] = mean + with_covariance(state, of_columns)
+
+
+def with_covariance(state, noise: np.ndarray) -> np.ndarray:
+    """L T^-T times standard normal numbers (word, draw): draws of N(0, R)."""
+    return state.root @ solve_triangular(state.bartlett, noise, lower=True, trans="T")
+
+
+@kernel
+def draw_bartlett(nu, key, found):
+    """Writes T, lower triangular: T_ii^2 ~ chi^2 of nu - i, T_ij ~ N(0, 1)."""
+    for i in range(len(found)):
+        stream, half = gamma(stream_of(key, i), 0.5 * (nu - i))
+        found[i, i] = np.sqrt(2.0 * half)
+        for j in range(i):
+            stream, found[i, j] = normal(stream)
+
+
+def potentials(corpus, state) -> tuple[np.ndarray, np.ndarray]:
+    """J_t (row, state_dim, state_dim) and h_t (row, state_dim) of all rows; 0 of those without tokens."""
+    shares, sequences = shares_of(corpus), sequences_of(corpus)
+    white = state.bartlett.T @ solve_triangular(state.root, state.loadings, lower=True)  # R^-1 = (T'L^-1)'(T'L^-1)
+    weighted = solve_triangular(state.root, state.bartlett @ white, lower=True, trans="T")
+    precision, h = np.zeros((corpus.n_documents, *white.shape[1:] * 2)), np.zeros((corpus.n_documents, white.shape[1]))
+    precision[shares.documents], h[shares.documents] = white.T @ white, shares.y @ weighted
+    return precision[sequences.documents], h[sequences.documents]
+
+
+def watch(corpus, model, options, state) -> dict:
+    """Nothing is learnt but arrays."""
+    return {}
+
+
+def counts(corpus, model, options, state) -> dict:
+    """The states, what they follow and what follows them, and the running mean of the states."""
+    return sbm_lds.counts(corpus, model, options, state)
+
+
+def clipped(shares: np.ndarray) -> np.ndarray:
+    """Shares (row, word), at least 1e-8 and made to add up to one."""
+    shares = np.maximum(shares, SMALLEST)
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p of each pair: by the mean given the state as drawn, or, behind the last training tokens, by a forecast."""
+    sequences, centre = sequences_of(corpus), shares_of(corpus).centre
+    key = np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
+    row, found = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
+    by_row, root = state.states[sequences.documents], upper_root(state.noise)
+
+    def of_sequence(s, interrupt):
+        interrupt()
+        first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
+        own = np.flatnonzero((row >= first) & (row < end))
+        known, place = np.unique(row[own], return_inverse=True)
+        for cut in range(0, len(known), 1000):
+            p = clipped(by_row[known[cut : cut + 1000]] @ state.loadings.T + centre)
+            of_cut = own[(place >= cut) & (place < cut + 1000)]
+            found[of_cut] = p[np.searchsorted(known, row[of_cut]) - cut, pairs.words[of_cut]]
+        ahead = np.flatnonzero((row >= end) & (row < last))
+        if len(ahead):
+            p = forecast(s, last - end, end > first)
+            found[ahead] = p[row[ahead] - end, pairs.words[ahead]]
+
+    def forecast(s, n_rows, begun):
+        """(row, word) probabilities in the rows behind the last tokens of a sequence."""
+        own = np.uint64(absorb(key, sequences.keys[s]))
+        if options.probabilities == "clip":
+            means, before = [], np.linalg.solve(state.last_root[s], state.last[s])
+            for t in range(n_rows):
+                before = state.system @ before if begun or t else before
+                means.append(before)
+            return clipped(np.array(means) @ state.loadings.T + centre)
+        begin, paths = np.empty((options.n_draws, model.state_dim)), np.empty((n_rows + 1, model.state_dim))
+        draw_last(state.last_root[s], state.last[s], np.uint64(absorb(own, 1)), begin)
+        largest = np.zeros((n_rows, len(centre)))
+        for i in range(options.n_draws):
+            paths[0 if begun else 1] = begin[i]
+            draw_onward(paths[0 if begun else 1 :], state.system, root, np.uint64(absorb(absorb(own, 2), i)))
+            noise = normals(np.uint64(absorb(absorb(own, 3), i)), 0, (n_rows, len(centre))).T
+            simulated = state.loadings @ paths[1:].T + with_covariance(state, noise) + centre[:, None]
+            largest[np.arange(n_rows), simulated.argmax(axis=0)] += 1.0
+        return clipped(largest / options.n_draws)
+
+    n_threads, interrupt = (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
+    with one_blas_thread():
+        each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
+    return found
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of R and of the shares of all documents, twice while they are made or drawn."""
+    table, square = corpus.n_documents * corpus.n_words * DOUBLE, corpus.n_words**2 * DOUBLE
+    states = 3 * corpus.n_documents * (model.state_dim + 1) ** 2 * DOUBLE
+    return Memory(size(arrays(corpus, model)), 2 * table + square, step=4 * square + states, look=3 * square + states)
+
+
+def engine(name: str = "raw-lds") -> Engine:
+    return Engine(
+        name=name, title="Gibbs sampling of a Gaussian linear dynamical system of shares of words",
+        source="Linderman, Johnson & Adams (2015), sec. 5: raw LDS",
+        model=GaussianDynamicalSystem, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+    )
