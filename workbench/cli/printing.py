@@ -43,6 +43,7 @@ def summary(run: Run, last: int | None = None) -> dict:
         "name": run.name, "engine": spec.engine, "label": spec.label(), "options": spec.options,
         "n_topics": spec.model.get("n_topics"), "seed": spec.seed, "state": run.state,
         "n_iterations": int(final.get("iteration", 0)), **{name: final.get(name) for name in FINAL}, "path": str(run.path),
+        **{name: final.get(name) for name, about in run.recorded.variables.items() if about.better},
     }
 
 

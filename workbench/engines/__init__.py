@@ -65,6 +65,14 @@ def any_with(scalar: str) -> str:
     return f"{', '.join(others)} or {last}"
 
 
+def every_score() -> dict:
+    """Name → `Variable` of every score that a family has beside the perplexities, and that says which way is better."""
+    from workbench.models.scores import scores_of
+
+    found = [scores for name in ENGINES for scores in scores_of(get_engine(name).model)]
+    return {each.name: each for scores in found for each in scores.variables if each.better}
+
+
 def describe() -> dict[str, dict]:
     """Every engine by name: its title, its source, and its options with default and meaning."""
     from workbench.engines.options import options_of

@@ -149,7 +149,7 @@ def bag_dims(corpus: Corpus | None) -> dict[str, int]:
 
 
 def bag_coords(corpus: Corpus) -> dict[str, tuple]:
-    """Labels of the words and documents of a corpus, each with what they are; inputs and places in a sequence, where there are."""
+    """Labels of the words and documents of a corpus, each with what they are; their inputs and places in a sequence."""
     found = {"word": (corpus.vocabulary, "word type"), "document": (corpus.titles, "document")}
     if corpus.inputs is not None:
         found["inputs"] = corpus.inputs, "inputs of each document", "document", "input"

@@ -9,13 +9,14 @@ from workbench.report.captions import definitions, remarks, settings, statistics
 from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import Gathered, gather_begun, training_corpora
+from workbench.report.gathering import Gathered, corpora_of, gather_begun
 from workbench.report.tables import (
     hierarchy_tables,
     label_rows,
     move_tables,
     prior_rows,
     run_rows,
+    score_table,
     topic_tables,
     version_rows,
 )
@@ -69,7 +70,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         {"svg": Markup(inline(
             draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode(), one.name, one.title, one.hover)),
          "title": one.title, "caption": one.caption, "first": one.name.startswith(FIRST)}
-        for one in pictures(datasets, 2, training_corpora(found)) if not one.name.startswith(AS_TEXT)
+        for one in pictures(datasets, 2, corpora_of(found)) if not one.name.startswith(AS_TEXT)
     ]
     scored, by_documents = any(each.spec.test is not None for each in found), any(row["documents"] for row in rows)
     engines, known = list(dict.fromkeys(each.spec.engine for each in found)), describe()
@@ -87,6 +88,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         versions=version_rows(found), commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
         growing=any("n_active_topics" in run for run in datasets), priors=prior_rows(found), moves=move_tables(found),
         figures=figures, topics=topic_tables(counted), hierarchies=hierarchy_tables(counted), runs=run_rows(found),
+        scores=score_table(found),
     )
 
 

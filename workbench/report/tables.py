@@ -25,6 +25,7 @@ from workbench.measures import (
     topic_sizes,
     topics_by_size,
 )
+from workbench.measures.comparison import further_scores
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.selection import grouped
 from workbench.models.networks.levels import DOCUMENT
@@ -97,6 +98,22 @@ def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict]
             "time_to": with_error(*mean_and_error(spent.values[spent["label"].values == own["label"]]), 2),
         })
     return rows, table.attrs["reference"], "" if math.isnan(target) else number(target, 0 if target >= 100 else 2)
+
+
+def score_table(found: list[Gathered]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Name in words → meaning of each score beside the perplexities, and label → its means ± standard errors, in that order."""
+    runs = [each.dataset for each in found]
+    scores, table = further_scores(runs), summary(runs)
+    rows = {
+        label: [with_error(float(table[name][at]), float(table[f"{name}_se"][at]), 3) for name in scores]
+        for at, label in enumerate(table["label"].values.tolist())
+    }
+    return {in_words(name): f"{about['long_name']}, {about['units']}" for name, about in scores.items()}, rows
+
+
+def in_words(score: str) -> str:
+    """The name of a score as it stands in a heading."""
+    return score.removeprefix("test_").replace("_", " ")
 
 
 def run_rows(found: list[Gathered]) -> list[dict]:

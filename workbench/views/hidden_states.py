@@ -8,9 +8,8 @@ import xarray as xr
 from workbench.measures import spec_of
 from workbench.measures.next_words import sequences_of
 from workbench.views.elements import ROW, axis, element, fitting, height_of, panel
-from workbench.views.over_time import spaced
 from workbench.views.picture import MOST_PANELS, WHOSE, Menu, Picture, SideBySide, View, fitting_panels, rows_of
-from workbench.views.style import GREY, RC
+from workbench.views.style import COLOURS, GREY, RC
 
 PATHS = ("sequence", "position", "state_dim", "mean", "deviation")
 CHANCES = ("sequence", "position", "hidden_state", "state_probability")
@@ -22,19 +21,18 @@ BAND = 2.0
 """Half the width of a band, in standard deviations."""
 
 
-def path_view(positions, mean, deviation, name: str, colour: str = "#0072B2", forecast: float | None = None, title: str = ""):
-    """One number of the states along a sequence as `holoviews.Overlay`: `Area` of the band, `Curve`, and where forecasts begin."""
+def path_view(
+    positions, mean, deviation, name: str, colour: str = COLOURS[0], forecast: float | None = None, title: str = "",
+):
+    """One number of the states along a sequence as `holoviews.Overlay`: its band (`Area`), `Curve`, where forecasts begin."""
     x, y = axis("position", "position"), axis("state", name)
-    band = element(
-        "Area", (positions, mean - BAND * deviation, mean + BAND * deviation), x, vdims=[y, axis("above", "above")], color=colour,
-        alpha=0.25, linewidth=0,
-    )
+    within = (positions, mean - BAND * deviation, mean + BAND * deviation)
+    band = element("Area", within, x, vdims=[y, axis("above", "above")], color=colour, alpha=0.25, linewidth=0)
     parts = [band, element("Curve", (positions, mean), x, y, color=colour, linewidth=0.9)]
     if forecast is not None:
         parts.append(element("VLine", forecast, color=GREY, linewidth=0.7, linestyle="--"))
     return panel(
         parts, title=title, aspect="auto", fig_inches=PANEL, xlim=(positions[0], positions[-1]), fig_rcparams=RC,
-        xticks=[(place, f"{place:g}") for place in spaced(positions)],
     )
 
 
@@ -58,7 +56,7 @@ def state_probability_view(positions, chances, names: list[str], title: str = ""
     return panel(
         [mesh], title=title, aspect="auto", show_grid=False, fig_inches=(3.4, 0.7 + max(1.4 * ROW * len(order), 0.8)),
         yticks=[(-place, names[state]) for place, state in enumerate(order.tolist())],
-        xticks=[(place, f"{place:g}") for place in spaced(positions)], fig_rcparams=RC | {"ytick.labelsize": 6.5},
+        fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
 
 
@@ -85,15 +83,16 @@ def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> It
         for at in np.argsort(-mean.var(axis=0), kind="stable").tolist():
             numbers = zip(positions.tolist(), mean[:, at].tolist(), deviation[:, at].tolist(), strict=True)
             rows += rows_of(label, run, [[name, position, at, m, d] for position, m, d in numbers])
-            chosen[label, at] = (positions, mean[:, at], deviation[:, at], f"state {at}", shown.looks[label].colour, forecast, label)
+            own = positions, mean[:, at], deviation[:, at]
+            chosen[label, at] = (*own, f"state {at}", shown.looks[label].colour, forecast, label)
     drawn, hidden = dict(list(chosen.items())[:MOST_PANELS]), len(chosen) - MOST_PANELS
     left_out = f" {hidden} further paths are in the table only." if hidden > 0 else ""
     panels = [path_view(*found) for found in drawn.values()]
     yield view.picture(
-        f"Each number of the hidden states along the sequence {name}: mean over iterations, and {BAND:g} standard deviations of "
-        "the draws to either side. Behind a dashed line the rows are held out, and states are forecast. Numbers stand in order "
-        "of how much they vary; turned and scaled states would say the same of the words, so that only their joint course has "
-        f"a meaning. One run of each label.{left_out}",
+        f"Each number of the hidden states along the sequence {name}: mean over iterations, and {BAND:g} standard deviations "
+        "of the draws to either side. Behind a dashed line the rows are held out, and states are forecast. Numbers stand in "
+        "order of how much they vary; turned and scaled states would say the same of the words, so that only their joint "
+        f"course has a meaning. One run of each label.{left_out}",
         panels, [*WHOSE, *PATHS], rows, legend=False, height=PANEL[1], runs=list(runs.values()),
     )
 
@@ -124,8 +123,8 @@ def draw_state_probabilities(view: View, shown: SideBySide, sequence: str | None
             panels.append(state_probability_view(positions, chances, names_of_states(run), label))
     yield view.picture(
         f"Probability of each hidden state along the sequence {name}, given all training words and the parameters drawn last; "
-        "full colour: 1. A state is named by the words that it favours most beyond the mean of all states; those that most rows "
-        f"are in stand above.{hidden} One run of each label.{left_out}",
+        "full colour: 1. A state is named by the words that it favours most beyond the mean of all states; those that most "
+        f"rows are in stand above.{hidden} One run of each label.{left_out}",
         panels, [*WHOSE, *CHANCES], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
     )
 

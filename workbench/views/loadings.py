@@ -21,8 +21,8 @@ MOST_NAMES = 70
 def placed_words(run: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Names of the words that have a row of C, (word, 2) their places, and the share of the variance along both axes.
 
-    Rows of C times a root of the covariance of the states drawn last: what psi varies by over the rows, whichever way states are
-    turned or scaled. Places are along the principal axes of these.
+    Rows of C times a root of the covariance of the states drawn last: what psi varies by over the rows, whichever way states
+    are turned or scaled. Places are along the principal axes of these.
     """
     last = run.isel(snapshot=-1)
     loadings = last["loadings"].values

@@ -30,7 +30,7 @@ class Course(NamedTuple):
 
 
 def word_by_time_view(courses: Mapping[str, Course], colours: Mapping[str, Look], title: str = "", time: str = "year"):
-    """One word over time as `holoviews.Overlay`: by label a `Curve` with its band (`Area`), and `Scatter` of what was counted."""
+    """One word over time as `holoviews.Overlay`: by label a `Curve` and its band (`Area`); `Scatter` of what was counted."""
     x, y = axis("time", time), axis("p", "p(word | row)")
     parts, (first, *_) = [], courses.values()
     for label, course in courses.items():

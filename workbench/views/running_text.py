@@ -28,7 +28,7 @@ MONOSPACED = RC | {"font.family": ["DejaVu Sans Mono"]}  # comes with matplotlib
 
 
 def lines_of(words: list[str], across: int) -> list[tuple[int, int, int]]:
-    """(line, begin, end) of each word, in letters, as many as fit into `MOST_LINES`; a space lies between two of several letters."""
+    """(line, begin, end) of each word, in letters, as many as fit into `MOST_LINES`; with spaces unless all have one letter."""
     space = int(any(len(word) > 1 for word in words))
     found, line, begin = [], 0, 0
     for word in words:
@@ -49,10 +49,13 @@ def text_view(found: NextWords, words: list[str], across: int, title: str = ""):
     boxes = [((begin - space, end + space), (-line - 0.45, -line + 0.45)) for line, begin, end in places]
     cells = [{"x": [a, b, b, a], "y": [c, c, d, d], "p": value} for ((a, b), (c, d)), value in zip(boxes, logs, strict=True)]
     low, high = (float(np.quantile(logs, at)) for at in (0.05, 0.95))
+    written = [
+        ((begin + end) / 2, -line - 0.03, word[: end - begin]) for (line, begin, end), word in zip(places, words, strict=False)
+    ]
+    look = {"cmap": SHADES, "clim": (low, max(high, low + 1e-6)), "edgecolor": "none", "linewidth": 0}
     parts = [
-        element("Polygons", cells, ["x", "y"], "p", cmap=SHADES, clim=(low, max(high, low + 1e-6)), edgecolor="none", linewidth=0),
-        text_labels([((begin + end) / 2, -line - 0.03, word[: end - begin])
-                     for (line, begin, end), word in zip(places, words, strict=False)], "word", 6.2, color=LETTERS),
+        element("Polygons", cells, ["x", "y"], "p", **look),
+        text_labels(written, "word", 6.2, color=LETTERS),
     ]
     frames = [np.array([(a, c), (b, c), (b, d), (a, d), (a, c)])
               for ((a, b), (c, d)), marked in zip(boxes, found.held_out, strict=False) if marked]
@@ -71,7 +74,7 @@ def text_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 
 
 def draw_text(view: View, shown: SideBySide, sequence: str | None = None, first: float = 0.0) -> Iterator[Picture]:
-    """The words of one sequence, a picture for each label whose training words are at hand and whose rows have one word each."""
+    """The words of one sequence, a picture for each label whose training words are at hand, one in each row."""
     runs = {}
     for needed in view.needs:
         runs |= {label: run for label, run in shown.first(*needed.split()).items() if _words_at_hand(run, shown)}

@@ -17,7 +17,7 @@ from workbench.views.us_states import albers, states_of, us_states
 COLUMNS = ("place", "time", "word", "probability", "deviation", "share")
 MOST_WORDS = 300
 """Words of a menu."""
-PANEL = (3.4, 2.2)
+PANEL = (3.4, 2.45)
 """Width and height of a map, inches."""
 LINE, DOT = 0.4, 22
 SHADES = "Blues"
@@ -140,8 +140,8 @@ def draw_word_map(view: View, shown: SideBySide, word: str | None = None, time: 
     beside = "beside the share that it has of the tokens that were counted there, held-out ones too, " if counted else ""
     yield view.picture(
         f"Probability of “{word}” in the rows of one time, mean over iterations after burn-in, {beside}in one scale over all "
-        "times: the largest probability of any row has the full colour, and what is beyond it too. A place without a count is left blank: its probability "
-        "is a prediction. Outlines of states: U.S. Census Bureau, TIGER/Line Shapefiles. "
+        "times: the largest probability of any row has the full colour, and what is beyond it too. A place without a count is "
+        "left blank: its probability is a prediction. Outlines of states: U.S. Census Bureau, TIGER/Line Shapefiles. "
         f"One run of each label.{left_out}",
         panels, [*WHOSE, *COLUMNS], rows, legend=False, height=PANEL[1], runs=list(runs.values()),
         hover={"Polygons": areas, "Points": points},

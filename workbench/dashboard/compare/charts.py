@@ -1,5 +1,6 @@
 """What the live figure can show: axes, measures, and the charts that gather them."""
 
+from workbench.engines import every_score
 from workbench.measures import DERIVED
 from workbench.models import VARIABLES
 
@@ -12,6 +13,8 @@ AXES = {
 """Axis → (column, label)."""
 HELD_OUT = "held-out perplexity"
 BY_TOPIC = "by topic"
+SCORES = {name.removeprefix("test_").replace("_", " "): each for name, each in every_score().items()}
+"""Measure → the variable of a score that some families have beside the perplexities."""
 MEASURES = {
     "headline": (("test_perplexity",), HELD_OUT),
     "state": (("test_perplexity_state",), f"{HELD_OUT} of the state"),
@@ -29,6 +32,7 @@ MEASURES = {
     "beta total": (("beta_total",), "beta, summed over words"),
     "gamma": (("top_concentration",), "gamma, concentration of the topics' weights"),
     BY_TOPIC: (("prior",), "alpha of each topic"),
+    **{measure: ((each.name,), f"{measure}, {each.unit}") for measure, each in SCORES.items()},
 }
 """Measure → (columns: solid, dashed; label)."""
 CHARTS = {
@@ -36,6 +40,7 @@ CHARTS = {
     "Bound": ("bound",),
     "Number of topics": ("active", "large", "effective"),
     "Priors as learnt": ("alpha", "beta", "beta total", "gamma", BY_TOPIC),
+    **({"Other held-out scores": tuple(SCORES)} if SCORES else {}),
 }
 """Chart → its measures, the one that is seen first at the head."""
 MARKED = ("bound", *CHARTS["Number of topics"])
@@ -47,6 +52,6 @@ RANK = ("rank", "topics, that of the largest prior first")
 
 def describe_measure(measure: str) -> str:
     """What a measure means, as a sentence."""
-    known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]}
+    known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]} | {each.name: each for each in SCORES.values()}
     meanings = "; ".join(known[name].meaning for name in MEASURES[measure][0])
     return f"{meanings[0].upper()}{meanings[1:]}."

@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from workbench.engines import every_score
 from workbench.measures.quantities import quantity
 
 COLUMNS = (
@@ -11,6 +12,7 @@ COLUMNS = (
     "test_perplexity_by_document", "test_perplexity_joint",
     "bound_per_token", "n_active_topics", "n_large_topics", "effective_topics",
     "alpha_total", "beta_total", "top_concentration", "beta",
+    *every_score(),
 )
 """The columns of what `numbers_of` gives; NaN where a run does not have one."""
 
