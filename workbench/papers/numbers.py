@@ -9,6 +9,7 @@ import xarray as xr
 from workbench.corpus import Corpus, hold_out_documents, known_words
 from workbench.measures import n_tokens, quantity
 from workbench.measures.intervals import mean_and_error
+from workbench.measures.rows import RowHits, hits_by_time
 from workbench.measures.selection import grouped
 from workbench.papers.figure import Figure
 from workbench.papers.generic import ATM, network_for
@@ -19,6 +20,11 @@ from workbench.runs.execution.run import Run
 UNSEEN = ("foldin_same", "completion", "by_authors")
 """Perplexities of unseen documents: of the very tokens that theta was fitted to, as in the paper; of one half of each document,
 theta fitted to the other; the same by documents' authors, where these are known and the model has any, else NaN."""
+TOP, BOTTOM = "test_top_hits", "test_bottom_hits"
+OVER_ADDED, OVER_CLIPPED, OVER_SEEN = "test_gain_joint_added", "test_gain_joint_clipped", "test_gain_seen"
+"""Scores of whole rows and of sequences, by their names in runs; the joint gains are those that the paper draws."""
+HITS = "hits"
+"""What is shown: a table of hits by year."""
 SETTLED = 0.01
 """A run has come to its final perplexity when it is, and stays, within one percent of it."""
 
@@ -34,6 +40,7 @@ class Measured(NamedTuple):
     run: xr.Dataset         # its per-iteration part
     unseen: dict[str, float] | None = None  # perplexities of unseen documents, where some are: names in `UNSEEN`
     corpora: tuple[Corpus | None, Corpus | None] = (None, None)  # training and test tokens
+    hits: dict[float, RowHits] | None = None    # of each year that was held out, where they are shown by year
 
     def curve(self, name: str) -> np.ndarray:
         """(iteration,) values of a quantity of `workbench.measures.quantity`; NaN where the run has none."""
@@ -95,7 +102,8 @@ def measure(figure: Figure, cells: list[Planned], runs: list[Run], corpora: dict
         rows = rows.isel(iteration=rows["iteration"].values <= lasts).assign(updates=rows["updates"].astype(float))
         rows = rows.assign_attrs(spec=spec.lasting(min(spec.n_iterations, lasts), spec.rule).to_json())
         unseen = score_unseen(run, cell, corpora[cell.at["corpus"]], figure.holdout) if figure.split is None else None
-        found.append(Measured(**cell.at, run=rows, unseen=unseen, corpora=(cell.train, cell.test)))
+        hits = hits_by_time(run.dataset(), cell.test) if figure.shows == HITS else None
+        found.append(Measured(**cell.at, run=rows, unseen=unseen, corpora=(cell.train, cell.test), hits=hits))
     return found
 
 

@@ -16,6 +16,7 @@ from workbench.kernels.uniforms import permutation as random_order
 from workbench.models.lda import ModelError, bag_coords, bag_dims
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import permutation_of_words, word_order_option
+from workbench.models.stick_breaking.scores import GAINS
 from workbench.models.variables import Variable
 
 SMOOTHING = 0.1
@@ -83,6 +84,7 @@ class LinearDynamicalSystem:
     nonparametric = False
     warm_starts = False
     takes = ()
+    scores = (GAINS,)
 
     state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True)
     sigma_c2: float = option(1.0, "variance of the entries of C, given or where it begins", low=1e-9, high=1e9)
@@ -285,6 +287,7 @@ class GaussianDynamicalSystem:
     nonparametric = False
     warm_starts = False
     takes = ()
+    scores = (GAINS,)
     psi_dim = "word"
 
     state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True)
