@@ -4,8 +4,8 @@ import csv
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
-import xarray as xr
 from comparisons import made_up
 from same_process import working_here
 from toys import sequenced, simulated
@@ -80,7 +80,7 @@ def test_a_figure_of_gains_is_made_with_its_data_and_its_verdicts(name, tiny, tm
     quick = name != "lds-order"
     made = wb.reproduce(name, tmp_path, tmp_path / "runs", quick=quick, formats=["svg"], progress=False)
     run = [method.label for method in made.figure.methods if not (quick and method.label == RAW)]
-    rows = list(csv.DictReader((tmp_path / f"{name}.csv").open()))
+    rows = list(csv.DictReader((tmp_path / f"{name}.csv").read_text().splitlines()))
     assert [row["method"] for row in rows] == [label for label in run for _ in range(2)]
     assert all(math.isfinite(float(row["test_gain_joint_added"])) for row in rows) and not made.failures
     caption = (tmp_path / f"{name}.txt").read_text()
@@ -131,7 +131,24 @@ def test_orders_of_magnitude_are_a_hundred_times(times, twice, hundred):
     runs = []
     for method, seconds in ((LNM, times), (SBM, 1.0)):
         for seed in range(3):
-            run = made_up("cgs", [20.0, 10.0], seed=seed, elapsed=[seconds, 2 * seconds])
-            runs.append(Measured("dna", "", method, 0, seed, run))
-    assert isinstance(runs[0].run, xr.Dataset)
+            run = made_up("cgs", [20.0, 10.0, *[10.0] * 8], seed=seed, elapsed=seconds * np.arange(1.0, 11.0))
+            runs.append(Measured("dna", "", method, 0, seed, run.assign(train_perplexity=run["test_perplexity"])))
     assert verdict("twice", LNM, SBM, runs).outcome == twice and verdict("hundred", LNM, SBM, runs).outcome == hundred
+
+
+def test_a_time_that_longer_runs_would_lengthen_decides_in_one_direction_alone():
+    def runs(ratio, moving):
+        found = []
+        for method, seconds in ((LNM, ratio), (SBM, 1.0)):
+            values = [20.0, 10.0, *[10.0] * 8] if method != moving else [20.0] * 9 + [10.0]
+            seconds = seconds / 5 if method == moving else seconds  # it comes to its end at the tenth, not at the second
+            for seed in range(3):
+                run = made_up("cgs", values, seed=seed, elapsed=seconds * np.arange(1.0, 11.0))
+                found.append(Measured("dna", "", method, 0, seed, run))
+        return found
+
+    assert verdict("twice", LNM, SBM, runs(1.5, LNM)).outcome == UNDECIDED
+    assert verdict("twice", LNM, SBM, runs(3.0, LNM)).outcome == HOLDS
+    assert verdict("twice", LNM, SBM, runs(3.0, SBM)).outcome == UNDECIDED
+    told = verdict("twice", LNM, SBM, runs(1.5, SBM))
+    assert told.outcome == FAILS and told.measured.endswith("; longer runs may take longer of SBM-LDS (3 pairs)")

@@ -28,8 +28,8 @@ class Claim:
     perplexity (or bound, or log joint) ``sooner``, in iterations (or ``steps``, iterations times topics), or takes
     ``twice`` as long, or a ``hundred`` times; test words are ``likelier``, or its ``bound`` is higher, per token. Of whole rows
     it hits more of the words at the ``top`` or at the ``bottom``, or about as many (``top level``, ``bottom level``); its
-    ``gain`` over training frequencies is higher, of ``seen`` words alone too. Without a second the gain is above 0:
-    ``over clipped``, ``over added`` and ``over seen`` are the frequencies that it is over.
+    ``gain`` over training frequencies is higher, of ``seen`` words alone too, or about the same (``seen level``). Without a
+    second the gain is above 0: ``over clipped``, ``over added`` and ``over seen`` are the frequencies that it is over.
     """
 
     says: str

@@ -27,6 +27,8 @@ HITS = "hits"
 """What is shown: a table of hits by year."""
 SETTLED = 0.01
 """A run has come to its final perplexity when it is, and stays, within one percent of it."""
+FITTED = 0.05
+"""The training perplexity of single states is noisy: by two to three percent, of 662 symbols."""
 
 
 class Measured(NamedTuple):
@@ -59,6 +61,12 @@ class Measured(NamedTuple):
         away = np.flatnonzero(np.abs(np.expm1(objective[-1] - objective)) > SETTLED)
         return int(away[-1]) + 1 if len(away) else 0
 
+    def fitted(self) -> int:
+        """The row from which on the training perplexity of the state stays within `FITTED` of its end."""
+        values = self.run["train_perplexity"].values
+        away = np.flatnonzero(np.abs(values / values[-1] - 1) > FITTED)
+        return int(away[-1]) + 1 if len(away) else 0
+
     def number(self, name: str) -> float:
         """One of `NUMBERS`, or the last value of a curve."""
         return float(NUMBERS[name](self) if name in NUMBERS else self.curve(name)[-1])
@@ -84,8 +92,11 @@ NUMBERS = {
     "steps_to_converge": lambda each: each.curve("steps")[each.settled()],
     # 1 where a run converges in its last tenth only, so that a longer one might take longer
     "moving": lambda each: each.number("converged") > 0.9 * each.run["iteration"].values[-1],
+    "fit_moving": lambda each: each.run["iteration"].values[each.fitted()] > 0.9 * each.run["iteration"].values[-1],
     "seconds": _seconds,
     "until_converged": lambda each: each.number("converged") * _seconds(each),
+    # CPU seconds until the sampler fits its training data as it does in the end
+    "until_fitted": lambda each: each.run["iteration"].values[each.fitted()] * _seconds(each),
     **{name: lambda each, name=name: each.unseen[name] for name in UNSEEN},
 }
 """Numbers of a run that are no curve's last value."""

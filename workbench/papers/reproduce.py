@@ -273,9 +273,10 @@ def caption(made: Reproduction, lines: list[str]) -> str:
     others = [method.label for method in figure.methods
               if figure.of_paper and method.label not in (*figure.of_paper, *made.extent.without)]
     seeded = {DRAW: "births drawn", SEQUENCE: "sequence"}.get(figure.of_seed, "split")
+    sides = " to either side" * (figure.shows not in (TABLE, HITS))
     return "\n".join([
         figure.title, f"After {figure.paper}{figure.where}.", figure.about,
-        *([f"Means over the seeds, with one standard error{' to either side' * (figure.shows not in (TABLE, HITS))}."] if last else []),
+        *([f"Means over the seeds, with one standard error{sides}."] if last else []),
         *([f"Not in the paper: {', '.join(others)}."] if others else []), *([figure.note] if figure.note else []),
         *made.left_out, "", *lines,
         *([f"held-out tokens: {100 * figure.holdout:g} {figure.held_out}"] if figure.held_out else []),

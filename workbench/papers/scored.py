@@ -102,7 +102,7 @@ def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
 
 def _spread(figure: Figure, rows: list[Row]) -> list[str]:
     """How much methods differ that are one engine with several orders, beside how much its starts do."""
-    if {option for method in figure.methods for option in method.options} != {"order", "order_seed"}:
+    if not any("order" in method.options for method in figure.methods):
         return []
     gains = np.array([[run.number(OVER_ADDED) for run in row.runs] for row in rows])
     starts = float(np.sqrt(gains.var(axis=1, ddof=1).mean())) if gains.shape[1] > 1 else np.nan

@@ -18,6 +18,10 @@ LEVEL = 0.01
 """Two perplexities are on a level within one percent of the second; standard and collapsed ones differ by twenty."""
 SAME = 1e-9
 """Relative: rounding in another order of adding up, and no more."""
+MOVING = {"until_converged": "moving", "until_fitted": "fit_moving"}
+"""What says of a time that it would be longer if the run were longer."""
+AS_WELL = 0.01
+"""Nats: gains are on a level within so much, one percent of a perplexity."""
 HITS = 0.5
 """Numbers of hits are on a level within half a word of ten."""
 SPLITS = 0.04
@@ -39,10 +43,11 @@ class Kind(NamedTuple):
 KINDS = {
     "lower": Kind("perplexity"), "level": Kind("perplexity"), "same": Kind("test_perplexity_state", "", 6),
     "sooner": Kind("converged", "iteration "), "steps": Kind("steps_to_converge", "step ", 0),
-    "twice": Kind("until_converged", higher=True, times=2.0), "hundred": Kind("until_converged", higher=True, times=100.0),
+    "twice": Kind("until_converged", higher=True, times=2.0), "hundred": Kind("until_fitted", higher=True, times=100.0),
     "likelier": Kind(LOG_P, "", 3, True), "bound": Kind(BOUND, "", 3, True),
     "top": Kind(TOP, "", 2, True), "bottom": Kind(BOTTOM, "", 2, True),
     "top level": Kind(TOP, "", 2, within=HITS), "bottom level": Kind(BOTTOM, "", 2, within=HITS),
+    "seen level": Kind(OVER_SEEN, "", 3, within=AS_WELL),
     "gain": Kind(OVER_ADDED, "", 3, True), "seen": Kind(OVER_SEEN, "", 3, True), "over added": Kind(OVER_ADDED, "", 3, True),
     "over clipped": Kind(OVER_CLIPPED, "", 3, True), "over seen": Kind(OVER_SEEN, "", 3, True),
 }
@@ -104,15 +109,21 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
     match claim.kind:
         case "same":
             outcome = HOLDS if np.all(np.abs(differences) <= SAME * np.abs(values[:, 1])) else FAILS
-        case "level" | "top level" | "bottom level":
+        case "level" | "top level" | "bottom level" | "seen level":
             within = kind.within or LEVEL * float(values[:, 1].mean())
             outcome = HOLDS if low >= -within and high <= within else FAILS if low > within or high < -within else UNDECIDED
         case "twice" | "hundred":
             wanted = -math.log(kind.times)
-            outcome = HOLDS if high < wanted else FAILS if low >= wanted else UNDECIDED
+            less, more = (
+                any(each.number(MOVING[kind.number]) for each in measured if _place(each, name, sizes))
+                for name in (claim.second, claim.first)
+            )
+            outcome = HOLDS if high < wanted and not less else FAILS if low >= wanted and not more else UNDECIDED
             least, most = np.exp([differences.min(), differences.max()])
             text = f"{claim.first} takes {math.exp(mean):.2f} times as long as {claim.second}"
             text += f", {least:.2f} to {most:.2f}" * (n > 1)
+            movers = [name for name, moves in ((claim.first, more), (claim.second, less)) if moves]
+            text += f"; longer runs may take longer of {' and '.join(movers)}" * bool(movers)
         case _:
             outcome = HOLDS if high < 0 else FAILS if low >= 0 else UNDECIDED
     return Verdict(claim, outcome, f"{text} ({_count(n, 'pair' if claim.second else 'run')})", mean, error, n)

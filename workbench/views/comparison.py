@@ -1,6 +1,6 @@
 """Runs compared: held-out perplexity of the state and of the running average, against a clock."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -12,7 +12,7 @@ from workbench.models import VARIABLES
 from workbench.views.curves import dimension, overlay
 from workbench.views.elements import axis, element, panel
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, has
-from workbench.views.style import COLOURS, RC, Look, looks
+from workbench.views.style import COLOURS, GREY, RC, Look, looks
 
 MEASURES = {
     "headline": "test_perplexity", "state": "test_perplexity_state", "average": "test_perplexity_average",
@@ -123,12 +123,14 @@ def final_numbers(runs, name: str) -> dict[str, np.ndarray]:
     return grouped(last["label"].values.tolist(), last[name].values.tolist())
 
 
-def marks_by_label(values: Mapping[str, list], x, styles: Mapping[str, Look], title: str = "", under: Iterable = ()):
+def marks_by_label(values: Mapping[str, list], x, styles: Mapping[str, Look], title: str = "", line: float | None = None):
     """The numbers of the runs of each label and, where these are several, their mean: an overlay as of `final_perplexities`.
 
-    ``x`` is the dimension of the numbers; ``under`` are elements below all others, as a line at 0.
+    ``x`` is the dimension of the numbers; a ``line`` stands below all marks at this number.
     """
-    y, drawn = axis("place", " "), [*under]
+    y, ylim, drawn = axis("place", " "), (0.6 - max(len(values), 1), 0.6), []
+    if line is not None:
+        drawn.append(element("Path", [([line, line], ylim)], [x, y], color=GREY, linewidth=0.8))
     for place, (label, own) in enumerate(values.items()):
         look, own = styles[label], np.asarray(own, float)
         several, (mean, error) = len(own) > 1, mean_and_error(own)
@@ -144,8 +146,7 @@ def marks_by_label(values: Mapping[str, list], x, styles: Mapping[str, Look], ti
                 marks(([mean], [-place]), x, y, label=f"{label}, mean", s=26),
             ]
     return panel(
-        drawn, yticks=[(-place, label) for place, label in enumerate(values)], ylim=(0.6 - max(len(values), 1), 0.6),
-        padding=0.05, title=title,
+        drawn, yticks=[(-place, label) for place, label in enumerate(values)], ylim=ylim, padding=0.05, title=title,
     )
 
 

@@ -7,9 +7,8 @@ import numpy as np
 from workbench.measures import mean_curves
 from workbench.views.comparison import final_numbers, marks_by_label
 from workbench.views.curves import dimension, overlay
-from workbench.views.elements import element
 from workbench.views.picture import Picture, SideBySide, View
-from workbench.views.style import GREY, Look, looks
+from workbench.views.style import Look, looks
 
 GAINS = {
     "test_gain_joint_clipped": "unseen words clipped", "test_gain_joint_added": "0.1 added to each count",
@@ -28,8 +27,7 @@ MEANINGS = (
 
 def gain_marks(values: Mapping[str, list], score: str, styles: Mapping[str, Look]):
     """Gains of the runs of each label with mean and standard error, as `holoviews.Overlay`; a line at 0."""
-    line = element("Path", [([0.0, 0.0], [0.6 - max(len(values), 1), 0.6])], color=GREY, linewidth=0.8)
-    return marks_by_label(values, dimension(score, {"units": "nats"}), styles, GAINS[score], [line])
+    return marks_by_label(values, dimension(score, {"units": "nats"}), styles, GAINS[score], 0.0)
 
 
 def draw_gains(view: View, shown: SideBySide) -> Iterator[Picture]:
