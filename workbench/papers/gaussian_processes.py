@@ -129,7 +129,7 @@ def draw_name_maps(quick: bool):
     relative = float(np.median(np.take_along_axis(deviation[seen] / probability[seen], common_names, axis=1)))
     likely = [float(each["test_log_likelihood"].values[-1]) for each in (run, raw)]
     first = maps[0][0]
-    panels = [each.panels[at] for own in maps for at in range(len(first.panels)) for each in own]  # three years beside each other
+    panels = [each.panels[at] for own in maps for at in range(len(first.panels)) for each in own]  # a row has one of each year
     return Picture(
         MAPS.name, MAPS.title, "", panels, first.header, [row for own in maps for each in own for row in each.rows], False,
         first.height,

@@ -92,7 +92,8 @@ NUMBERS = {
     "steps_to_converge": lambda each: each.curve("steps")[each.settled()],
     # 1 where a run converges in its last tenth only, so that a longer one might take longer
     "moving": lambda each: each.number("converged") > 0.9 * each.run["iteration"].values[-1],
-    "fit_moving": lambda each: each.run["iteration"].values[each.fitted()] > 0.9 * each.run["iteration"].values[-1],
+    # 1 where it does so in the second half only
+    "fit_moving": lambda each: each.run["iteration"].values[each.fitted()] > 0.5 * each.run["iteration"].values[-1],
     "seconds": _seconds,
     "until_converged": lambda each: each.number("converged") * _seconds(each),
     # CPU seconds until the sampler fits its training data as it does in the end

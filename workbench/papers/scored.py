@@ -18,6 +18,8 @@ SCORES = {
     "gains": (OVER_CLIPPED, OVER_ADDED, OVER_SEEN, "test_gain_added"),
 }
 """By what a figure shows: numbers of its caption and of its table."""
+FAR = -2.0
+"""Nats for each item: a method with a lower gain would leave the others no room in a picture."""
 HEADS = {
     TOP: "top 10", BOTTOM: "bottom 10", LIKELIHOOD: "log p of an item", OVER_CLIPPED: "joint, clipped",
     OVER_ADDED: "joint, 0.1 added", OVER_SEEN: "seen", "test_gain_added": "one by one, 0.1 added",
@@ -31,7 +33,9 @@ def show_scored(figure: Figure, measured: list[Measured]) -> tuple[Picture, list
         picture = _hits(figure, rows)
     else:
         picture = _courses(figure, measured) if figure.shows == "courses" else _gains(figure, rows)
+    beyond = [row.method for row in rows if row not in _drawn(rows)] if figure.shows == "gains" else []
     lines = [*_means(rows, SCORES[figure.shows]), *_spread(figure, rows), ""]
+    lines += [f"not drawn, more than {-FAR:g} nats behind: {', '.join(beyond)}", ""] if beyond else []
     lines += [f"options of {row.method}: {_options(figure, row.method)}" for row in rows]
     return picture, lines
 
@@ -79,12 +83,16 @@ def _gains(figure: Figure, rows: list[Row]) -> Picture:
         [row.method, run.seed, *(run.number(name) for name in (*SCORES["gains"], "seconds", "until_converged"))]
         for row in rows for run in row.runs
     ]
-    return Picture(figure.name, figure.title, "", panels, header, records, False, 0.5 + 0.26 * len(rows))
+    return Picture(figure.name, figure.title, "", panels, header, records, False, 0.5 + 0.26 * len(_drawn(rows)))
 
 
 def _panel(rows: list[Row], score: str, styles: dict[str, Look]):
-    found = {row.method: [run.number(score) for run in row.runs] for row in rows}
-    return gain_marks({label: own for label, own in found.items() if np.isfinite(own).any()}, score, styles)
+    return gain_marks({row.method: [run.number(score) for run in row.runs] for row in _drawn(rows)}, score, styles)
+
+
+def _drawn(rows: list[Row]) -> list[Row]:
+    """The methods that have a place in the picture: all but those far behind the frequencies, whatever these are."""
+    return [row for row in rows if row.mean(OVER_CLIPPED)[0] > FAR]
 
 
 def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:

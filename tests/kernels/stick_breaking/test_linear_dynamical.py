@@ -351,3 +351,14 @@ def test_the_upper_root_is_a_factor():
     root = lds.upper_root(matrix)
     assert root.T @ root == pytest.approx(matrix, rel=TWINS) and (np.tril(root, -1) == 0).all()
     assert 2 * np.log(np.diag(root)).sum() == pytest.approx(log_determinant(matrix), rel=TWINS)
+
+
+def test_resampling_copies_each_particle_as_often_as_its_weight_says():
+    """Over a thousand offsets u a particle of weight w is copied n w times in the mean, and never one more or less."""
+    weights, copies = np.array([0.47, 0.03, 0.31, 0.19]), []
+    for u in (np.arange(1000) + 0.5) / 1000:
+        particles = np.arange(4.0)[:, None]
+        lds._resample(np.log(weights) - 3.0, -3.0, u, particles, np.empty((4, 1)))
+        copies.append(np.bincount(particles[:, 0].astype(int), minlength=4))
+    assert np.mean(copies, axis=0) == pytest.approx(4 * weights, abs=2e-3)  # a thousand offsets
+    assert np.abs(np.array(copies) - 4 * weights).max() < 1

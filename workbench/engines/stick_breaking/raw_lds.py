@@ -212,7 +212,8 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
             return clipped(np.array(means) @ state.loadings.T + centre)
         begin, paths = np.empty((options.n_draws, model.state_dim)), np.empty((n_rows + 1, model.state_dim))
         draw_last(state.last_root[s], state.last[s], np.uint64(absorb(own, 1)), begin)
-        largest, (of_paths, of_noise) = np.zeros((n_rows, len(centre))), (np.uint64(absorb(own, part)) for part in (2, 3))
+        largest = np.zeros((n_rows, len(centre)))
+        of_paths, of_noise = np.uint64(absorb(own, 2)), np.uint64(absorb(own, 3))
         for i in range(options.n_draws):
             paths[0 if begun else 1] = begin[i]
             draw_onward(paths[0 if begun else 1 :], state.system, root, np.uint64(absorb(of_paths, i)))
