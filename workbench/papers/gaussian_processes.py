@@ -131,8 +131,7 @@ def draw_name_maps(quick: bool):
     first = maps[0][0]
     panels = [each.panels[at] for own in maps for at in range(len(first.panels)) for each in own]  # a row has one of each year
     return Picture(
-        MAPS.name, MAPS.title, "", panels, first.header, [row for own in maps for each in own for row in each.rows], False,
-        first.height,
+        MAPS.name, MAPS.title, "", panels, first.header, [row for own in maps for each in own for row in each.rows], False, 1.6,
     ), [
         Checked("with thousands of names per state and year the posterior uncertainty is negligible, less than a tenth of the "
                 "probability of a frequent name", relative < NEGLIGIBLE, f"{relative:.3f} of it, median over rows and names"),
