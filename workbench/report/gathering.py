@@ -85,6 +85,11 @@ def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
     return {content: corpus for content, corpus in both if corpus is not None}
 
 
+def scores_of_sequences(found: list[Gathered]) -> dict[str, Scored]:
+    """`scores` of the runs whose documents stand in sequences."""
+    return scores([each for each in found if "sequence" in each.dataset.coords])
+
+
 def scores(found: list[Gathered]) -> dict[str, Scored]:
     """The scores of each document's held-out tokens by runs of a store, by the hash of their specs.
 

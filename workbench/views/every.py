@@ -8,6 +8,7 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.measures import data_of, each_run, in_papers_order
 from workbench.measures.selection import grouped
+from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views import progress
 from workbench.views.against_topics import draw_against_topics
 from workbench.views.coherence import draw_coherence
@@ -21,9 +22,10 @@ from workbench.views.loadings import draw_loadings
 from workbench.views.network import draw_networks
 from workbench.views.over_time import draw_prevalence, draw_words_by_year
 from workbench.views.picture import Picture, SideBySide, View, file_names
-from workbench.views.row_scores import draw_courses, draw_gains
+from workbench.views.row_scores import draw_courses, draw_gain_marks
 from workbench.views.rows_by_year import draw_rows_by_year, place_controls
 from workbench.views.running_text import draw_text, text_controls
+from workbench.views.sequence_gains import draw_gains
 from workbench.views.topic_map import draw_maps
 from workbench.views.topics import draw_words
 from workbench.views.word_map import draw_word_map, map_controls
@@ -34,7 +36,7 @@ VIEWS = (
     View("differences", "Paired differences of held-out perplexity", SCORED, draw_differences),
     *(View(f"perplexity-by-{name}", f"Held-out perplexity against {name}", SCORED, draw_perplexity) for name in CLOCKS),
     View("state-and-average", "State and running average of each engine", SCORED, draw_state_and_average),
-    View("gains", "Gains over training frequencies", ("test_gain_joint_added",), draw_gains),
+    View("gains", "Gains over training frequencies", ("test_gain_joint_added",), draw_gain_marks),
     View("hits", "Hits among the words of a row", ("test_top_hits",), draw_courses),
     View("bound", "Variational bounds", ("bound",), progress.draw_bounds),
     View("objectives", "Log joint and objective", ("log_joint", "objective"), progress.draw_objectives),
@@ -69,6 +71,7 @@ VIEWS = (
         "state-probabilities", "States of a sequence", ("state_probability emissions sequence",), draw_state_probabilities,
         on_page=True, controls=sequence_controls,
     ),
+    View("sequence-gains", "Gain of each sequence", ("test_perplexity sequence",), draw_gains),
     View("loadings", "Words by their loadings", ("loadings states stick_words",), draw_loadings, on_page=True),
     View(
         "text", "What comes next", ("emissions transitions first_state sequence", "loadings system stick_words sequence"),
@@ -78,15 +81,18 @@ VIEWS = (
 )
 
 
-def pictures(runs, columns: int = 2, corpora: Mapping[str, Corpus] | None = None) -> list[Picture]:
+def pictures(
+    runs, columns: int = 2, corpora: Mapping[str, Corpus] | None = None, scored: Mapping[str, Scored] | None = None,
+) -> list[Picture]:
     """The pictures that the runs have the variables for, drawn apart for each data: these share no axis of perplexities.
 
-    ``columns`` of a page that they are to fill; ``corpora``: tokens by their hash, for coherence, flows, maps and texts.
+    ``columns`` of a page that they are to fill; ``corpora``: tokens by their hash, for coherence, flows, maps and texts;
+    ``scored``: of held-out tokens by the hash of a run's spec, for gains.
     """
     runs, found = each_run(runs), {}
     by_data = grouped(data_of(runs), runs)
     for data, own in by_data.items():
-        shown = SideBySide(in_papers_order(own), columns, corpora or {})
+        shown = SideBySide(in_papers_order(own), columns, corpora or {}, scored or {})
         found[data] = [picture for view in VIEWS for picture in view.pictures(shown)]
     if len(found) == 1:
         return found.popitem()[1]

@@ -14,6 +14,7 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
 from workbench.measures.selection import grouped
+from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.style import Look, looks
 
 WHOSE = ("label", "run", "seed")
@@ -95,11 +96,12 @@ class View(NamedTuple):
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Runs to be drawn together, how wide, and the training and test tokens that are at hand, by their hash."""
+    """Runs to be drawn together, how wide; and what is at hand: tokens by their hash, scores by the hash of a run's spec."""
 
     runs: list[xr.Dataset]
     columns: int = 2
     corpora: Mapping[str, Corpus] = field(default_factory=dict)
+    scored: Mapping[str, Scored] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> list[str]:

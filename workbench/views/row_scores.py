@@ -30,7 +30,7 @@ def gain_marks(values: Mapping[str, list], score: str, styles: Mapping[str, Look
     return marks_by_label(values, dimension(score, {"units": "nats"}), styles, GAINS[score], 0.0)
 
 
-def draw_gains(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_gain_marks(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Gains of all runs with a score, a panel for each base."""
     values = {score: final_numbers(shown.runs, score) for score in GAINS if any(score in run for run in shown.runs)}
     values = {score: own for score, own in values.items() if own}

@@ -164,6 +164,8 @@ def test_rows_are_static_as_the_last_of_their_place():
     found = static_rows.last_rows(inputs, observed, np.array([2, 3, 5]))
     assert found.tolist() == [1, 4, 4]  # the last year; the year before; the place nearest by
     assert static_rows.last_rows(inputs, np.array([1, 2, 4]), np.array([0])).tolist() == [1], "the nearest year to come"
+    gap = Inputs(np.array([[0.0], [3.0], [4.0]]), np.zeros((3, 1)))
+    assert static_rows.last_rows(gap, np.array([0, 2]), np.array([1])).tolist() == [0], "the last, not the nearest"
     nothing = Inputs(np.zeros((3, 0)), np.array([[0.0], [1.0], [5.0]]))
     assert static_rows.last_rows(nothing, np.array([0, 1]), np.array([2])).tolist() == [1]
 
@@ -217,3 +219,9 @@ def test_a_corpus_without_empty_rows_and_one_kind_of_inputs_are_legal():
     alone = Corpus.from_pairs([0, 1, 2], [0, 1, 0], [3, 2, 1], inputs={"year": [1.0, 2.0, 3.0]})
     for name in ENGINES:
         assert np.isfinite(wb.fit(alone, name, n_iterations=2, progress=False)["train_perplexity"].values).all()
+
+
+def test_there_is_no_theta_of_other_documents_without_topics(halves):
+    run = wb.fit(halves[0], "static", n_iterations=1, progress=False)
+    with pytest.raises(InputError, match="has no topics, so there is no theta"):
+        wb.infer(run, halves[0])

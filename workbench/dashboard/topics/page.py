@@ -131,7 +131,8 @@ class TopicsPage:
     def _see(self) -> None:
         """Shows the cards that have something to show."""
         for boxes, seen in (
-            (self._of_runs, self.moment() is not None and not self.sizes.without_topics), (self._of_topics, bool(self.overview.topics)),
+            (self._of_runs, self.moment() is not None and not self.sizes.without_topics),
+            (self._of_topics, bool(self.overview.topics)),
             ([self._model], bool(self.hierarchy.said)), ([self._matching_files], bool(self.other.value)),
         ):
             for box in boxes:
@@ -257,7 +258,8 @@ class TopicsPage:
         )
         unseen, pair = self.unseen.card, column(sizes, scores, kind="wb-halves")
         self._cards = overview, self._model, documents, pair, self.recorded.card, matching, unseen
-        self._of_runs, self._of_topics = [sizes, self.n_words, self.relevance], [overview_files, documents, scores, matching, unseen]
+        self._of_runs = [sizes, self.n_words, self.relevance]
+        self._of_topics = [overview_files, documents, scores, matching, unseen]
 
     def view(self) -> pn.Column:
         """The whole page; ties it to the session."""

@@ -3,6 +3,7 @@
 Views that need no snapshot are drawn of the rows, anew every so many iterations; the others once for each new snapshot.
 """
 
+from contextlib import suppress
 from functools import lru_cache, partial
 from html import escape
 from inspect import signature
@@ -12,15 +13,20 @@ import xarray as xr
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
+from workbench.dashboard.shared.run_monitor import ALIVE
 from workbench.dashboard.shared.shell import column, message, styled, text
 from workbench.dashboard.shared.snapshots import Moment, made_of
 from workbench.dashboard.topics.filled import changes
 from workbench.measures import spec_of
 from workbench.report.drawing import draw, inline
 from workbench.report.gathering import stored_corpora
+from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
 from workbench.runs.execution.run import Run
+from workbench.runs.spec import SpecError
+from workbench.runs.store.layout import StoreError
 from workbench.views import VIEWS, Picture, SideBySide
 from workbench.views.picture import Control, Slider
+from workbench.views.sequence_gains import draw_gains
 
 MOST_TIMES = 120
 """How often a figure is drawn while its run goes on."""
@@ -154,10 +160,20 @@ def _of_snapshot(moment: Moment, name: str, chosen) -> list[tuple[Picture, tuple
 
     def make(run: xr.Dataset) -> list[tuple[Picture, tuple[Control, ...]]]:
         controls = view.controls(run)
-        shown = SideBySide([run], 2, stored_corpora(moment.path.parent, spec_of(run)))
+        scored = _scored(moment) if view.draw is draw_gains else {}
+        shown = SideBySide([run], 2, stored_corpora(moment.path.parent, spec_of(run)), scored)
         return [(picture, controls) for picture in view.pictures(shown, **dict(chosen))]
 
     return made_of(moment, make)
+
+
+@lru_cache(maxsize=8)
+def _scored(moment: Moment) -> dict[str, Scored]:
+    """The scores of held-out tokens of a run that has ended, by the hash of its spec; empty where there are none."""
+    if moment.state not in ALIVE:
+        with suppress(SpecError, StoreError, OSError):
+            return {moment.hash: score_documents(moment.path)}
+    return {}
 
 
 @lru_cache(maxsize=8)

@@ -170,6 +170,8 @@ def _topics_of(run, store) -> Topics:
         raise SpecError("one run was wanted (workbench.fit or open_run); got a comparison or another Dataset; choose one run")
     if dataset.sizes.get("snapshot", 0) == 0:
         raise SpecError(f"run '{name}' has no snapshot yet, so it has no topics; wait for its first, or resume it")
+    if "n_kw" not in dataset:
+        raise SpecError(f"run '{name}' has no topics, so there is no theta of other documents; choose a run of a topic model")
     vocabulary = tuple(str(word) for word in dataset["word"].values)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
     spec, of_words = RunSpec.from_json(dataset.attrs["spec"]), LearntTopics(*priors_of(dataset).with_rest(n_kw))
