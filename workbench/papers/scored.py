@@ -18,7 +18,7 @@ SCORES = {
     "gains": (OVER_CLIPPED, OVER_ADDED, OVER_SEEN, "test_gain_added"),
 }
 """By what a figure shows: numbers of its caption and of its table."""
-FAR = -2.0
+FAR = -1.0
 """Nats for each item: a method with a lower gain would leave the others no room in a picture."""
 HEADS = {
     TOP: "top 10", BOTTOM: "bottom 10", LIKELIHOOD: "log p of an item", OVER_CLIPPED: "joint, clipped",
