@@ -8,6 +8,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.models.stick_breaking.gaussian_process import TIMES
+from workbench.models.stick_breaking.scores import expected_hits
 from workbench.runs.dataset import model_of
 
 LATITUDES, LONGITUDES = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
@@ -23,6 +24,16 @@ class Places(NamedTuple):
     time_name: str
     latitude: np.ndarray | None   # (place,) degrees; None where no inputs are coordinates
     longitude: np.ndarray | None
+
+
+class RowHits(NamedTuple):
+    """How many of the ten most and of the ten least frequent words of the rows of one time are predicted."""
+
+    top: float                # mean over rows
+    top_deviation: float      # standard deviation over rows
+    bottom: float
+    bottom_deviation: float
+    log_likelihood: float     # nats, mean over the items
 
 
 def places_of(run: xr.Dataset) -> Places:
@@ -81,3 +92,25 @@ def shares_of(word: int, *corpora: Corpus) -> np.ndarray:
         tokens += corpus.document_tokens
     with np.errstate(invalid="ignore"):
         return counts / tokens
+
+
+def hits_by_time(run: xr.Dataset, test: Corpus) -> dict[float, RowHits]:
+    """Time → hits of the rows held out at that time, by the ``probability`` of the run: its mean over iterations.
+
+    ``test`` holds their counts. Ties are broken at random, see `workbench.models.stick_breaking.scores.expected_hits`. Without
+    an input that is a time all rows are of the time 0.
+    """
+    places = places_of(run)
+    rows = np.unique(test.documents)
+    times = np.zeros(len(rows)) if places.time is None else places.time[rows]
+    counts = np.zeros((test.n_documents, test.n_words))
+    counts[test.documents, test.words] = test.counts
+    found, probability = {}, run["probability"].values
+    for time in np.unique(times):
+        own = rows[times == time]
+        top, bottom = expected_hits(probability[own], counts[own])
+        came = counts[own] > 0
+        log_likelihood = counts[own][came] @ np.log(probability[own][came]) / counts[own].sum()
+        numbers = top.mean(), top.std(), bottom.mean(), bottom.std(), log_likelihood
+        found[float(time)] = RowHits(*map(float, numbers))
+    return found

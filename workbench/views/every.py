@@ -22,6 +22,7 @@ from workbench.views.loadings import draw_loadings
 from workbench.views.network import draw_networks
 from workbench.views.over_time import draw_prevalence, draw_words_by_year
 from workbench.views.picture import Picture, SideBySide, View, file_names
+from workbench.views.row_scores import draw_courses, draw_gain_marks
 from workbench.views.rows_by_year import draw_rows_by_year, place_controls
 from workbench.views.running_text import draw_text, text_controls
 from workbench.views.sequence_gains import draw_gains
@@ -35,6 +36,8 @@ VIEWS = (
     View("differences", "Paired differences of held-out perplexity", SCORED, draw_differences),
     *(View(f"perplexity-by-{name}", f"Held-out perplexity against {name}", SCORED, draw_perplexity) for name in CLOCKS),
     View("state-and-average", "State and running average of each engine", SCORED, draw_state_and_average),
+    View("gains", "Gains over training frequencies", ("test_gain_joint_added",), draw_gain_marks),
+    View("hits", "Hits among the words of a row", ("test_top_hits",), draw_courses),
     View("bound", "Variational bounds", ("bound",), progress.draw_bounds),
     View("objectives", "Log joint and objective", ("log_joint", "objective"), progress.draw_objectives),
     View("against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics),
