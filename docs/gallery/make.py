@@ -16,7 +16,7 @@ from pathlib import Path
 import workbench as wb
 from workbench.report.captions import caption
 from workbench.report.drawing import draw
-from workbench.report.gathering import gather_begun, training_corpora
+from workbench.report.gathering import corpora_of, gather_begun
 from workbench.views import pictures
 
 HERE = Path(__file__).parent
@@ -48,7 +48,7 @@ def build(store: Path, folder: Path) -> list[str]:
     found, left_out = gather_begun(wb.open_runs(store))
     names = []
     for columns in (1, 2):
-        for picture in pictures([each.dataset for each in found], columns, training_corpora(found)):
+        for picture in pictures([each.dataset for each in found], columns, corpora_of(found)):
             if not shown(picture.name):
                 continue
             names.append(picture.name)

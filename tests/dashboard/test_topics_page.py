@@ -552,6 +552,38 @@ def test_the_slider_of_a_figure_is_beside_it_and_sets_what_is_drawn_and_download
     assert ["beyond ±0.95" in one.decode() for one in drawn] == [True, False]
 
 
+def test_a_figure_has_its_menu_beside_it_and_a_slider_that_plays(store):
+    rows = [(place, year) for place in ("OH", "Kansas") for year in (2000, 2001, 2002)]
+    corpus = Corpus.from_pairs(
+        [*range(6)] * 2, [0] * 6 + [1] * 6, [3, 4, 5, 6, 7, 8, 5, 5, 5, 1, 2, 3], vocabulary=("Ann", "Bob"),
+        titles=[f"{place} {year}" for place, year in rows],
+        inputs={"year": [2e3, 2001.0, 2002.0] * 2, "latitude": [40.3] * 3 + [38.5] * 3, "longitude": [-82.8] * 3 + [-98.4] * 3},
+    )
+    fit(corpus, "static", n_iterations=2, store=store, name="rows", progress=False)
+    page = TopicsPage(store)
+    page.view()
+    card = page.recorded
+    assert not any(card.visible for card in (page.n_words, page.relevance, *page._of_topics)), "there are no topics"
+    card.title.value = "Map of a word"
+    assert card.menu.label == "Word" and card.menu.options == ["Ann", "Bob"] and card.slider.label == "Year"
+    assert card.menu.visible and card.slider.visible and card.play.visible
+    assert (card.slider.start, card.slider.end) == (2000, 2002)
+    card.menu.value = "Bob"
+    assert "Probability of “Bob”" in card.picture.object and "Bob 2002" in card.picture.object
+    card.play.value = True
+    years = []
+    for _ in range(4):
+        page.tick()
+        years.append(card.slider.value)
+        assert f"Bob {years[-1]:g}" in card.picture.object and card.menu.value == "Bob"
+    assert years == [2000, 2001, 2002, 2000]
+    shown = files.Shown(moment(store / "rows"), {}, title="Map of a word", chosen=card.chosen)
+    table = pd.read_csv(io.BytesIO(files.recorded_file(shown, "csv").content))
+    assert set(table["word"]) == {"Bob"} and set(table["time"]) == {2000}
+    card.title.value = "Words of a place by year"
+    assert card.menu.label == "Place" and card.menu.value == "OH" and not card.slider.visible and not card.play.visible
+
+
 def test_a_live_picture_changes_with_each_of_its_points_and_never_ceases_to():
     rows = [1, 2, 119, 120, 122, 1000, 14_400, 14_600, 150_000, 152_000, 10**7]
     found = [changes(n, 120) for n in rows]

@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 import workbench as wb
 from workbench.kernels.stick_breaking.sticks import probabilities
-from workbench.measures import MeasureError, correlation_differences, topic_correlations
+from workbench.measures import MeasureError, correlation_differences, mean_correlations, topic_correlations
 from workbench.measures.correlations import _implied, alike_together, strongest_pairs, topic_of_words
 
 
@@ -47,6 +47,8 @@ def test_differences_of_correlations_are_between_the_same_topics():
     off = ~np.eye(3, dtype=bool)
     assert found.values[off] == pytest.approx((own[np.ix_(place, place)] - own)[off]) and np.abs(found.values[off]).min() > 0.01
     assert np.isnan(np.diag(found)).all() and (correlation_differences(a, a).values[off] == 0).all()
+    mean = mean_correlations([a, b, a])["correlation"].values
+    assert mean == pytest.approx((2 * own + own[np.ix_(place, place)]) / 3) and np.diag(mean) == pytest.approx(1.0)
 
 
 def test_shares_of_two_topics_are_opposite_and_one_topic_has_none():

@@ -22,6 +22,8 @@ WRITTEN = {
     "06_generic_topic_models": ("networks.html",),
     "07_use_a_run": ("export/final.beta", "export/topics.csv", "bars.mtx"),
     "08_correlated_topics": (),
+    "09_names": (),
+    "10_sequences": (),
 }
 NAMED_ALONE = ("http://www.w3.org/", "https://jupyterlab.readthedocs.io/en/4.1.x/extension/notebook.html#keyboard-interaction-model")
 """Addresses that nobody asks: names of formats, and a remark in the script that Panel puts beside a view."""

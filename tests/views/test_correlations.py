@@ -48,7 +48,7 @@ def test_the_strongest_pairs_are_framed_on_both_sides_of_the_diagonal_and_others
 def test_a_cell_says_what_its_two_topics_are_and_how_they_go_together(found):
     """Each cell of the SVG against the number at its place, read off its colour's sign and its own text."""
     svg = draw([correlations_view(found, NAMES)], 2, ("svg",), False, 2.0)["svg"].decode()
-    page = inline(svg, "one", "title", [cell_texts(found, NAMES)])
+    page = inline(svg, "one", "title", {"QuadMesh": [cell_texts(found, NAMES)]})
     cells = re.findall(r'style="fill: (\w+|#\w+)"><title>(.*?)</title>', page, flags=re.DOTALL)
     assert len(cells) == 9 and "house &amp; law" in page
     numbers = found["correlation"].values

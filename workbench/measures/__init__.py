@@ -8,7 +8,7 @@ Dataset without the variables that a measure needs, and for a choice that it doe
 from workbench.measures.against_topics import against_topics, finds_topics, runs_by_curve
 from workbench.measures.coherence import coherence
 from workbench.measures.comparison import final, paired_differences, reached_by_all, summary, time_to
-from workbench.measures.correlations import correlation_differences, topic_correlations
+from workbench.measures.correlations import correlation_differences, mean_correlations, topic_correlations
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
 from workbench.measures.diversity import diversity
 from workbench.measures.documents import representative_documents, token_topics
@@ -63,6 +63,7 @@ __all__ = [
     "learnt_by",
     "lineage",
     "match_topics",
+    "mean_correlations",
     "mean_curves",
     "mixture_table",
     "mixtures",

@@ -1,6 +1,6 @@
 """Correlations of topics under correlated topics: of their shares of documents, not of the Gaussian behind them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -54,6 +54,19 @@ def correlation_differences(a: xr.Dataset, b: xr.Dataset, draws: int = DRAWS) ->
     np.fill_diagonal(values, np.nan)
     about = {"long_name": "correlation in the other run less that in this one", "units": ""}
     return xr.DataArray(values, of_a.coords, of_a.dims, "difference", about)
+
+
+def mean_correlations(runs: Sequence[xr.Dataset], draws: int = DRAWS) -> xr.Dataset:
+    """`topic_correlations` averaged over several chains, runs with other seeds: of the topics of the first.
+
+    A chain that lacks a topic of the first, by the words (`match_topics`), has no part in that topic's correlations.
+    """
+    first, *others = map(one_run, runs)
+    found = topic_correlations(first, draws)
+    own = found["correlation"].values
+    chains = [own, *(own + correlation_differences(first, other, draws).values for other in others)]
+    mean = np.nanmean(np.where(np.eye(len(own), dtype=bool), own, chains), axis=0)
+    return found.assign(correlation=found["correlation"].copy(data=mean))
 
 
 @lru_cache(maxsize=256)

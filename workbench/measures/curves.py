@@ -23,16 +23,17 @@ class Curve(NamedTuple):
     n_runs: int
 
 
-def mean_curves(runs, measure: str, against: str = "iteration") -> list[Curve]:
+def mean_curves(runs, measure: str, against: str = "iteration", labels: list[str] | None = None) -> list[Curve]:
     """A curve for each label whose runs record the measure.
 
     Runs of one label are averaged at the iterations that all of them have; where they share none
-    (cadences that never meet), each run becomes a curve of its own. ``against`` is one of `CLOCKS`.
+    (cadences that never meet), each run becomes a curve of its own. ``against`` is one of `CLOCKS`; ``labels``
+    of the runs are by default those of `labels_of`.
     """
     if against not in CLOCKS:
         raise MeasureError(f"no axis '{against}'; there are {', '.join(CLOCKS)}")
     runs, curves = each_run(runs), []
-    for label, members in grouped(labels_of(runs), runs).items():
+    for label, members in grouped(labels_of(runs) if labels is None else labels, runs).items():
         members = [run for run in members if quantity(run, measure) is not None]
         if not members:
             continue

@@ -149,8 +149,16 @@ def bag_dims(corpus: Corpus | None) -> dict[str, int]:
 
 
 def bag_coords(corpus: Corpus) -> dict[str, tuple]:
-    """Labels of the words and documents of a corpus, each with what they are."""
-    return {"word": (corpus.vocabulary, "word type"), "document": (corpus.titles, "document")}
+    """Labels of the words and documents of a corpus, each with what they are; their inputs and places in a sequence."""
+    found = {"word": (corpus.vocabulary, "word type"), "document": (corpus.titles, "document")}
+    if corpus.inputs is not None:
+        found["inputs"] = corpus.inputs, "inputs of each document", "document", "input"
+        found["input"] = corpus.input_names, "name of the input"
+    if corpus.sequence is not None:
+        names, positions = zip(*corpus.sequence, strict=True)
+        found["sequence"] = names, "sequence that the document is of", "document"
+        found["position"] = np.array(positions), "its position there", "document"
+    return found
 
 
 def tiny_bag(most: int, **about) -> Corpus:

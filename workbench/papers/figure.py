@@ -10,6 +10,11 @@ ALL, EACH, ONE = "0.1 in all", "0.1 each", "1 each"
 """The alpha of LDA: of all topics together, or of each."""
 HOLDOUT = 0.1
 """Share of the tokens, or of the documents, that are held out where a figure does not say otherwise."""
+DRAW, SEQUENCE = "draw", "sequence"
+"""What a seed decides beside the start: which counts of a data set were drawn, by its option of this name; which sequence is
+looked at, the one of this number."""
+NO_TOPICS = (0,)
+"""The numbers of topics of a figure whose models have none."""
 START = 2.0
 """Seconds that a worker takes to start."""
 
@@ -21,7 +26,10 @@ class Claim:
     ``kind`` is what is claimed of the first: its final perplexity is ``lower``, on a ``level`` with the second's
     (see `workbench.papers.verdicts.LEVEL`), its final state gives the ``same`` perplexity, it comes to its own final
     perplexity (or bound, or log joint) ``sooner``, in iterations (or ``steps``, iterations times topics), or takes
-    ``twice`` as long; test words are ``likelier``, or its ``bound`` is higher, per token.
+    ``twice`` as long, or a ``hundred`` times; test words are ``likelier``, or its ``bound`` is higher, per token. Of whole rows
+    it hits more of the words at the ``top`` or at the ``bottom``, or about as many (``top level``, ``bottom level``); its
+    ``gain`` over training frequencies is higher, of ``seen`` words alone too, or about the same (``seen level``). Without a
+    second the gain is above 0: ``over clipped``, ``over added`` and ``over seen`` are the frequencies that it is over.
     """
 
     says: str
@@ -59,6 +67,7 @@ class Extent:
     steps: int | None = None                # topics of each iteration, summed over the iterations
     n_documents: int | None = None          # drawn at random; None for all
     lengths: dict[str, int] = field(default_factory=dict)  # label → iterations of methods that have a length of their own
+    without: tuple[str, ...] = ()           # labels of methods that are not run
 
     def iterations(self, method: Method, n_topics: int) -> int:
         """The length of a run, at most where the number of topics changes."""
@@ -103,6 +112,7 @@ class Figure:
     of_paper: tuple[str, ...] = ()  # labels of the paper's own methods, where others stand beside them
     where: str = ""                 # in the paper
     about: str = ""                 # what the numbers are
+    of_seed: str = ""               # DRAW or SEQUENCE, where seed s has a corpus of its own
     held_out: str = ""              # which tokens
     paired: str = ""                # by what runs are paired
     documents: str = "{n} documents"
@@ -119,7 +129,7 @@ class Figure:
     def grid(self, extent: Extent) -> list[tuple[str, Method, int]]:
         """(model, method, number of topics) of the runs with one seed on one corpus."""
         found = [
-            (model, method, n_topics) for model in self.models for method in self.methods
+            (model, method, n_topics) for model in self.models for method in self.methods if method.label not in extent.without
             for n_topics in ((method.n_topics,) if method.n_topics else extent.n_topics)
         ]
         return found if len(self.models) == 1 else sorted(found, key=lambda at: (self.models.index(at[0]), at[2]))

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 from workbench.errors import nearest_or_all
 from workbench.papers.correlated_topics import CORRELATED_FIGURES, TOPICS
+from workbench.papers.dynamical_systems import SEQUENCE_FIGURES
 from workbench.papers.figure import EACH, Claim, Drawing, Extent, Figure, Method
+from workbench.papers.gaussian_processes import GAUSSIAN_FIGURES, MAPS
 from workbench.papers.generic import GENERIC_FIGURES
 from workbench.papers.hdp import HDP_FIGURES
-from workbench.papers.stick_breaking import DRAWINGS as MAPS
+from workbench.papers.stick_breaking import DRAWINGS as STICKS
 
 HYBRID = "Welling, Teh & Kappen (2008), Hybrid variational/Gibbs collapsed inference in topic models"
 STUDY = "Collin & Martin, A collapsed variational Bayesian inference algorithm for latent Dirichlet allocation (a study)"
@@ -101,9 +103,11 @@ FIGURES = {
         *HDP_FIGURES,
         *GENERIC_FIGURES,
         *CORRELATED_FIGURES,
+        *GAUSSIAN_FIGURES,
+        *SEQUENCE_FIGURES,
     )
 }
-DRAWINGS = MAPS | {TOPICS.name: TOPICS}
+DRAWINGS = STICKS | {TOPICS.name: TOPICS, MAPS.name: MAPS}
 
 
 def names() -> list[str]:

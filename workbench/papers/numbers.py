@@ -9,6 +9,7 @@ import xarray as xr
 from workbench.corpus import Corpus, hold_out_documents, known_words
 from workbench.measures import n_tokens, quantity
 from workbench.measures.intervals import mean_and_error
+from workbench.measures.rows import RowHits, hits_by_time
 from workbench.measures.selection import grouped
 from workbench.papers.figure import Figure
 from workbench.papers.generic import ATM, network_for
@@ -19,8 +20,15 @@ from workbench.runs.execution.run import Run
 UNSEEN = ("foldin_same", "completion", "by_authors")
 """Perplexities of unseen documents: of the very tokens that theta was fitted to, as in the paper; of one half of each document,
 theta fitted to the other; the same by documents' authors, where these are known and the model has any, else NaN."""
+TOP, BOTTOM = "test_top_hits", "test_bottom_hits"
+OVER_ADDED, OVER_CLIPPED, OVER_SEEN = "test_gain_joint_added", "test_gain_joint_clipped", "test_gain_seen"
+"""Scores of whole rows and of sequences, by their names in runs; the joint gains are those that the paper draws."""
+HITS = "hits"
+"""What is shown: a table of hits by year."""
 SETTLED = 0.01
 """A run has come to its final perplexity when it is, and stays, within one percent of it."""
+FITTED = 0.05
+"""The training perplexity of single states is noisy: by two to three percent, of 662 symbols."""
 
 
 class Measured(NamedTuple):
@@ -34,6 +42,7 @@ class Measured(NamedTuple):
     run: xr.Dataset         # its per-iteration part
     unseen: dict[str, float] | None = None  # perplexities of unseen documents, where some are: names in `UNSEEN`
     corpora: tuple[Corpus | None, Corpus | None] = (None, None)  # training and test tokens
+    hits: dict[float, RowHits] | None = None    # of each year that was held out, where they are shown by year
 
     def curve(self, name: str) -> np.ndarray:
         """(iteration,) values of a quantity of `workbench.measures.quantity`; NaN where the run has none."""
@@ -50,6 +59,12 @@ class Measured(NamedTuple):
         """The row from which on exp(-objective) stays within `SETTLED` of its end."""
         objective = self.objective()
         away = np.flatnonzero(np.abs(np.expm1(objective[-1] - objective)) > SETTLED)
+        return int(away[-1]) + 1 if len(away) else 0
+
+    def fitted(self) -> int:
+        """The row from which on the training perplexity of the state stays within `FITTED` of its end."""
+        values = self.run["train_perplexity"].values
+        away = np.flatnonzero(np.abs(values / values[-1] - 1) > FITTED)
         return int(away[-1]) + 1 if len(away) else 0
 
     def number(self, name: str) -> float:
@@ -77,8 +92,12 @@ NUMBERS = {
     "steps_to_converge": lambda each: each.curve("steps")[each.settled()],
     # 1 where a run converges in its last tenth only, so that a longer one might take longer
     "moving": lambda each: each.number("converged") > 0.9 * each.run["iteration"].values[-1],
+    # 1 where it does so in the second half only
+    "fit_moving": lambda each: each.run["iteration"].values[each.fitted()] > 0.5 * each.run["iteration"].values[-1],
     "seconds": _seconds,
     "until_converged": lambda each: each.number("converged") * _seconds(each),
+    # CPU seconds until the sampler fits its training data as it does in the end
+    "until_fitted": lambda each: each.run["iteration"].values[each.fitted()] * _seconds(each),
     **{name: lambda each, name=name: each.unseen[name] for name in UNSEEN},
 }
 """Numbers of a run that are no curve's last value."""
@@ -95,7 +114,8 @@ def measure(figure: Figure, cells: list[Planned], runs: list[Run], corpora: dict
         rows = rows.isel(iteration=rows["iteration"].values <= lasts).assign(updates=rows["updates"].astype(float))
         rows = rows.assign_attrs(spec=spec.lasting(min(spec.n_iterations, lasts), spec.rule).to_json())
         unseen = score_unseen(run, cell, corpora[cell.at["corpus"]], figure.holdout) if figure.split is None else None
-        found.append(Measured(**cell.at, run=rows, unseen=unseen, corpora=(cell.train, cell.test)))
+        hits = hits_by_time(run.dataset(), cell.test) if figure.shows == HITS else None
+        found.append(Measured(**cell.at, run=rows, unseen=unseen, corpora=(cell.train, cell.test), hits=hits))
     return found
 
 

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from workbench.corpus import Corpus, hold_out_documents, load_corpus, prepare
 from workbench.engines import get_engine
-from workbench.papers.figure import ALL, EACH, ONE, Claim, Drawing, Extent, Figure, Method
+from workbench.engines.options import options_of
+from workbench.papers.figure import ALL, DRAW, EACH, NO_TOPICS, ONE, SEQUENCE, Claim, Drawing, Extent, Figure, Method
 from workbench.papers.figures import get_figure
 from workbench.papers.generic import TABLE, format_size, network_for
-from workbench.papers.numbers import measure
+from workbench.papers.numbers import HITS, measure
 from workbench.papers.shown import show
 from workbench.papers.verdicts import FAILS, HOLDS, Verdict, judge, verdict_lines
 from workbench.report.drawing import FORMATS
@@ -152,6 +153,8 @@ def _extent(figure: Figure, quick: bool, seeds, iterations, topics) -> Extent:
     extent = figure.quick if quick else figure.full
     if iterations is not None and extent.n_iterations is None:
         raise SpecError(f"{figure.name} has a length for each algorithm; leave the iterations out")
+    if topics is not None and extent.n_topics == NO_TOPICS:
+        raise SpecError(f"the models of {figure.name} have no topics; leave the topics out")
     if topics is not None and extent.n_iterations is not None:
         raise SpecError(f"{figure.name} has one number of topics, {extent.n_topics[0]}; leave the topics out")
     return replace(
@@ -167,6 +170,18 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
         return corpus
     _, chosen = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)
     return chosen.with_pairs(chosen.indptr, chosen.words, chosen.counts, name=f"{corpus.name}, {n} documents")
+
+
+def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
+    """What the runs with this seed are on: other births, or another sequence, where each seed has its own."""
+    if figure.of_seed == DRAW and seed:
+        return load_corpus(f"{corpus.name}:{DRAW}={seed}")
+    if figure.of_seed == SEQUENCE:
+        names, indptr, documents = corpus.by_sequence
+        if seed >= len(names):
+            raise SpecError(f"{figure.name} has one run for each of {len(names)} sequences; ask for at most {len(names)} seeds")
+        return replace(corpus.of_documents(documents[indptr[seed] : indptr[seed + 1]]), name=f"{corpus.name}, {names[seed]}")
+    return corpus
 
 
 def stages(figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path) -> Iterator[list[Planned]]:
@@ -191,16 +206,18 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
     cells = []
     for corpus, documents in corpora.items():
         for seed in range(extent.n_seeds):
+            own = corpus_of_seed(figure, documents, seed)
             train, test, split = (
-                (hold_out_documents(documents, figure.holdout, seed)[0], None, None) if figure.split is None else
-                prepare(documents, figure.holdout, seed, **figure.split)
+                (hold_out_documents(own, figure.holdout, seed)[0], None, None) if figure.split is None else
+                prepare(own, figure.holdout, seed, **figure.split)
             )
             for model, method, n_topics in figure.grid(extent):
                 lasts = extent.iterations(method, n_topics)
+                burn_in = extent.half(method, n_topics) if figure.burn_in is None else figure.burn_in
+                averaged = {"average_after": burn_in} if "average_after" in options_of(get_engine(method.engine)) else {}
                 spec = make_spec(
-                    train, method.engine, test=test, split=split, seed=seed, options=method.options, n_iterations=lasts,
-                    burn_in=extent.half(method, n_topics) if figure.burn_in is None else figure.burn_in,
-                    snapshot_every=lasts,
+                    train, method.engine, test=test, split=split, seed=seed, options=averaged | method.options,
+                    n_iterations=lasts, burn_in=burn_in, snapshot_every=lasts,
                     record_every=1 if method.n_topics or not figure.n_records else max(1, lasts // figure.n_records),
                     **({"stop_on": "steps", "stop_tolerance": extent.steps} if method.n_topics and extent.steps else {}),
                     **_model(figure, model, method, n_topics, train.n_words),
@@ -219,7 +236,7 @@ def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: i
     priors = {"beta": figure.beta if figure.beta_total is None else figure.beta_total / n_words} if "beta" in takes else {}
     if method.alpha:
         priors["alpha"] = {ALL: 0.1 / n_topics, EACH: 0.1, ONE: 1.0}[method.alpha]
-    return {"n_topics": n_topics} | priors
+    return ({"n_topics": n_topics} if "n_topics" in takes else {}) | priors
 
 
 def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
@@ -237,6 +254,12 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
         parts.append(f"{extent.n_iterations} iterations, not {full.n_iterations}")
     if extent.sweeps != full.sweeps:
         parts.append(f"{extent.sweeps[0]} iterations and {extent.sweeps[1]} sweeps, not {full.sweeps[0]} and {full.sweeps[1]}")
+    shorter = [f"{n} of {label}, not {full.lengths[label]}" for label, n in extent.lengths.items()
+               if label in full.lengths and n != full.lengths[label] and label not in extent.without]
+    if shorter:
+        parts.append(f"sweeps: {', '.join(shorter)}")
+    if extent.without != full.without:
+        parts.append(f"without {' and '.join(extent.without)}")
     if extent.steps != full.steps:
         parts.append(f"{extent.steps:,} steps, not {full.steps:,}")
     if extent.n_seeds != full.n_seeds and full.n_seeds > 1:  # a single run is what a paper has that does not give a number
@@ -247,14 +270,17 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
 def caption(made: Reproduction, lines: list[str]) -> str:
     """The caption of a figure: what its numbers are, what was run, and each claim with its verdict."""
     figure, last = made.figure, made.extent.n_seeds - 1
-    others = [method.label for method in figure.methods if figure.of_paper and method.label not in figure.of_paper]
+    others = [method.label for method in figure.methods
+              if figure.of_paper and method.label not in (*figure.of_paper, *made.extent.without)]
+    seeded = {DRAW: "births drawn", SEQUENCE: "sequence"}.get(figure.of_seed, "split")
+    sides = " to either side" * (figure.shows not in (TABLE, HITS))
     return "\n".join([
         figure.title, f"After {figure.paper}{figure.where}.", figure.about,
-        *([f"Means over the seeds, with one standard error{' to either side' * (figure.shows != TABLE)}."] if last else []),
+        *([f"Means over the seeds, with one standard error{sides}."] if last else []),
         *([f"Not in the paper: {', '.join(others)}."] if others else []), *([figure.note] if figure.note else []),
         *made.left_out, "", *lines,
         *([f"held-out tokens: {100 * figure.holdout:g} {figure.held_out}"] if figure.held_out else []),
-        f"seeds of {'unseen documents' if figure.split is None else 'split'} and start: {f'0 to {last}' if last else '0'}", "",
+        f"seeds of {'unseen documents' if figure.split is None else seeded} and start: {f'0 to {last}' if last else '0'}", "",
         f"What the paper says, and what these runs say (first minus second, paired {figure.paired}; ± is one standard error, "
         "and a verdict needs the 95 % interval on one side):", *verdict_lines(made.verdicts), "", "Made by:",
         f"  {made.command}",

@@ -14,6 +14,7 @@ from workbench.papers.figures import CURVES
 from workbench.papers.generic import TABLE, Published, format_size
 from workbench.papers.hdp import BOUND, LOG_P, POINTS, STEPS
 from workbench.papers.numbers import UNSEEN, Measured, Row, table
+from workbench.papers.scored import SCORES, show_scored
 from workbench.papers.verdicts import with_error
 from workbench.report.captions import settings, statistics
 from workbench.report.gathering import Gathered
@@ -38,6 +39,8 @@ def show(figure: Figure, extent: Extent, measured: list[Measured], corpora: dict
     """The picture of a figure, and the lines of its caption on numbers and settings."""
     if figure.shows == TABLE:
         return _table(figure, extent, measured, corpora)
+    if figure.shows in SCORES:
+        return show_scored(figure, measured)
     return _engines(figure, measured) if isinstance(figure.shows, str) else _curves(figure, extent, measured)
 
 

@@ -11,15 +11,19 @@ from workbench.measures.intervals import mean_and_error, t_interval
 from workbench.papers.figure import Claim, Extent, Figure
 from workbench.papers.generic import FEWER, MORE
 from workbench.papers.hdp import BOUND, LOG_P
-from workbench.papers.numbers import Measured, Row, table
+from workbench.papers.numbers import BOTTOM, OVER_ADDED, OVER_CLIPPED, OVER_SEEN, TOP, Measured, Row, table
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 LEVEL = 0.01
 """Two perplexities are on a level within one percent of the second; standard and collapsed ones differ by twenty."""
 SAME = 1e-9
 """Relative: rounding in another order of adding up, and no more."""
-TWICE = 2.0
-"""So many times as long takes variational Bayes to converge, at least, as the paper has it."""
+MOVING = {"until_converged": "moving", "until_fitted": "fit_moving"}
+"""What says of a time that it would be longer if the run were longer."""
+AS_WELL = 0.01
+"""Nats: gains are on a level within so much, one percent of a perplexity."""
+HITS = 0.5
+"""Numbers of hits are on a level within half a word of ten."""
 SPLITS = 0.04
 """How much easier or harder the test words of three splits may be than those of three others: three standard deviations of
 the difference, from 40 splits of the 500 documents of KOS (0.016 each)."""
@@ -32,13 +36,20 @@ class Kind(NamedTuple):
     unit: str = ""
     digits: int = 1
     higher: bool = False  # is the first claimed to be higher than the second?
+    times: float = 0.0    # is it claimed to be at least so many times the second?
+    within: float = 0.0   # is it claimed to be no further away than this?
 
 
 KINDS = {
     "lower": Kind("perplexity"), "level": Kind("perplexity"), "same": Kind("test_perplexity_state", "", 6),
     "sooner": Kind("converged", "iteration "), "steps": Kind("steps_to_converge", "step ", 0),
-    "twice": Kind("until_converged", higher=True), "likelier": Kind(LOG_P, "", 3, True),
-    "bound": Kind(BOUND, "", 3, True),
+    "twice": Kind("until_converged", higher=True, times=2.0), "hundred": Kind("until_fitted", higher=True, times=100.0),
+    "likelier": Kind(LOG_P, "", 3, True), "bound": Kind(BOUND, "", 3, True),
+    "top": Kind(TOP, "", 2, True), "bottom": Kind(BOTTOM, "", 2, True),
+    "top level": Kind(TOP, "", 2, within=HITS), "bottom level": Kind(BOTTOM, "", 2, within=HITS),
+    "seen level": Kind(OVER_SEEN, "", 3, within=AS_WELL),
+    "gain": Kind(OVER_ADDED, "", 3, True), "seen": Kind(OVER_SEEN, "", 3, True), "over added": Kind(OVER_ADDED, "", 3, True),
+    "over clipped": Kind(OVER_CLIPPED, "", 3, True), "over seen": Kind(OVER_SEEN, "", 3, True),
 }
 
 
@@ -75,37 +86,47 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
         [(*place, each.number(kind.number)) for each in measured if (place := _place(each, name, sizes))]
         for name in (claim.first, claim.second)
     )
+    if not claim.second:  # over nothing at all
+        second = [(place, n_topics, 0.0) for place, n_topics, _ in first]
     values = np.array([
         (number, other) for place, n_topics, number in first for there, as_many, other in second
         if place == there and (n_topics == as_many or not n_topics or not as_many)
     ], float).reshape(-1, 2)
-    if claim.kind == "twice":  # ratios are averaged as logarithms
+    if kind.times:  # ratios are averaged as logarithms
         values = values[(np.isfinite(values) & (values > 0)).all(axis=1)]
         values = np.log(values / values[:, 1:])
     n, digits = len(values), f",.{kind.digits}f"
     if not n:
-        missing = [name for name, runs in ((claim.first, first), (claim.second, second)) if not runs]
+        missing = [name for name, runs in ((claim.first, first), (claim.second, second)) if name and not runs]
         text = f"no pair of runs; {' or '.join(missing or (claim.first, claim.second))} is missing"
         return Verdict(claim, UNDECIDED, text, math.nan, math.nan, 0)
     differences, means = values[:, 0] - values[:, 1], [f"{kind.unit}{mean:{digits}}" for mean in values.mean(axis=0)]
     (mean, error), (low, high) = mean_and_error(differences), t_interval(differences)
     if kind.higher:
         low, high = -high, -low
-    text = f"{claim.first} {means[0]}, {claim.second} {means[1]}: {mean:+{digits}}" + f" ± {error:{digits}}" * (n > 1)
+    text = f"{claim.first} {means[0]}, {claim.second} {means[1]}: " if claim.second else f"{claim.first} "
+    text += f"{mean:+{digits}}" + f" ± {error:{digits}}" * (n > 1)
     match claim.kind:
         case "same":
             outcome = HOLDS if np.all(np.abs(differences) <= SAME * np.abs(values[:, 1])) else FAILS
-        case "level":
-            within = LEVEL * float(values[:, 1].mean())
+        case "level" | "top level" | "bottom level" | "seen level":
+            within = kind.within or LEVEL * float(values[:, 1].mean())
             outcome = HOLDS if low >= -within and high <= within else FAILS if low > within or high < -within else UNDECIDED
-        case "twice":
-            outcome = HOLDS if high < -math.log(TWICE) else FAILS if low >= -math.log(TWICE) else UNDECIDED
+        case "twice" | "hundred":
+            wanted = -math.log(kind.times)
+            less, more = (
+                any(each.number(MOVING[kind.number]) for each in measured if _place(each, name, sizes))
+                for name in (claim.second, claim.first)
+            )
+            outcome = HOLDS if high < wanted and not less else FAILS if low >= wanted and not more else UNDECIDED
             least, most = np.exp([differences.min(), differences.max()])
             text = f"{claim.first} takes {math.exp(mean):.2f} times as long as {claim.second}"
             text += f", {least:.2f} to {most:.2f}" * (n > 1)
+            movers = [name for name, moves in ((claim.first, more), (claim.second, less)) if moves]
+            text += f"; longer runs may take longer of {' and '.join(movers)}" * bool(movers)
         case _:
             outcome = HOLDS if high < 0 else FAILS if low >= 0 else UNDECIDED
-    return Verdict(claim, outcome, f"{text} ({_count(n, 'pair')})", mean, error, n)
+    return Verdict(claim, outcome, f"{text} ({_count(n, 'pair' if claim.second else 'run')})", mean, error, n)
 
 
 def _place(each: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:

@@ -9,6 +9,7 @@ import math
 import re
 import textwrap
 import threading
+from collections.abc import Mapping
 from html import escape
 
 from workbench.views.elements import option
@@ -24,6 +25,8 @@ METADATA = {
 }
 OF_PAGE = {BROWN: "brown", FILLED["dirichlet"]: "level", FILLED["observed"]: "known"}
 """Colours that a dark page changes, by the names of its variables."""
+OF_MATPLOTLIB = {"QuadMesh": "QuadMesh", "Polygons": "PatchCollection", "Points": "PathCollection"}
+"""What matplotlib calls its groups of the elements that can have texts of their parts."""
 MOST_ACROSS = 3
 LETTER, LINE, SAMPLE = 0.075, 0.185, 0.55
 """Inches that a letter and a line of a legend or a title take, at 8 points, and the line beside a name."""
@@ -130,15 +133,18 @@ def _share_heights(grid) -> None:
                 axes.tick_params(labelleft=False)
 
 
-def inline(svg: str, prefix: str, title: str, hover: list[list[str]] | None = None) -> str:
+def inline(svg: str, prefix: str, title: str, hover: Mapping[str, list[list[str]]] | None = None) -> str:
     """An SVG file of matplotlib's as an element of a page: unique ids, no background, ink and pale colours of the page.
 
-    ``hover``: of each `QuadMesh` in the order of the panels, what its cells say when they are pointed at, from the lowest row
-    up and from left to right.
+    ``hover``: by kind of element, and of each in the order of the panels, what its parts say when they are pointed at: cells of
+    a `QuadMesh` from the lowest row up and from left to right, polygons and points in their order. See `Picture.hover`.
     """
     svg = svg[svg.index("<svg") :]
-    for number, texts in enumerate(hover or [], start=1):
-        svg = _with_titles(svg, f'<g id="QuadMesh_{number}">', texts)
+    for kind, elements in (hover or {}).items():
+        for number, texts in enumerate(elements, start=1):
+            svg = _with_titles(svg, f'<g id="{OF_MATPLOTLIB[kind]}_{number}">', texts)
+    if hover:
+        svg = svg.replace('<g id="text_', '<g pointer-events="none" id="text_')  # what is written on a cell hides it not
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
@@ -152,9 +158,11 @@ def inline(svg: str, prefix: str, title: str, hover: list[list[str]] | None = No
 
 
 def _with_titles(svg: str, group: str, texts: list[str]) -> str:
-    """The SVG with a text for each path of this group, which browsers show beside the pointer."""
-    before, _, rest = svg.partition(group)
-    paths, end, after = rest.partition("</g>")
-    told = iter(texts)
-    paths = re.sub(r"<path ([^>]*)/>", lambda path: f"<path {path[1]}><title>{escape(next(told))}</title></path>", paths)
-    return before + group + paths + end + after
+    """The SVG with a text for each path of this group, or for each use of one, which browsers show beside the pointer."""
+    before, found, rest = svg.partition(group)
+    head, defined, rest = rest.partition("</defs>") if rest.lstrip().startswith("<defs>") else ("", "", rest)
+    parts = re.split(r"(<(?:path|use) [^>]*/>)", rest, maxsplit=len(texts))
+    for at, told in zip(range(1, len(parts), 2), texts, strict=True):
+        tag = re.match(r"<(\w+)", parts[at])[1]
+        parts[at] = f"{parts[at][:-2]}><title>{escape(told)}</title></{tag}>"
+    return before + found + head + defined + "".join(parts)

@@ -70,9 +70,24 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
     return found, left_out
 
 
-def training_corpora(found: list[Gathered]) -> dict[str, Corpus]:
-    """The training tokens that are at hand, by their hash."""
-    return {each.spec.train: each.corpora[0] for each in found if each.corpora[0] is not None}
+def corpora_of(found: list[Gathered]) -> dict[str, Corpus]:
+    """The training and test tokens that are at hand, by their hash."""
+    hashes = ((each.spec.train, each.spec.test) for each in found)
+    return {
+        content: corpus for each, both in zip(found, hashes, strict=True)
+        for content, corpus in zip(both, each.corpora, strict=True) if corpus is not None
+    }
+
+
+def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
+    """Those of one run of a store."""
+    both = zip((spec.train, spec.test), _corpora(store, spec), strict=True)
+    return {content: corpus for content, corpus in both if corpus is not None}
+
+
+def scores_of_sequences(found: list[Gathered]) -> dict[str, Scored]:
+    """`scores` of the runs whose documents stand in sequences."""
+    return scores([each for each in found if "sequence" in each.dataset.coords])
 
 
 def scores(found: list[Gathered]) -> dict[str, Scored]:

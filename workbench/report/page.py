@@ -9,7 +9,7 @@ from workbench.report.captions import definitions, remarks, settings, statistics
 from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import Gathered, gather_begun, training_corpora
+from workbench.report.gathering import Gathered, corpora_of, gather_begun, scores_of_sequences
 from workbench.report.tables import (
     hierarchy_tables,
     label_rows,
@@ -70,7 +70,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         {"svg": Markup(inline(
             draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode(), one.name, one.title, one.hover)),
          "title": one.title, "caption": one.caption, "first": one.name.startswith(FIRST)}
-        for one in pictures(datasets, 2, training_corpora(found)) if not one.name.startswith(AS_TEXT)
+        for one in pictures(datasets, 2, corpora_of(found), scores_of_sequences(found)) if not one.name.startswith(AS_TEXT)
     ]
     scored, by_documents = any(each.spec.test is not None for each in found), any(row["documents"] for row in rows)
     engines, known = list(dict.fromkeys(each.spec.engine for each in found)), describe()

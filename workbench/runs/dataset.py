@@ -87,17 +87,20 @@ def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray
     """The Dataset with the counts (snapshot, …) at the given iterations, and what the model estimates from the last."""
     _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(data)
     dataset = dataset.merge(counts)
-    coords = {"snapshot_iteration": ("snapshot", iterations, {"long_name": "iteration of the snapshot"})}
-    for name, (labels, meaning, *dim) in model.coords(data).items():
-        along = (*dim, name)[0]
-        if along in dataset.dims:
-            labels = np.array(labels, dtype=None if isinstance(labels, range) else object)
-            coords[name] = along, labels, {"long_name": meaning} if meaning else {}
+    at = "snapshot", iterations, {"long_name": "iteration of the snapshot"}
+    dataset = dataset.assign_coords(snapshot_iteration=at)
+    estimates = model.estimates(last_snapshot(dataset), data) if len(iterations) else {}
+    known, coords = set(dataset.dims).union(*(leaves.variables[name].dims for name in estimates)), {}
+    for name, (labels, meaning, *along) in model.coords(data).items():
+        dims = along or [name]
+        if dims[0] in known:
+            known.update(dims)
+            labels = np.array(labels, dtype=None if isinstance(labels, (range, np.ndarray)) else object)
+            coords[name] = dims, labels, {"long_name": meaning} if meaning else {}
     dataset = dataset.assign_coords(coords)
     for name in counts:
         dataset[name].attrs = leaves.variables[name].attrs
-    if len(iterations):
-        for name, values in model.estimates(last_snapshot(dataset), data).items():
-            about = leaves.variables[name]
-            dataset[name] = (about.dims, values, about.attrs)
+    for name, values in estimates.items():
+        about = leaves.variables[name]
+        dataset[name] = (about.dims, values, about.attrs)
     return dataset

@@ -1,17 +1,18 @@
 """Runs compared: held-out perplexity of the state and of the running average, against a clock."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
 
 from workbench.measures import MeasureError, each_run, final, in_papers_order, labels_of, mean_curves, spec_of
 from workbench.measures.intervals import mean_and_error
+from workbench.measures.selection import grouped
 from workbench.models import VARIABLES
 from workbench.views.curves import dimension, overlay
 from workbench.views.elements import axis, element, panel
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, has
-from workbench.views.style import COLOURS, RC, Look, looks
+from workbench.views.style import COLOURS, GREY, RC, Look, looks
 
 MEASURES = {
     "headline": "test_perplexity", "state": "test_perplexity_state", "average": "test_perplexity_average",
@@ -111,16 +112,31 @@ def final_perplexities(runs):
     An overlay with a `Scatter` of the runs of each label, and where there are several, above it, a `Scatter` of their mean and
     a `Segments` of one standard error to either side; empty where nothing is held out.
     """
+    values = final_numbers(runs, "test_perplexity")
+    return marks_by_label(values, dimension("test_perplexity"), looks(values))
+
+
+def final_numbers(runs, name: str) -> dict[str, np.ndarray]:
+    """Label → (run,) a number of `workbench.measures.final`, in the papers' order; runs without it are left out."""
     last = final(in_papers_order(each_run(runs)))
-    last = last.isel(run=np.flatnonzero(last["test_perplexity"].notnull().values))
-    names = list(dict.fromkeys(last["label"].values))
-    x, y, drawn = dimension("test_perplexity"), axis("place", " "), []
-    for place, (label, look) in enumerate(looks(names).items()):
-        values = last["test_perplexity"].values[last["label"].values == label]
-        several, (mean, error) = len(values) > 1, mean_and_error(values)
+    last = last.isel(run=np.flatnonzero(last[name].notnull().values))
+    return grouped(last["label"].values.tolist(), last[name].values.tolist())
+
+
+def marks_by_label(values: Mapping[str, list], x, styles: Mapping[str, Look], title: str = "", line: float | None = None):
+    """The numbers of the runs of each label and, where these are several, their mean: an overlay as of `final_perplexities`.
+
+    ``x`` is the dimension of the numbers; a ``line`` stands below all marks at this number.
+    """
+    y, ylim, drawn = axis("place", " "), (0.6 - max(len(values), 1), 0.6), []
+    if line is not None:
+        drawn.append(element("Path", [([line, line], ylim)], [x, y], color=GREY, linewidth=0.8))
+    for place, (label, own) in enumerate(values.items()):
+        look, own = styles[label], np.asarray(own, float)
+        several, (mean, error) = len(own) > 1, mean_and_error(own)
         marks = partial(element, "Scatter", color=look.colour, marker=look.marker, linewidth=0)
         drawn.append(marks(
-            (values, np.full(len(values), -place - 0.3 * several)), x, y, label=label, s=12 if several else 32,
+            (own, np.full(len(own), -place - 0.3 * several)), x, y, label=label, s=12 if several else 32,
             alpha=0.6 if several else 1, show_grid=True,
         ))
         if several:
@@ -130,7 +146,7 @@ def final_perplexities(runs):
                 marks(([mean], [-place]), x, y, label=f"{label}, mean", s=26),
             ]
     return panel(
-        drawn, yticks=[(-place, label) for place, label in enumerate(names)], ylim=(0.6 - max(len(names), 1), 0.6), padding=0.05
+        drawn, yticks=[(-place, label) for place, label in enumerate(values)], ylim=ylim, padding=0.05, title=title,
     )
 
 

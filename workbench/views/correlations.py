@@ -8,7 +8,7 @@ import xarray as xr
 from workbench.measures import topic_correlations
 from workbench.measures.correlations import alike_together, strongest_pairs, topic_of_words
 from workbench.views.elements import ROW, axis, element, height_of, panel, text_labels
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, rows_of
+from workbench.views.picture import WHOSE, Picture, SideBySide, Slider, View, fitting_panels, rows_of
 from workbench.views.style import INK, RC
 from workbench.views.topics import names_of_topics
 
@@ -78,6 +78,11 @@ def correlations_graph(
     )
 
 
+def correlation_controls(run: xr.Dataset) -> tuple[Slider, ...]:
+    """From which correlation on topics are joined."""
+    return (Slider("above", "Joined beyond a correlation of", 0.0, 0.95, 0.05, ABOVE),)
+
+
 def draw_correlations(
     view: View, shown: SideBySide, above: float = ABOVE, marked: Iterable[tuple[str, str]] | None = None
 ) -> Iterator[Picture]:
@@ -105,7 +110,8 @@ def draw_correlations(
             "without any relation are a little below 0. Topics that go together stand side by side; a topic with itself is "
             f"left blank. Framed: {framed}. Arcs join topics whose correlation is beyond ±{above:g}, dashed where they avoid "
             f"each other. One run of each label.{left_out}",
-            panels, [*WHOSE, *COLUMNS], rows, legend=False, height=height_of(panels), runs=list(runs.values()), hover=hover,
+            panels, [*WHOSE, *COLUMNS], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
+            hover={"QuadMesh": hover},
         )
 
 

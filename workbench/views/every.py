@@ -8,19 +8,27 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.measures import data_of, each_run, in_papers_order
 from workbench.measures.selection import grouped
+from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views import progress
 from workbench.views.against_topics import draw_against_topics
 from workbench.views.coherence import draw_coherence
 from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, draw_state_and_average
-from workbench.views.correlations import ABOVE, draw_correlations
+from workbench.views.correlations import correlation_controls, draw_correlations
 from workbench.views.differences import draw_differences
 from workbench.views.flow import draw_flows
+from workbench.views.hidden_states import draw_paths, draw_state_probabilities, sequence_controls
 from workbench.views.lineage import draw_lineage
+from workbench.views.loadings import draw_loadings
 from workbench.views.network import draw_networks
 from workbench.views.over_time import draw_prevalence, draw_words_by_year
-from workbench.views.picture import Picture, SideBySide, Slider, View, file_names
+from workbench.views.picture import Picture, SideBySide, View, file_names
+from workbench.views.row_scores import draw_courses, draw_gain_marks
+from workbench.views.rows_by_year import draw_rows_by_year, place_controls
+from workbench.views.running_text import draw_text, text_controls
+from workbench.views.sequence_gains import draw_gains
 from workbench.views.topic_map import draw_maps
 from workbench.views.topics import draw_words
+from workbench.views.word_map import draw_word_map, map_controls
 
 SCORED, COUNTED = ("test_perplexity",), ("phi n_kw",)
 VIEWS = (
@@ -28,6 +36,8 @@ VIEWS = (
     View("differences", "Paired differences of held-out perplexity", SCORED, draw_differences),
     *(View(f"perplexity-by-{name}", f"Held-out perplexity against {name}", SCORED, draw_perplexity) for name in CLOCKS),
     View("state-and-average", "State and running average of each engine", SCORED, draw_state_and_average),
+    View("gains", "Gains over training frequencies", ("test_gain_joint_added",), draw_gain_marks),
+    View("hits", "Hits among the words of a row", ("test_top_hits",), draw_courses),
     View("bound", "Variational bounds", ("bound",), progress.draw_bounds),
     View("objectives", "Log joint and objective", ("log_joint", "objective"), progress.draw_objectives),
     View("against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics),
@@ -42,25 +52,47 @@ VIEWS = (
     View("topic-map", "Map of the topics", COUNTED, draw_maps),
     View(
         "topic-correlations", "Which topics go together", ("psi_mean psi_covariance phi",), draw_correlations, on_page=True,
-        slider=Slider("above", "Joined beyond a correlation of", 0.0, 0.95, 0.05, ABOVE),
+        controls=correlation_controls,
     ),
     View("prevalence-by-year", "Topics by year", ("prevalence phi",), draw_prevalence, on_page=True),
     View("words-by-year", "Words by year", ("phi_by_time",), draw_words_by_year, on_page=True),
     View("coherence", "Coherence of the topics", COUNTED, draw_coherence),
     View("topic-flow", "Topics of two runs", COUNTED, draw_flows),
+    View("word-map", "Map of a word", ("probability inputs",), draw_word_map, on_page=True, controls=map_controls),
+    View(
+        "rows-by-year", "Words of a place by year", ("probability inputs",), draw_rows_by_year, on_page=True,
+        controls=place_controls,
+    ),
+    View(
+        "hidden-paths", "Hidden states along a sequence", ("states_mean states_deviation sequence",), draw_paths, on_page=True,
+        controls=sequence_controls,
+    ),
+    View(
+        "state-probabilities", "States of a sequence", ("state_probability emissions sequence",), draw_state_probabilities,
+        on_page=True, controls=sequence_controls,
+    ),
+    View("sequence-gains", "Gain of each sequence", ("test_perplexity sequence",), draw_gains),
+    View("loadings", "Words by their loadings", ("loadings states stick_words",), draw_loadings, on_page=True),
+    View(
+        "text", "What comes next", ("emissions transitions first_state sequence", "loadings system stick_words sequence"),
+        draw_text, on_page=True, controls=text_controls,
+    ),
     View("recorded", "What else was recorded", ("iteration",), progress.draw_recorded, on_page=True),
 )
 
 
-def pictures(runs, columns: int = 2, corpora: Mapping[str, Corpus] | None = None) -> list[Picture]:
+def pictures(
+    runs, columns: int = 2, corpora: Mapping[str, Corpus] | None = None, scored: Mapping[str, Scored] | None = None,
+) -> list[Picture]:
     """The pictures that the runs have the variables for, drawn apart for each data: these share no axis of perplexities.
 
-    ``columns`` of a page that they are to fill; ``corpora``: training tokens by their hash, for coherence and flows.
+    ``columns`` of a page that they are to fill; ``corpora``: tokens by their hash, for coherence, flows, maps and texts;
+    ``scored``: of held-out tokens by the hash of a run's spec, for gains.
     """
     runs, found = each_run(runs), {}
     by_data = grouped(data_of(runs), runs)
     for data, own in by_data.items():
-        shown = SideBySide(in_papers_order(own), columns, corpora or {})
+        shown = SideBySide(in_papers_order(own), columns, corpora or {}, scored or {})
         found[data] = [picture for view in VIEWS for picture in view.pictures(shown)]
     if len(found) == 1:
         return found.popitem()[1]

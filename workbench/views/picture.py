@@ -14,6 +14,7 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
 from workbench.measures.selection import grouped
+from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.style import Look, looks
 
 WHOSE = ("label", "run", "seed")
@@ -36,7 +37,9 @@ class Picture:
     legend: bool = True
     height: float | None = None  # of a panel, inches
     runs: list[xr.Dataset] = field(repr=False, default_factory=list)  # those that it shows; empty: all
-    hover: list[list[str]] = field(repr=False, default_factory=list)  # of each `QuadMesh`: texts of its cells, row by row
+    hover: Mapping[str, list[list[str]]] = field(repr=False, default_factory=dict)
+    """By kind of element, a "QuadMesh", "Polygons" or "Points", and of each that has texts: those of its cells, row by row, of
+    its polygons or of its points. Elements of the kind that have none come after these."""
 
 
 class Slider(NamedTuple):
@@ -48,6 +51,24 @@ class Slider(NamedTuple):
     high: float
     step: float
     value: float   # to begin with
+    plays: bool = False   # can the page step through it by itself?
+
+
+class Menu(NamedTuple):
+    """A text of a view's that is chosen on a page."""
+
+    option: str    # what `View.draw` calls it
+    label: str
+    choices: tuple[str, ...]
+    value: str     # to begin with
+
+
+Control = Slider | Menu
+
+
+def no_controls(run: xr.Dataset) -> tuple[Control, ...]:
+    """Of a view without options."""
+    return ()
 
 
 class View(NamedTuple):
@@ -58,7 +79,7 @@ class View(NamedTuple):
     needs: tuple[str, ...]   # a run needs all names in one of these; see `has`
     draw: Callable[..., Iterable[Picture]]   # (view, side by side, options) → pictures; none where there is nothing to see
     on_page: bool = False    # does the Topics page offer it beside its cards?
-    slider: Slider | None = None   # beside it there
+    controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls   # of a run, beside it there; one of a kind at most
 
     def fits(self, run: xr.Dataset) -> bool:
         """Whether the run has what the view needs."""
@@ -75,11 +96,12 @@ class View(NamedTuple):
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Runs to be drawn together, how wide, and the training tokens that are at hand, by their hash."""
+    """Runs to be drawn together, how wide; and what is at hand: tokens by their hash, scores by the hash of a run's spec."""
 
     runs: list[xr.Dataset]
     columns: int = 2
     corpora: Mapping[str, Corpus] = field(default_factory=dict)
+    scored: Mapping[str, Scored] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> list[str]:

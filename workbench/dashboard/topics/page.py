@@ -79,7 +79,7 @@ class TopicsPage:
     def tick(self) -> None:
         """Brings the page to the latest listing of the store."""
         self._take(self._monitor.latest())
-        self._show()
+        self._show(ticking=True)
         write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
 
     def _take(self, listing) -> None:
@@ -105,7 +105,7 @@ class TopicsPage:
     def _moment_of(self, name: str) -> Moment | None:
         return moment_of(self._runs[name]) if name in self._runs else None
 
-    def _show(self) -> None:
+    def _show(self, ticking: bool = False) -> None:
         """Shows the run that is chosen, as of its last snapshot."""
         moment = self.moment()
         if moment is None:
@@ -122,7 +122,7 @@ class TopicsPage:
                 self.documents.show(moment, topic, labels)
                 self.scores.show(moment, labels)
                 self.sizes.show(*rows, labels)
-                self.recorded.show(moment, rows[-1])
+                (self.recorded.tick if ticking else self.recorded.show)(moment, rows[-1])
                 self.matching.show(moment, self._moment_of(self.other.value), labels)
                 self.hierarchy.show(moment, reading.spec, labels)
                 self.unseen.show(moment, topic, labels)
@@ -131,7 +131,8 @@ class TopicsPage:
     def _see(self) -> None:
         """Shows the cards that have something to show."""
         for boxes, seen in (
-            (self._of_runs, self.moment() is not None), (self._of_topics, bool(self.overview.topics)),
+            (self._of_runs, self.moment() is not None and not self.sizes.without_topics),
+            (self._of_topics, bool(self.overview.topics)),
             ([self._model], bool(self.hierarchy.said)), ([self._matching_files], bool(self.other.value)),
         ):
             for box in boxes:
@@ -257,7 +258,8 @@ class TopicsPage:
         )
         unseen, pair = self.unseen.card, column(sizes, scores, kind="wb-halves")
         self._cards = overview, self._model, documents, pair, self.recorded.card, matching, unseen
-        self._of_runs, self._of_topics = [sizes], [overview_files, documents, scores, matching, unseen]
+        self._of_runs = [sizes, self.n_words, self.relevance]
+        self._of_topics = [overview_files, documents, scores, matching, unseen]
 
     def view(self) -> pn.Column:
         """The whole page; ties it to the session."""

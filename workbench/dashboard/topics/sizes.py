@@ -15,6 +15,7 @@ MOST_POINTS = 120
 MOST_TOPICS = 40
 """Points along the iterations, and topics that have a series of their own; the smallest are one together."""
 OTHERS = -2
+NO_TOPICS = "topics, and so no sizes"
 SAID = "Shares of the training tokens; the largest topic at the bottom. Point at a topic for its name, click to choose it."
 KINDS = {"stacked shares": "stacked", "lines": "lines"}
 
@@ -32,6 +33,11 @@ class Sizes(Filled):
         """Brings the picture to the rows of a run; while it is live only when the picture would change."""
         self.fill(size_series, path, hash, changes(n_rows, MOST_POINTS), tuple(labels.items()))
 
+    @property
+    def without_topics(self) -> bool:
+        """Whether the run that is shown has none at all."""
+        return NO_TOPICS in self.said
+
 
 @lru_cache(maxsize=8)
 def size_series(path: Path, hash: str, n_changes: int, labels: tuple) -> dict:
@@ -42,7 +48,7 @@ def size_series(path: Path, hash: str, n_changes: int, labels: tuple) -> dict:
     run = Run(path).progress()
     n = run.sizes["iteration"]
     if not n or "n_k" not in run:
-        missing = "iteration yet; sizes appear with the first" if "n_k" in run else "topics, and so no sizes"
+        missing = "iteration yet; sizes appear with the first" if "n_k" in run else NO_TOPICS
         return {"content": {}, "said": f"{path.name} has no {missing}."}
     at = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
     n_k, topics, names = run["n_k"].values[at], run["topic"].values.tolist(), dict(labels)
