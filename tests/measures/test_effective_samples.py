@@ -103,6 +103,16 @@ def test_fewer_than_four_draws_are_refused(n):
     assert np.isfinite(worth(effective_samples(run_of(np.arange(14) % 3, burn_in=10))))
 
 
+def test_a_sampler_that_counts_no_moves_has_effective_samples_of_its_states_alone():
+    """Gains and hits are those of running averages."""
+    corpus = wb.Corpus.from_pairs(range(40), np.arange(40) % 3, [1] * 40, sequence=[("a", t) for t in range(40)])
+    train, test = wb.hold_out_ends(corpus, 5)
+    run = wb.fit(train, "sbm-lds", test=test, n_iterations=30, burn_in=5, options={"state_dim": 2}, progress=False)
+    found = effective_samples(run)
+    assert "moved" not in run and found["per_second"].sel(quantity="test_perplexity_state").item() > 0
+    assert not {"test_perplexity", "test_gain_added", "test_log_likelihood"} & set(found["quantity"].values)
+
+
 def test_a_run_that_samples_nothing_is_refused():
     for run in (tiny_run("svb"), tiny_comparison()):
         with pytest.raises(MeasureError, match="run '.*' of svb samples no token; effective samples are those of a sampler"):

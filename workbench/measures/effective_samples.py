@@ -5,14 +5,16 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from workbench.engines import get_engine
 from workbench.measures.selection import MeasureError, each_run, grouped, labels_of, spec_of
 from workbench.models import VARIABLES
+from workbench.models.stick_breaking.scores import GAINS, HITS
 
 AVERAGED = ("test_perplexity", "test_perplexity_average", "test_perplexity_by_document", "test_perplexity_joint")
 """Perplexities of running averages: no chain, as each value has all those before it in it."""
 NO_STATE = (
     *AVERAGED, "elapsed", "cpu_time", "updates", "steps", "scan", "change", "move", "move_accepted", "move_gain", "move_from",
-    "move_to",
+    "move_to", *(each.name for scores in (GAINS, HITS) for each in scores.variables),
 )
 """Numbers of each iteration that say nothing of the state that was drawn."""
 FEWEST = 4
@@ -105,7 +107,7 @@ def _chains(runs: list[xr.Dataset]) -> Chains:
 def _after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
     """The positions of the iterations after burn-in that are multiples of ``between``; refuses a run that has too few."""
     spec, name, iteration = spec_of(run), run.attrs["name"], run["iteration"].values
-    if "moved" not in run or not run["moved"].notnull().any():
+    if not _samples(run, spec):
         raise MeasureError(
             f"run '{name}' of {spec.engine} samples no token; effective samples are those of a sampler, such as cgs or sb-ctm"
         )
@@ -116,6 +118,11 @@ def _after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
             f"its burn-in of {spec.burn_in}; let it run longer, or record more often"
         )
     return found
+
+
+def _samples(run: xr.Dataset, spec) -> bool:
+    """Is something drawn? A hybrid, which counts moves, may have sampled no token; what counts none samples all or nothing."""
+    return bool(run["moved"].notnull().any()) if "moved" in run else get_engine(spec.engine).samples(None, None)
 
 
 def _seconds(run: xr.Dataset, kept: xr.Dataset) -> float:
