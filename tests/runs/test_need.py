@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toys import dated, placed
+from toys import dated, placed, sequenced
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -49,7 +49,7 @@ CHOICES = [(name, options) for name in ENGINES for options in ({}, *VARIANTS.get
 def wide() -> Corpus:
     """300 documents over 400 words: enough for arrays of topics to be small beside those of rows."""
     corpus = wb.load_corpus("zipf", n_documents=300, n_words=400, tokens_per_document=30, n_topics=5)
-    return placed(dated(corpus))
+    return sequenced(placed(dated(corpus)))
 
 
 def model_of(engine, n_topics: int):
