@@ -201,7 +201,7 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
     page = TopicsPage(store)
     page.view()
     cards = page._of_runs + page._of_topics
-    assert len(cards) == 6 and not any(card.visible for card in cards)
+    assert len(cards) == 8 and not any(card.visible for card in cards)
     new_run("young")
     with monkeypatch.context() as patch:
         for module in (overview, scores, documents):
@@ -209,7 +209,7 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
                 patch.setattr(module, name, lambda moment: None)
         page.tick()
         assert "has no snapshot of its topics yet" in page.said.object
-        assert [card.visible for card in cards] == [True] + [False] * 5, "sizes are known before the first snapshot"
+        assert [card.visible for card in cards] == [True] * 3 + [False] * 5, "sizes are known before the first snapshot"
     page.overview._latest.reset()
     overview._topics_now.cache_clear()
     page.tick()

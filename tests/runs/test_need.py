@@ -121,8 +121,8 @@ def test_what_is_told_is_what_a_run_takes(runs, tmp_path):
     ).stdout.splitlines()
     found = [json.loads(line) for line in answers]
     assert [run["engine"] for run in found] == [engine for engine, *_ in runs]
-    wrong = [run for run in found if not 0.9 * run["taken"] <= run["predicted"] <= 1.4 * run["taken"]]
-    assert not wrong
+    shares = {f"{run['engine']} {run['options']}, {run['taken']:,} bytes": run["predicted"] / run["taken"] for run in found}
+    assert all(0.9 <= share <= 1.4 for share in shares.values()), shares
 
 
 def test_more_of_anything_takes_more(large):

@@ -13,6 +13,8 @@ HOLDOUT = 0.1
 DRAW, SEQUENCE = "draw", "sequence"
 """What a seed decides beside the start: which counts of a data set were drawn, by its option of this name; which sequence is
 looked at, the one of this number."""
+HITS = "hits"
+"""What is shown: a table of hits by year."""
 NO_TOPICS = (0,)
 """The numbers of topics of a figure whose models have none."""
 START = 2.0

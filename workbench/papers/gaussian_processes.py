@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.papers.figure import DRAW, NO_TOPICS, Checked, Claim, Drawing, Extent, Figure, Method
-from workbench.papers.numbers import HITS
+from workbench.papers.figure import DRAW, HITS, NO_TOPICS, Checked, Claim, Drawing, Extent, Figure, Method
 
 PAPER = "Linderman, Johnson & Adams (2015), Dependent multinomial models made easy"
 STATIC, RAW, LNM, SBM = "static", "raw GP", "LNM", "SBM"

@@ -11,7 +11,7 @@ from workbench.measures import n_tokens, quantity
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.rows import RowHits, hits_by_time
 from workbench.measures.selection import grouped
-from workbench.papers.figure import Figure
+from workbench.papers.figure import HITS, Figure
 from workbench.papers.generic import ATM, network_for
 from workbench.runs.afterwards.infer import document_completion
 from workbench.runs.execution.memory_check import Planned
@@ -23,8 +23,6 @@ theta fitted to the other; the same by documents' authors, where these are known
 TOP, BOTTOM = "test_top_hits", "test_bottom_hits"
 OVER_ADDED, OVER_CLIPPED, OVER_SEEN = "test_gain_joint_added", "test_gain_joint_clipped", "test_gain_seen"
 """Scores of whole rows and of sequences, by their names in runs; the joint gains are those that the paper draws."""
-HITS = "hits"
-"""What is shown: a table of hits by year."""
 SETTLED = 0.01
 """A run has come to its final perplexity when it is, and stays, within one percent of it."""
 FITTED = 0.05

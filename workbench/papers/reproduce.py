@@ -10,10 +10,10 @@ from typing import NamedTuple
 from workbench.corpus import Corpus, hold_out_documents, load_corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
-from workbench.papers.figure import ALL, DRAW, EACH, NO_TOPICS, ONE, SEQUENCE, Claim, Drawing, Extent, Figure, Method
+from workbench.papers.figure import ALL, DRAW, EACH, HITS, NO_TOPICS, ONE, SEQUENCE, Claim, Drawing, Extent, Figure, Method
 from workbench.papers.figures import get_figure
 from workbench.papers.generic import TABLE, format_size, network_for
-from workbench.papers.numbers import HITS, measure
+from workbench.papers.numbers import measure
 from workbench.papers.shown import show
 from workbench.papers.verdicts import FAILS, HOLDS, Verdict, judge, verdict_lines
 from workbench.report.drawing import FORMATS

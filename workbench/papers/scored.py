@@ -3,8 +3,8 @@
 import numpy as np
 
 from workbench.measures.intervals import mean_and_error
-from workbench.papers.figure import Figure
-from workbench.papers.numbers import BOTTOM, HITS, OVER_ADDED, OVER_CLIPPED, OVER_SEEN, TOP, Measured, Row, table
+from workbench.papers.figure import HITS, Figure
+from workbench.papers.numbers import BOTTOM, OVER_ADDED, OVER_CLIPPED, OVER_SEEN, TOP, Measured, Row, table
 from workbench.papers.verdicts import with_error
 from workbench.views import Picture
 from workbench.views.picture import SideBySide
