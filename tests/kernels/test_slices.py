@@ -216,6 +216,18 @@ def test_rows_are_under_way_at_once():
     assert slices.each_wave(work, 2, 2, 2, lambda: None) == [[True, True], [True, True]]
 
 
+def test_steps_behind_the_ordered_ones_wait_for_no_other_row():
+    """The last steps of two rows wait for each other, after first steps in order."""
+    seen, meeting = [], threading.Barrier(2, timeout=10)
+
+    def work(row, step):
+        seen.append((row, step))
+        return meeting.wait() >= 0 if step else True
+
+    assert slices.each_wave(work, 6, 2, 2, lambda: None, n_ordered=1) == [[True, True]] * 6
+    assert [row for row, step in seen if step == 0] == list(range(6))
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_an_error_in_a_step_ends_the_rows_that_wait_for_it(n_threads):
     def work(row, step):

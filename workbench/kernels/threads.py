@@ -93,12 +93,16 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
     return results
 
 
-def each_wave(work: Callable[[int, int], object], n_rows: int, n_steps: int, n_threads: int, interrupt) -> list[list]:
+def each_wave(
+    work: Callable[[int, int], object], n_rows: int, n_steps: int, n_threads: int, interrupt, n_ordered: int | None = None
+) -> list[list]:
     """The results of ``work(row, step)``, by row: a row takes its steps in order, and each only after the row before took it.
 
     What a step does to something that the rows share then happens in the order of the rows, however many threads there are.
+    With ``n_ordered`` that holds of so many first steps; the others, which share nothing, wait for no other row.
     """
     taken, moved = [0] * n_rows, Condition()
+    n_ordered = n_steps if n_ordered is None else n_ordered
 
     def is_ahead(row, step):
         return taken[row] > step
@@ -107,7 +111,7 @@ def each_wave(work: Callable[[int, int], object], n_rows: int, n_steps: int, n_t
         results = []
         for step in range(n_steps):
             interrupt()
-            while row > 0 and not is_ahead(row - 1, step):
+            while row > 0 and step < n_ordered and not is_ahead(row - 1, step):
                 with moved:
                     moved.wait_for(partial(is_ahead, row - 1, step), LOOK_EVERY)
                 interrupt()

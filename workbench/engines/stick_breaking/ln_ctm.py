@@ -24,11 +24,11 @@ from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sb_ctm
 from workbench.engines.stick_breaking.fold_in import by_gibbs_of_components, learnt_of
+from workbench.engines.stick_breaking.in_order import draw_in_order
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.stick_breaking.logistic_normal import draw_components, draw_topics, padded_rows
-from workbench.kernels.threads import each_slice, slice_bounds
-from workbench.kernels.uniforms import COMPONENTS, COMPONENTS_GAUSSIAN, GIBBS
+from workbench.kernels.uniforms import COMPONENTS, COMPONENTS_GAUSSIAN
 from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
 
 COMPONENT_WORK = 64
@@ -78,19 +78,12 @@ def with_gaussian(model, state, context) -> State:
 
 
 def step(corpus, model, options, state, context):
-    """Draws every token's topic in canonical order, then the components of each document, then their mean and covariance."""
-    n_moved, key = 0, context.key(GIBBS)
-    for first, last in slice_bounds(corpus.indptr, model.n_topics):
-        context.interrupt()
-        n_moved += draw_topics(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:5], model.beta, key,
-        )
-    work = partial(
+    """Draws every token's topic in canonical order, the components of each document, and then their mean and covariance."""
+    draw_own = partial(
         draw_components, n_dk=state.n_dk, precision=padded_rows(state.precision), mean=state.mean, psi=state.psi,
         key=context.key(COMPONENTS),
     )
-    slices = slice_bounds(np.arange(corpus.n_documents + 1) * COMPONENT_WORK, model.n_topics)
-    each_slice(work, slices, context.n_threads, context.interrupt)
+    n_moved = draw_in_order(corpus, model, state, context, draw_topics, draw_own, COMPONENT_WORK)
     state = with_gaussian(model, state, context)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 

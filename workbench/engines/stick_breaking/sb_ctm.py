@@ -26,6 +26,7 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.memory import DOUBLE, Array, Memory, size, word_major_bytes, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
+from workbench.engines.stick_breaking.in_order import draw_in_order
 from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.gibbs import count_topics
@@ -37,7 +38,6 @@ from workbench.kernels.stick_breaking.sticks import log_probabilities, probabili
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import (
     DRAWN_TOPICS,
-    GIBBS,
     STICK_ORDER,
     STICK_WEIGHTS,
     STICKS,
@@ -134,28 +134,17 @@ def with_gaussian(model, state, context) -> State:
 
 def step(corpus, model, options, state, context):
     """Draws every token's topic, then the sticks of each document, then their mean and covariance."""
-    if options.topics == "drawn":
-        n_moved = draw_given_phi(corpus, model, state, context)
-    else:
-        n_moved = draw_in_order(corpus, model, state, context)
-    work = partial(
+    draw_own = partial(
         draw_sticks, n_dk=state.n_dk, precision=state.precision, weighted_mean=weighted(state.precision, state.mean),
         sticks=state.sticks, omega_key=context.key(STICK_WEIGHTS), stick_key=context.key(STICKS),
     )
-    each_slice(work, stick_slices(corpus.n_documents, model.n_topics), context.n_threads, context.interrupt)
+    if options.topics == "drawn":
+        n_moved = draw_given_phi(corpus, model, state, context)
+        each_slice(draw_own, stick_slices(corpus.n_documents, model.n_topics), context.n_threads, context.interrupt)
+    else:
+        n_moved = draw_in_order(corpus, model, state, context, draw_topics, draw_own, stick_work(model.n_topics))
     state = with_gaussian(model, state, context)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
-
-
-def draw_in_order(corpus, model, state, context) -> int:
-    """Draws every token's topic in canonical order, phi integrated out; returns how many moved."""
-    n_moved, key = 0, context.key(GIBBS)
-    for first, last in slice_bounds(corpus.indptr, model.n_topics):
-        context.interrupt()
-        n_moved += draw_topics(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:5], model.beta, key,
-        )
-    return n_moved
 
 
 def draw_given_phi(corpus, model, state, context) -> int:
@@ -185,7 +174,12 @@ def weighted(precision, mean) -> np.ndarray:
 
 def stick_slices(n_documents: int, n_topics: int) -> list[tuple[int, int]]:
     """Ranges of documents whose matrices take some milliseconds."""
-    return slice_bounds(np.arange(n_documents + 1) * (n_topics**2 // 8 + 8), n_topics)
+    return slice_bounds(np.arange(n_documents + 1) * stick_work(n_topics), n_topics)
+
+
+def stick_work(n_topics: int) -> int:
+    """About how many pair-topics take as long as a stick and its row of the matrix of a document."""
+    return n_topics**2 // 8 + 8
 
 
 def watch(corpus, model, options, state) -> dict:

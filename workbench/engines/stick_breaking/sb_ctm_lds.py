@@ -25,7 +25,8 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sb_ctm
-from workbench.engines.stick_breaking.sb_ctm import ordered_start, stick_slices
+from workbench.engines.stick_breaking.in_order import draw_in_order
+from workbench.engines.stick_breaking.sb_ctm import ordered_start, stick_work
 from workbench.engines.stick_breaking.sb_dtm import Options
 from workbench.kernels.gaussian import draw_niw
 from workbench.kernels.state_space import draw_mniw, draw_states, mniw_posterior
@@ -35,7 +36,6 @@ from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import (
     FOLD_IN,
-    GIBBS,
     STATES,
     STATES_COVARIANCE,
     STATES_SYSTEM,
@@ -102,14 +102,8 @@ def with_system(corpus, model, state, context) -> State:
 
 
 def step(corpus, model, options, state, context):
-    """Draws every token's topic in canonical order, then the sticks of documents and of years, then what these follow."""
-    n_moved, key = 0, context.key(GIBBS)
-    for first, last in slice_bounds(corpus.indptr, model.n_topics):
-        context.interrupt()
-        n_moved += draw_topics(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:5], model.beta, key,
-        )
-    potentials = draw_documents(corpus, model, state, context)
+    """Draws every token's topic in canonical order, the sticks of documents and then of years, and what these follow."""
+    n_moved, potentials = draw_documents(corpus, model, state, context)
     context.interrupt()
     mean, covariance = model.first_year
     A, b = np.ascontiguousarray(state.system[:, :-1]), np.ascontiguousarray(state.system[:, -1])
@@ -121,19 +115,20 @@ def step(corpus, model, options, state, context):
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def draw_documents(corpus, model, state, context) -> tuple[np.ndarray, np.ndarray]:
-    """Draws the sticks of documents where they have their own, and returns the potentials (J_t, h_t) of the years."""
-    years = years_at(corpus)
+def draw_documents(corpus, model, state, context) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
+    """Draws tokens, and the sticks of documents that have their own; how many tokens moved, and the potentials (J_t, h_t)."""
+    years, in_order = years_at(corpus), partial(draw_in_order, corpus, model, state, context, draw_topics)
     if model.documents == "shared":
+        n_moved = in_order(lambda first, last: None, 0)
         tokens = by_year(state.n_dk[:, : model.n_topics], years).astype(np.int64)
-        return shared_potentials(tokens, state.states, context.key(STICK_WEIGHTS))
+        return n_moved, shared_potentials(tokens, state.states, context.key(STICK_WEIGHTS))
     weighted = (state.precision[:, None] * state.states).sum(axis=2).T  # in one order, not by BLAS
-    work = partial(
+    draw_own = partial(
         draw_sticks_of_years, n_dk=state.n_dk, precision=state.precision, weighted=np.ascontiguousarray(weighted),
         year=years.of_documents, sticks=state.sticks, omega_key=context.key(STICK_WEIGHTS), stick_key=context.key(STICKS),
     )
-    each_slice(work, stick_slices(corpus.n_documents, model.n_topics), context.n_threads, context.interrupt)
-    return own_potentials(state.sticks, years.of_documents, state.precision, years.n)
+    n_moved = in_order(draw_own, stick_work(model.n_topics))
+    return n_moved, own_potentials(state.sticks, years.of_documents, state.precision, years.n)
 
 
 def watch(corpus, model, options, state) -> dict:
