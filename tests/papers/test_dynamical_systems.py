@@ -96,7 +96,7 @@ def test_a_figure_of_gains_is_made_with_its_data_and_its_verdicts(name, tiny, tm
 def one(method: str, seed: int, gain: float, seconds: float = 1.0) -> Measured:
     """A run of two iterations with this joint gain over the 0.1 added, half over the clipped, minus it of seen words."""
     run = made_up("cgs", [10.0, 10.0], seed=seed, elapsed=[seconds, 2 * seconds])
-    values = {"test_gain_joint_added": gain, "test_gain_joint_clipped": gain / 2, "test_gain_seen": -gain}
+    values = {"test_gain_joint_added": gain, "test_gain_joint_clipped": gain / 2, "test_gain_joint_seen": -gain}
     return Measured("dna", "", method, 0, seed, run.assign(
         {name: ("iteration", [0.0, value]) for name, value in values.items()} | {"test_top_hits": ("iteration", [0.0, gain])}
     ))

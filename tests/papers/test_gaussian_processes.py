@@ -99,6 +99,7 @@ def test_the_table_is_made_with_the_paper_below_our_numbers_and_each_draw_its_ow
     assert np.sum(by_year, axis=1) / sum(weights.values()) == pytest.approx(recorded, rel=1e-9)  # rounding
     caption = (tmp_path / "gp-table3.txt").read_text()
     assert "seeds of births drawn and start: 0 to 1" in caption and "Not the published extent" not in caption
+    assert "standard deviation over starts" not in caption
     assert len(made.verdicts) == len(TABLE_3.claims) and not made.failures
 
 

@@ -20,6 +20,7 @@ NAMES = (
     "test_perplexity_joint",
 )
 TEST = Corpus.from_pairs([0, 0, 2], [0, 1, 1], [2, 1, 3], n_documents=4, n_words=2)  # documents 1 and 3 have no held-out token
+TRAIN = Corpus.from_pairs([1, 3], [1, 1], [4, 1], n_documents=4, n_words=2)  # has the second word alone
 PROBABILITIES = np.array([[0.5, 0.1, 0.2], [0.25, 0.4, 0.1], [0.3, 0.2, 0.4], [0.1, 0.1, 0.6]])  # (iteration, pair)
 
 
@@ -108,7 +109,7 @@ def test_an_engine_of_whole_rows_is_asked_once_for_the_rows_with_held_out_tokens
     asked, average = [], initial_average(TEST)
     for iteration in range(4):
         average, scores, predicted = score(
-            engine_of_rows(iteration, asked), None, TEST, WithRows(), None, None, average, iteration > 0)
+            engine_of_rows(iteration, asked), TRAIN, TEST, WithRows(), None, None, average, iteration > 0)
         pairs = ROWS[iteration][[0, 0, 1], [0, 1, 1]]
         assert np.array_equal(predicted.state_probability, pairs) and np.array_equal(predicted.state_words, ROWS[iteration])
         assert scores["test_perplexity_state"] == pytest.approx(np.exp(-TEST.counts @ np.log(pairs) / 6), rel=1e-13)
@@ -118,6 +119,9 @@ def test_an_engine_of_whole_rows_is_asked_once_for_the_rows_with_held_out_tokens
         assert further_scores(None, TEST, WithRows(), predicted) == {"test_least": pytest.approx(mean.min(), rel=1e-14)}
         by_document = np.exp(-predicted.log_of_groups[[0, 2]].sum() / 6)
         assert scores["test_perplexity_by_document"] == pytest.approx(by_document, rel=1e-13)
+        of_second = ROWS[1:iteration + 1, :, 1] if iteration else ROWS[:1, :, 1]  # (iteration, row) the word that training has
+        seen = np.log([of_second[:, 0].mean(), 1.0, (of_second[:, 1] ** 3).mean()])
+        assert predicted.log_of_seen == pytest.approx(seen, rel=1e-13, abs=1e-15)
     assert asked == [[0, 2]] * 4
 
 
@@ -125,10 +129,11 @@ def test_the_averaged_rows_come_back_from_a_checkpoint_with_their_bits(tmp_path)
     engine, model = get_engine("cgs"), LDA(2)
     state = engine.state(*(np.zeros(2) for _ in engine.state._fields))
     for words in (ROWS[0], None):
-        average = Average(PROBABILITIES[0], 3, np.zeros(3), -1.5, words)
+        average = Average(PROBABILITIES[0], 3, np.zeros(3), -1.5, words, None if words is None else np.arange(3.0))
         write_checkpoint(tmp_path / "checkpoint.npz", Position(3, state, average, 1.0, 1.0, 5))
         found = read_checkpoint(tmp_path / "checkpoint.npz", engine, model).average
         assert found.words is None if words is None else np.array_equal(found.words, words)
+        assert found.log_of_seen is None if words is None else np.array_equal(found.log_of_seen, np.arange(3.0))
         assert found.log_of_all == -1.5
 
 

@@ -21,6 +21,7 @@ class Predicted(NamedTuple):
 
     probability: np.ndarray            # (test pair,)
     log_of_groups: np.ndarray          # (group,) log probability of all held-out items of each group of the test set together
+    log_of_seen: np.ndarray            # (group,) the same of the items whose word has a training item; 0 without one
     words: np.ndarray | None           # (row with test pairs, word) distributions; None: the engine has no `predict_rows`
     state_probability: np.ndarray      # (test pair,) of the state alone
     state_words: np.ndarray | None     # (row, word) of the state alone
@@ -31,6 +32,11 @@ class Scores(NamedTuple):
 
     variables: tuple[Variable, ...]    # numbers of each iteration, with ``better``
     compute: Callable                  # (train, test, Predicted) -> the number of each of them, by name
+
+
+def seen_in_training(train, test) -> np.ndarray:
+    """(test pair,) whether its word has a training item."""
+    return np.bincount(train.words, train.counts, train.n_words)[test.words] > 0
 
 
 def scores_of(model) -> tuple[Scores, ...]:

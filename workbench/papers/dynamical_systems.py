@@ -46,7 +46,7 @@ DNA = Figure(
     of_seed=SEQUENCE, paired="by sequence", each="each method, on as many sequences",
     about="Gain in nats for each held-out symbol over training frequencies, joint: of the probability of the whole end of a "
     "sequence, mean over the second half of the sweeps, given all before. Clipped: over frequencies that give unseen symbols "
-    "1e-8, the paper's base; added: over those with 0.1 added to each count; seen: symbols seen in training alone, one by one.",
+    "1e-8, the paper's base; added: over those with 0.1 added to each count; seen: of symbols that training has alone.",
     note="The paper has one stretch of chromosome 22; ours are of chromosome 17, each with a model of its own, because 10 "
     "symbols decide nothing. Window 8 is a tandem repeat of 16 symbols. C has the variance 1 in all systems.",
 )

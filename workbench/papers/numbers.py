@@ -21,7 +21,7 @@ UNSEEN = ("foldin_same", "completion", "by_authors")
 """Perplexities of unseen documents: of the very tokens that theta was fitted to, as in the paper; of one half of each document,
 theta fitted to the other; the same by documents' authors, where these are known and the model has any, else NaN."""
 TOP, BOTTOM = "test_top_hits", "test_bottom_hits"
-OVER_ADDED, OVER_CLIPPED, OVER_SEEN = "test_gain_joint_added", "test_gain_joint_clipped", "test_gain_seen"
+OVER_ADDED, OVER_CLIPPED, OVER_SEEN = "test_gain_joint_added", "test_gain_joint_clipped", "test_gain_joint_seen"
 """Scores of whole rows and of sequences, by their names in runs; the joint gains are those that the paper draws."""
 SETTLED = 0.01
 """A run has come to its final perplexity when it is, and stays, within one percent of it."""

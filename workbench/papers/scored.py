@@ -22,7 +22,7 @@ FAR = -1.0
 """Nats for each item: a method with a lower gain would leave the others no room in a picture."""
 HEADS = {
     TOP: "top 10", BOTTOM: "bottom 10", LIKELIHOOD: "log p of an item", OVER_CLIPPED: "joint, clipped",
-    OVER_ADDED: "joint, 0.1 added", OVER_SEEN: "seen", "test_gain_added": "one by one, 0.1 added",
+    OVER_ADDED: "joint, 0.1 added", OVER_SEEN: "joint, seen", "test_gain_added": "one by one, 0.1 added",
 }
 
 
@@ -110,7 +110,7 @@ def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
 
 def _spread(figure: Figure, rows: list[Row]) -> list[str]:
     """How much methods differ that are one engine with several orders, beside how much its starts do."""
-    if not any("order" in method.options for method in figure.methods):
+    if len({method.engine for method in figure.methods}) > 1 or not any("order" in method.options for method in figure.methods):
         return []
     gains = np.array([[run.number(OVER_ADDED) for run in row.runs] for row in rows])
     starts = float(np.sqrt(gains.var(axis=1, ddof=1).mean())) if gains.shape[1] > 1 else np.nan

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.log_likelihood import log_likelihood, take_in
-from workbench.models.scores import Predicted, scores_of
+from workbench.models.scores import Predicted, scores_of, seen_in_training
 
 
 class Average(NamedTuple):
@@ -27,6 +27,7 @@ class Average(NamedTuple):
     log_of_groups: np.ndarray | None = None  # (group,) log of the sum of its probabilities; None: of an older run
     log_of_all: float = -np.inf              # log of the sum of the probabilities of all held-out tokens together
     words: np.ndarray | None = None          # (row with test pairs, word) p(w|d); None: no `predict_rows`, or burn-in not over
+    log_of_seen: np.ndarray | None = None    # (group,) as log_of_groups, of words seen in training; None: nothing asks for it
 
 
 def perplexity(items, probability: np.ndarray) -> float:
@@ -61,7 +62,8 @@ def score(
     """The average with this iteration taken in, the test perplexities by name, and what further scores are computed from."""
     if test is None:
         return average, {}, None
-    samples = engine.samples(train, options)
+    samples, further = engine.samples(train, options), bool(scores_of(model))
+    seen = seen_in_training(train, test) if further else None
     probability, words = predict_entries(engine, train, model, options, state, test, context)
     whole = average.log_of_groups is not None
     if past_burn_in:
@@ -69,7 +71,9 @@ def score(
         logs = take_in(test.weights, probability, average.probability, n, mean)
         sums = _take_in_whole(test, probability, average) if whole else (None, -np.inf)
         mean_words = words if average.words is None or words is None else average.words + (words - average.words) / (n + 1)
-        average, (alone, averaged) = Average(mean, n + 1, *sums, mean_words), (_of_mean(each, test) for each in logs)
+        log_of_seen = _take_in_seen(test, probability, average, seen) if further else None
+        average = Average(mean, n + 1, *sums, mean_words, log_of_seen)
+        alone, averaged = (_of_mean(each, test) for each in logs)
     else:
         alone = averaged = perplexity(test, probability)
     scores = {
@@ -78,9 +82,9 @@ def score(
     if whole:
         by_document, joint = _of_whole(test, average) if samples and past_burn_in else (alone, alone)
         scores |= {"test_perplexity_by_document": by_document, "test_perplexity_joint": joint}
-    if not scores_of(model):
+    if not further:
         return average, scores, None
-    return average, scores, _predicted(test, probability, words, average if samples and past_burn_in else None)
+    return average, scores, _predicted(test, probability, words, seen, average if samples and past_burn_in else None)
 
 
 def further_scores(train, test, model, predicted: Predicted | None) -> dict:
@@ -90,18 +94,26 @@ def further_scores(train, test, model, predicted: Predicted | None) -> dict:
     return {name: value for each in scores_of(model) for name, value in each.compute(train, test, predicted).items()}
 
 
-def _predicted(test, probability: np.ndarray, words: np.ndarray | None, average: Average | None) -> Predicted:
+def _predicted(test, probability: np.ndarray, words: np.ndarray | None, seen, average: Average | None) -> Predicted:
     """The probabilities that the headline scores: those of the average, or of the state where there is none."""
     if average is None:
-        return Predicted(probability, _of_groups(test, probability), words, probability, words)
-    logs = average.log_of_groups - np.log(average.n_averaged)
-    return Predicted(average.probability, logs, average.words, probability, words)
+        logs = _of_groups(test, probability), _of_groups(test, probability, seen)
+        return Predicted(probability, *logs, words, probability, words)
+    logs = (each - np.log(average.n_averaged) for each in (average.log_of_groups, average.log_of_seen))
+    return Predicted(average.probability, *logs, average.words, probability, words)
 
 
-def _of_groups(test, probability: np.ndarray) -> np.ndarray:
-    """(group,) log of the probability of all its held-out items together."""
+def _of_groups(test, probability: np.ndarray, counted=slice(None)) -> np.ndarray:
+    """(group,) log of the probability of all its held-out items together; ``counted``: of these pairs alone."""
     with np.errstate(divide="ignore"):
-        return np.bincount(test.groups, test.weights * np.log(probability))
+        logs = test.weights[counted] * np.log(probability[counted])
+    return np.bincount(test.groups[counted], logs, int(test.groups.max(initial=-1)) + 1)
+
+
+def _take_in_seen(test, probability: np.ndarray, average: Average, seen: np.ndarray) -> np.ndarray:
+    """(group,) the sum of the probabilities of its words that training has, with one iteration more; logarithms."""
+    logs = _of_groups(test, probability, seen)
+    return logs if average.log_of_seen is None else np.logaddexp(average.log_of_seen, logs)
 
 
 def _take_in_whole(test, probability: np.ndarray, average: Average) -> tuple[np.ndarray, float]:

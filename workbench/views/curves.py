@@ -25,7 +25,8 @@ SHORT = {
     "alpha_total": "alpha, sum over topics", "beta_total": "beta, sum over words", "top_concentration": "gamma",
     "alpha": "alpha of a topic", "beta": "beta of a word", "test_log_likelihood": "log p of a held-out item",
     "test_top_hits": "hits among the top 10", "test_bottom_hits": "hits among the bottom 10",
-    "test_gain_joint_added": "gain, joint", "test_gain_joint_clipped": "gain, joint", "test_gain_seen": "gain",
+    "test_gain_joint_added": "gain, joint", "test_gain_joint_clipped": "gain, joint", "test_gain_joint_seen": "gain, joint",
+    "test_gain_seen": "gain",
 }
 """Names that fit an axis; the sentences of VARIABLES stand in the captions."""
 

@@ -12,16 +12,15 @@ from workbench.views.style import Look, looks
 
 GAINS = {
     "test_gain_joint_clipped": "unseen words clipped", "test_gain_joint_added": "0.1 added to each count",
-    "test_gain_seen": "words seen in training",
+    "test_gain_joint_seen": "words seen in training",
 }
 """Scores of a panel each, with what they are over."""
 COURSES = ("test_top_hits", "test_bottom_hits", "test_log_likelihood")
 """Scores of a panel each, against seconds."""
 MEANINGS = (
-    "Gain in nats per held-out item over the training frequencies, 0 on the line. First and second panel: of the joint "
-    "probability of each sequence or row, over frequencies that give unseen words 1e-8, and over those with 0.1 added to each "
-    "count: where words are unseen, the first has what the second gives to any smoothing. Third: of single items given those "
-    "before them, of words seen in training alone."
+    "Gain in nats per held-out item of the joint probability of each sequence or row over the training frequencies, 0 on the "
+    "line. First and second panel: over frequencies that give unseen words 1e-8, and over those with 0.1 added to each count: "
+    "where words are unseen, the first has what the second gives to any smoothing. Third: of words seen in training alone."
 )
 
 

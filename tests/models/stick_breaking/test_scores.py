@@ -13,12 +13,13 @@ ABOUT = {"n_documents": 4, "n_words": 4}
 TRAIN = Corpus.from_pairs([0, 0, 1], [0, 1, 0], [5, 3, 2], **ABOUT)  # frequencies .7 .3 0 0
 TEST = Corpus.from_pairs([2, 2, 3], [0, 2, 1], [2, 1, 3], **ABOUT)
 P = np.array([0.5, 0.2, 0.25])
+SEEN = np.array([0.0, 0.0, np.log(0.5**2), np.log(0.25**3)])
 TOLERANCE = 1e-14  # float64, a handful of operations
 
 
 def predicted(words=None):
     logs = np.array([0.0, 0.0, np.log(0.5**2 * 0.2), np.log(0.25**3)])
-    return Predicted(P, logs, words, P, words)
+    return Predicted(P, logs, SEEN, words, P, words)
 
 
 def test_gains_are_those_of_their_definitions():
@@ -30,19 +31,21 @@ def test_gains_are_those_of_their_definitions():
     assert found == pytest.approx({
         "test_log_likelihood": logs / 6, "test_gain_clipped": (logs - clipped) / 6, "test_gain_added": (logs - added) / 6,
         "test_gain_seen": seen, "test_gain_joint_clipped": (logs - clipped) / 6, "test_gain_joint_added": (logs - added) / 6,
+        "test_gain_joint_seen": seen,
     }, rel=TOLERANCE)
     assert tuple(found) == tuple(each.name for each in GAINS.variables)
 
 
 def test_a_prediction_of_training_frequencies_gains_nothing_on_seen_words():
-    p = np.array([0.7, 0.1, 0.3])
-    assert GAINS.compute(TRAIN, TEST, predicted()._replace(probability=p))["test_gain_seen"] == pytest.approx(0, abs=TOLERANCE)
+    p, log_of_seen = np.array([0.7, 0.1, 0.3]), np.array([0.0, 0.0, 2 * np.log(0.7), 3 * np.log(0.3)])
+    found = GAINS.compute(TRAIN, TEST, predicted()._replace(probability=p, log_of_seen=log_of_seen))
+    assert [found["test_gain_seen"], found["test_gain_joint_seen"]] == pytest.approx([0, 0], abs=TOLERANCE)
 
 
 def test_held_out_words_that_are_all_unseen_leave_no_gain_on_seen_words():
     test = Corpus.from_pairs([3], [2], [1], **ABOUT)
     found = GAINS.compute(TRAIN, test, predicted()._replace(probability=P[:1]))
-    assert np.isnan(found["test_gain_seen"])
+    assert np.isnan([found["test_gain_seen"], found["test_gain_joint_seen"]]).all()
 
 
 def among_top_by_all_orders(values, n):

@@ -11,7 +11,7 @@ Source: specification of stick-breaking, C.6, D.5; Linderman, Johnson & Adams (2
 
 import numpy as np
 
-from workbench.models.scores import Predicted, Scores
+from workbench.models.scores import Predicted, Scores, seen_in_training
 from workbench.models.variables import Variable
 
 LEAST = 1e-8
@@ -32,7 +32,7 @@ def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def gains(train, test, predicted: Predicted) -> dict[str, float]:
     """The gains and the log likelihood per item, by name; NaN for what no held-out item is of."""
     counts = np.bincount(train.words, train.counts, train.n_words)
-    seen = counts[test.words] > 0
+    seen = seen_in_training(train, test)
     clipped, added = (base[test.words] for base in log_bases(counts))
     with np.errstate(divide="ignore"):
         logs = np.log(predicted.probability)
@@ -42,13 +42,17 @@ def gains(train, test, predicted: Predicted) -> dict[str, float]:
     def per_item(values: np.ndarray) -> float:
         return float(test.counts @ values / test.n_tokens)
 
+    def per_seen_item(logs: float) -> float:
+        return float((logs - test.counts[seen] @ clipped[seen]) / n_seen) if n_seen else float("nan")
+
     return {
         "test_log_likelihood": per_item(logs),
         "test_gain_clipped": per_item(logs - clipped),
         "test_gain_added": per_item(logs - added),
-        "test_gain_seen": float(test.counts[seen] @ (logs - clipped)[seen] / n_seen) if n_seen else float("nan"),
+        "test_gain_seen": per_seen_item(test.counts[seen] @ logs[seen]),
         "test_gain_joint_clipped": float(joint - per_item(clipped)),
         "test_gain_joint_added": float(joint - per_item(added)),
+        "test_gain_joint_seen": per_seen_item(predicted.log_of_seen.sum()),
     }
 
 
@@ -99,6 +103,10 @@ GAINS = Scores((
     _score(
         "test_gain_joint_added", "nats", "gain per held-out item of the joint probability of each row or sequence, over "
         "training frequencies with 0.1 added to each count",
+    ),
+    _score(
+        "test_gain_joint_seen", "nats", "gain per held-out item of the joint probability of each row or sequence, over "
+        "training frequencies, of words seen in training alone",
     ),
 ), gains)
 """Of all models of rows and of sequences."""

@@ -61,8 +61,8 @@ def _priors_before(file, model) -> dict:
 def _average(file) -> Average:
     if "log_of_groups" not in file:
         return Average(file["probability"], int(file["n_averaged"]))
-    words = file.get("words")
-    return Average(file["probability"], int(file["n_averaged"]), file["log_of_groups"], float(file["log_of_all"]), words)
+    whole = file["log_of_groups"], float(file["log_of_all"])
+    return Average(file["probability"], int(file["n_averaged"]), *whole, file.get("words"), file.get("log_of_seen"))
 
 
 def _restored(values: np.ndarray):
