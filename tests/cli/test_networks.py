@@ -33,7 +33,7 @@ def test_a_network_in_a_file_is_fitted(command, six_documents, tmp_path):
         (("--model", "pachinko", "--size", "super"), "a size is written name=number, as in --size super=5; got 'super'"),
         (("--model", "pachinko", "--size", "supper=5"), "no variable 'supper'; did you mean 'super'?"),
         (("--model", "nothing.toml"), "nothing.toml cannot be read"),
-        (("-e", "cgs", "--model", "lda"), "cgs has a model of its own, so leave out model"),
+        (("-e", "cgs", "--model", "lda"), "cgs has a model of its own, so leave out --model, or choose"),
     ],
 )
 def test_a_mistake_about_a_network_is_one_line(command, six_documents, flags, sentence):

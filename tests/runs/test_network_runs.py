@@ -189,6 +189,7 @@ def test_the_command_of_a_network_of_ones_own_names_a_file(halves):
     [
         ({"engine": "cgs", "model": "lda"}, "cgs has a model of its own, so leave out model, or choose an engine"),
         ({"engine": "cgs", "sizes": {"super": 3}}, "cgs has a model of its own, so leave out sizes"),
+        ({"engine": "hmm", "n_topics": 3}, "hmm has a model of its own, so leave out n_topics; its options are n_states"),
         ({"model": "ldb"}, "no model 'ldb'; did you mean 'lda'?"),
         ({"model": "lda", "sizes": {"super": 3}}, "network 'lda' has no variable 'super'; there are topic"),
         ({"model": "lda", "n_topics": 0}, "variable 'topic' must have a size from 1 to 65535"),

@@ -29,6 +29,8 @@ from workbench.runs.stopping import WATCHED, StopRule
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
 PRIORS = ("alpha", "beta")
+MOST_NAMED = 6
+"""Engines that an error names; of more it names none."""
 LACKING = {
     "bound": "has no bound to stop on; stop on perplexity", "steps": "counts no steps to stop on; set its iterations",
 }
@@ -211,10 +213,11 @@ def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: 
                 f"{engine.name} has no {name} per {'topic' if name == 'alpha' else 'word'}; leave it out, and set the "
                 f"option {name}_total if its total is not to be learnt"
             )
-        others = ", ".join(other for other in ENGINES if name in get_engine(other).model.takes)
-        raise SpecError(
-            f"{engine.name} has a model of its own, so leave out {name}, or choose an engine that takes one: {others}"
-        )
+        others = [other for other in ENGINES if name in get_engine(other).model.takes]
+        instead = f"; its options are {', '.join(options_of(engine)) or 'none'}"
+        if len(others) <= MOST_NAMED:
+            instead = f", or choose an engine that takes one: {', '.join(others)}"
+        raise SpecError(f"{engine.name} has a model of its own, so leave out ", Named(name), instead)
     return engine.model.of(**given)
 
 
