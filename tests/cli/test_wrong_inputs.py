@@ -1,6 +1,7 @@
 """Wrong inputs, and the one sentence that each of them gets: on stderr, with exit status 2, and nothing is written."""
 
 import gzip
+import shlex
 
 import pytest
 
@@ -22,6 +23,10 @@ FILES = {
     "three.txt": "ant\nbee\ncat\n",
     "empty.csv": "",
     "stop-words.jsonl": '{"text": "the of and"}\n',
+    "births.csv": "year,lat,ant,yak\n2001,40,3,1\n2002,40,2,2\n2003,40,1,3\n",
+    "gap.csv": "year,ant,yak\n2001,3,1\n,2,2\n",
+    "tale.txt": "ant yak ant bee yak ant bee bee\n",
+    "bad.fasta": ">a\nACD1\n",
 }
 SIX, OTHER = "docword.six.txt", "docword.other.txt"
 WRONG = [
@@ -57,6 +62,20 @@ WRONG = [
     (f"fit {SIX} -e vb -o restart_documents=maybe", "option 'restart_documents' of vb must be one of False, True; got 'maybe'"),
     (f"fit {SIX} -e vb -o n_inner=1.5", "option 'n_inner' of vb must be a whole number of at least 1; got '1.5'"),
     (f"fit {SIX} -e svb -o init=warm", "option 'init' of svb must be one of dirichlet, noise, hard; got 'warm'"),
+    # rows with inputs, and sequences
+    ("fit births.csv --read inputs=year,lat -e sbm-gp", "the input 'lat' must differ between documents; it is 40 in all 3"),
+    ("fit births.csv --read inputs=yeer -e sbm-gp", "births.csv, line 1: no column 'yeer' for the inputs; there are 'year',"),
+    ("fit gap.csv --read inputs=year -e static", "gap.csv, line 3: 'year' must be a finite number, not ''"),
+    (f"fit {SIX} -e raw-gp", "a process over inputs needs a number for each document, as its year; 'six' has none; give"),
+    ("fit births.csv --read inputs=year -e lnm-gp -o scale=0", "option 'scale' of lnm-gp must be a number from 1e-06"),
+    ("fit births.csv --read inputs=year --holdout-rows year>2009 -e static", "--holdout-rows are written 'last 10', 'year>=2012'"),
+    ("fit tale.txt --read format=words -e hmm --holdout-rows 'last 9'", "no sequence of 'tale' is longer than 9"),
+    ("fit tale.txt --read format=words -e hmm --holdout-rows 'last 0'", "--holdout-rows are written 'last 10', 'year>=2012'"),
+    ("fit tale.txt --read format=words -e hmm -k 3", "hmm has a model of its own, so leave out --topics; its options are"),
+    ("fit tale.txt --read format=words -e sbm-lds -o state_dim=50", "state_dim=50 must be at most the number of documents"),
+    ("fit tale.txt --read format=words -e lnm-lds -o sweep_particles=1", "option 'sweep_particles' of lnm-lds must be a whole"),
+    ("fit bad.fasta -e hmm", "bad.fasta, line 2: '1' is no symbol; letters, * and - are; take it out"),
+    (f"fit {SIX} -e hmm", "the documents of 'six' stand in no sequences; give sequence="),
     # hyperparameters, and the engines of the HDP
     (f"fit {SIX} -e cvhdp", "no engine 'cvhdp'; did you mean 'cv-hdp'?"),
     (f"fit {SIX} -e cv-hdp --alpha .1", "cv-hdp has no alpha per topic; leave it out, and set the option alpha_total if"),
@@ -142,7 +161,7 @@ def test_wrong_inputs_get_one_sentence_and_nothing_is_written(command, desk):
     """All on one desk, since making it is what takes time; the first that fails is named."""
     before = files_below(desk)
     for line, sentence in WRONG:
-        status, out, err = command(*line.split())
+        status, out, err = command(*shlex.split(line))
         told = err.strip().splitlines()
         assert (status, out) == (2, ""), line
         assert told[-1].startswith(f"workbench: {sentence}"), (line, told)

@@ -172,7 +172,7 @@ def asked_rows(text: str, corpus: Corpus) -> dict:
 
     What is compared with is a number where it reads as one and, of several values, where the corpus has that number.
     """
-    if end := re.fullmatch(r"\s*last\s+([0-9]+)\s*", str(text)):
+    if end := re.fullmatch(r"\s*last\s+([1-9][0-9]*)\s*", str(text)):
         return {"n_rows": int(end[1])}
     asked = re.fullmatch(r"\s*([^=<>]+?)\s*(>=|=)\s*([^=<>]+?)\s*", str(text))
     if asked is None:
