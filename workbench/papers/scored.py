@@ -66,12 +66,15 @@ def _hits(figure: Figure, rows: list[Row]) -> Picture:
 
 
 def _courses(figure: Figure, measured: list[Measured]) -> Picture:
-    """Hits and log likelihood against seconds: the panels of a report on the same runs, under the figure's own labels."""
+    """Hits and log likelihood against seconds, in decades: the panels of a report on the same runs, under our own labels."""
     runs, labels = [each.run for each in measured], [each.method for each in measured]
     header, rows = SideBySide(runs).records(*SCORES["courses"])
     own = dict(zip((run.attrs["name"] for run in runs), labels, strict=True))
     rows = [[own[row[1]], *row[1:]] for row in rows]
-    return Picture(figure.name, figure.title, "", score_courses(runs, labels=labels, styles=looks(labels)), header, rows)
+    courses = score_courses(runs, labels=labels, styles=looks(labels))
+    decades = [(float(10**k), f"{10**k:g}") for k in range(-2, 5)]
+    panels = [panel.opts(logx=True, xticks=decades, backend="matplotlib") for panel in courses]
+    return Picture(figure.name, figure.title, "", panels, header, rows)
 
 
 def _gains(figure: Figure, rows: list[Row]) -> Picture:

@@ -17,7 +17,7 @@ LABELS = {
     "alpha_form": "Form of alpha", "learn_after": "Learn after", "learn_every": "Learn every",
     "alpha_total": "alpha in all", "beta_total": "beta in all", "top_concentration": "gamma",
     "a_alpha": "alpha: shape", "b_alpha": "alpha: rate", "a_beta": "beta: shape", "b_beta": "beta: rate",
-    "prior": "Prior of psi", "order": "Topics on the stick", "order_seed": "Seed of the order",
+    "prior": "Prior of psi", "order": "Order on the stick", "order_seed": "Seed of the order",
     "start_sweeps": "Sweeps at first", "bound": "Bound", "batch": "Batch", "tau": "Rate: delay", "kappa": "Rate: fall",
     "q": "Variance q of a step", "learn_q": "Learn q",
     "a_q": "q: shape", "b_q": "q: scale", "word_alpha": "Prior of words",
