@@ -79,8 +79,9 @@ def order_option():
 def word_order_option():
     """The field for the order of the words on the stick, of models without topics."""
     return option(
-        "size", "order of the words on the stick: most frequent first (words that training lacks then come last, and get least), "
-        "as in the vocabulary, at random, or (2,0,1) by their places in order of size", choices=("size", "vocabulary", "random"), otherwise=permutation_of_words,
+        "size", "order of the words on the stick: most frequent first (words that training lacks come last, and get least), as "
+        "in the vocabulary, at random, or (2,0,1) by their places in order of size",
+        choices=("size", "vocabulary", "random"), otherwise=permutation_of_words,
     )
 
 
