@@ -20,6 +20,19 @@ def test_a_table_of_counts_is_read_with_its_inputs(tmp_path, content):
     assert corpus.input("year").tolist() == [1995, 1996, 1995] and corpus.input("lat").tolist() == [40.5, 40.5, 39.5]
 
 
+def test_columns_of_a_long_table_are_named_and_several_make_a_document(tmp_path):
+    """Two documents whose names run together alike, "a b" "c" and "a" "b c", stay two."""
+    (tmp_path / "births.csv").write_text("state,year,name,births,text\na b,c,Ann,3,x\na,b c,Bob,1,x\na b,c,Bob,2,x\n")
+    corpus = read_corpus(tmp_path / "births.csv", document="state, year", word="name", count="births")
+    assert corpus.titles == ("a b c", "a b c") and corpus.vocabulary == ("Ann", "Bob")
+    assert corpus.documents.tolist() == [0, 0, 1] and corpus.counts.tolist() == [3, 2, 1]
+    with pytest.raises(CorpusError, match="line 1: no column 'sex' for documents, words and counts; there are 'state', "):
+        read_corpus(tmp_path / "births.csv", document="sex", word="name", count="births")
+    (tmp_path / "two.fa").write_text(">one\nAC\n")
+    with pytest.raises(CorpusError, match="are those of a CSV file; leave document, word and count out"):
+        read_corpus(tmp_path / "two.fa", word="symbol")
+
+
 def test_a_table_with_a_column_that_holds_no_counts_is_no_table_of_counts(tmp_path):
     (tmp_path / "births.csv").write_text(WIDE.replace(",12", ",many"))
     with pytest.raises(CorpusError, match="no column 'text' for the text"):

@@ -31,6 +31,14 @@ class Asked(NamedTuple):
     inputs: tuple[str, ...] = ()  # columns or fields of real covariates
     sequence: str | None = None
     position: str | None = None
+    document: tuple[str, ...] = ("document",)  # columns of a table of counts: a document is what they say together
+    word: str = "word"
+    count: str = "count"
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The columns of a table of counts."""
+        return (*self.document, self.word, self.count)
 
 
 class Prepared(NamedTuple):

@@ -38,6 +38,9 @@ def read_corpus(
     inputs: str | Iterable[str] = (),
     sequence: str | None = None,
     position: str | None = None,
+    document: str | Iterable[str] = "document",
+    word: str = "word",
+    count: str = "count",
     **text_options,
 ) -> Corpus:
     """The corpus in a file or folder.
@@ -64,6 +67,9 @@ def read_corpus(
     sequence, position : str, optional
         The column or field that names the sequence of each document, and the one that gives its place there, a whole number;
         without ``position`` the order of the file.
+    document, word, count : str
+        Columns of a CSV file with a row for each word of a document. Several columns of ``document``, with commas or as
+        names, say together which document a row is of, as ``state,year``.
     **text_options
         stop_words, min_documents, max_share, max_words, token_pattern: see `workbench.corpus.text.count_words`.
 
@@ -76,12 +82,18 @@ def read_corpus(
     for option in text_options:
         if option not in TEXT_OPTIONS:
             raise CorpusError(f"no reader option {option!r}; for raw text there are {', '.join(TEXT_OPTIONS)}")
-    inputs = tuple(column.strip() for column in inputs.split(",")) if isinstance(inputs, str) else tuple(inputs)
-    asked = Asked(vocabulary, text, title, label, inputs, sequence, position)
+    inputs, document = (
+        tuple(column.strip() for column in names.split(",")) if isinstance(names, str) else tuple(names)
+        for names in (inputs, document)
+    )
+    asked = Asked(vocabulary, text, title, label, inputs, sequence, position, document, word, count)
     found = FORMATS[_format(path, format, asked)]
     if (inputs or sequence or position) and found not in (tables, json_lines):
         raise CorpusError(f"{path} is {found.MEANING}, and inputs and sequences are read from CSV and JSON lines; leave "
                           f"{'inputs' if inputs else 'sequence' if sequence else 'position'} out")
+    if asked.counts != Asked().counts and found is not tables:
+        raise CorpusError(f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a CSV file; "
+                          "leave document, word and count out")
     running = found is running_text
     if running and (idle := [option for option in text_options if option not in OF_SEQUENCES]):
         raise CorpusError(f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}")

@@ -1,11 +1,11 @@
 """CSV files with a header row: one text a row, one count a row, or one document a row with counts of each word.
 
 Columns are separated by comma, semicolon or tab, whichever the header has most of. A table with the columns
-``document``, ``word`` and ``count`` (and no text) holds counts, as does one without these of which inputs or a sequence are
-asked for and whose further columns are all whole numbers; ``title`` and ``label`` may stand beside them, and the inputs
-and the sequence that are asked for; further columns are ignored. Documents and words are numbered in the order in which they
-first appear; rows of one document and word are added up; a row with count 0 makes its document and its word known, so that an
-empty document and a word that occurs nowhere have a place too.
+``document``, ``word`` and ``count`` (and no text), or with others that are named in their place, holds counts. So does one
+without these of which inputs or a sequence are asked for and whose further columns are all whole numbers. ``title`` and
+``label`` may stand beside them, and the inputs and the sequence that are asked for; further columns are ignored. Documents and
+words are numbered in the order in which they first appear; rows of one document and word are added up; a row with count 0 makes
+its document and its word known, so that an empty document and a word that occurs nowhere have a place too.
 """
 
 import csv
@@ -34,14 +34,18 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     """Whether the first line is a header that has the text's column, or the three of counts."""
     line = start.removeprefix(BYTE_ORDER_MARK).split(b"\n")[0].decode("utf-8", "replace")
     columns = {column.strip(' "\r') for column in re.split(f"[{SEPARATORS}]", line)}
-    return asked.text in columns or columns.issuperset(COUNTS)
+    return asked.text in columns or columns.issuperset(asked.counts)
 
 
 def read(path: Path, asked: Asked) -> dict:
     """The chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
     header, values, lines = read_columns(path)
     columns = dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))  # of two with one name the first
-    if asked.text not in columns and columns.keys() >= set(COUNTS):
+    named = asked.counts != COUNTS
+    if missing := [name for name in asked.counts if named and name not in columns]:
+        raise CorpusError(f"{path}, line 1: no column {missing[0]!r} for documents, words and counts; there are "
+                          f"{', '.join(map(repr, header))}")
+    if named or (asked.text not in columns and columns.keys() >= set(COUNTS)):
         return _read_counts(path, asked, columns, lines)
     table = _rows(path, columns, range(len(lines)), lines)
     if (words := _wide(asked, columns)) and asked.text not in columns:
@@ -108,11 +112,13 @@ def _read_counts(path: Path, asked: Asked, columns: dict[str, Sequence[str]], li
     """The counts in a table; title, label, inputs and sequence of a document are those of its first row."""
     if not lines:
         raise CorpusError(f"{path} holds no row of counts; at least one was wanted")
-    count_of = {text: int(text.partition(".")[0]) for text in set(columns["count"]) if WHOLE.fullmatch(text)}
-    if wrong := [row for row, text in enumerate(columns["count"]) if text not in count_of]:
-        shown = columns["count"][wrong[0]][:60]
+    column = columns[asked.count]
+    count_of = {text: int(text.partition(".")[0]) for text in set(column) if WHOLE.fullmatch(text)}
+    if wrong := [row for row, text in enumerate(column) if text not in count_of]:
+        shown = column[wrong[0]][:60]
         raise CorpusError(f"{path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}")
-    documents, titles = numbered(columns["document"])
+    documents, called = numbered(list(zip(*(columns[name] for name in asked.document), strict=True)))
+    titles = [" ".join(parts) for parts in called]
     first_rows = np.unique(documents, return_index=True)[1].tolist()
     about = {"titles": titles} | _rows(path, columns, first_rows, lines).about(asked)
     for name in (*asked.inputs, *filter(None, (asked.sequence, asked.position))):
@@ -120,5 +126,5 @@ def _read_counts(path: Path, asked: Asked, columns: dict[str, Sequence[str]], li
             if value != columns[name][first := first_rows[document]]:
                 raise CorpusError(f"{path}, line {lines[row]}: {name!r} of document {titles[document]!r} is {value!r} here and "
                                   f"{columns[name][first]!r} on line {lines[first]}; a document has one")
-    counts = [count_of[text] for text in columns["count"]]
-    return counts_by_name(path, asked, columns["word"], documents=documents, counts=counts, n_documents=len(titles), **about)
+    about |= {"documents": documents, "counts": [count_of[text] for text in column], "n_documents": len(titles)}
+    return counts_by_name(path, asked, columns[asked.word], **about)
