@@ -39,6 +39,7 @@ ENGINES: dict[str, str] = {
     "network-gibbs": ".networks.gibbs",       # the same; Griffiths & Steyvers 2004: every token's path is drawn
     "network-hybrid": ".networks.hybrid",     # Welling, Teh & Kappen 2008, sec. 4: the same two, by counts
     "network-cvb0": ".networks.cvb0",         # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for networks
+    "bn-vb": ".bayes_nets.bn_vb",             # Welling, Teh & Kappen 2008, eq. 27-28: Bayesian networks with hidden nodes
 }
 
 

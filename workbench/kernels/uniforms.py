@@ -48,6 +48,8 @@ HIDDEN_STATES, FIRST_STATE, TRANSITIONS, EMISSIONS = 440, 441, 442, 443
 """Streams of hidden Markov models: the states of rows, and the rows of probabilities that they follow."""
 PATHS_OF_STATES, LOADING_SLICES, FORECASTS = 445, 446, 447
 """Streams of particle Gibbs: paths of states, elliptical slices of loadings, and forecasts."""
+TABLE_COUNTS, HIDDEN_NODES, ACCEPTED_NODES = 460, 461, 462
+"""Streams of Bayesian networks: initial counts of tables, hidden nodes of records, and whether proposed ones are accepted."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 
@@ -64,6 +66,13 @@ def mix(bits):
 def uniform(key, index):
     """The uniform in [0, 1) that belongs to an index under a key, with 53 bits."""
     return np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT
+
+
+@lean
+def fill_uniform(key, found):
+    """Fills a one-dimensional array with the uniforms of the indices 0, 1, 2 … under a key."""
+    for index in range(len(found)):
+        found[index] = uniform(key, index)
 
 
 @lean

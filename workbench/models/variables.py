@@ -43,6 +43,7 @@ VARIABLES = {each.name: each for each in (
     ),
     _scalar("train_perplexity", "", "perplexity of the training tokens given the current state"),
     _scalar("log_joint", "nats", "log p(words and all that is sampled, topics and what else there is) of the state"),
+    _scalar("log_likelihood", "nats", "log p(data) given the distributions as estimated, hidden variables summed out"),
     _scalar("bound", "nats", "variational lower bound on log p(words), all constants included"),
     Variable(
         "objective", ("iteration",), "nats",

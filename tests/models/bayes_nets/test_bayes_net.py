@@ -1,0 +1,110 @@
+"""Bayesian networks: what is refused, in which words; shipped networks; values of records."""
+
+import numpy as np
+import pytest
+
+from workbench.models import ModelError
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.nodes import Node
+from workbench.records import Records
+
+COIN = Node("coin", ("heads", "tails"))
+
+
+def records(**columns) -> Records:
+    return Records.from_columns(columns, "few")
+
+
+@pytest.mark.parametrize(("nodes", "sentence"), [
+    ([], "at least one node"),
+    ([Node("a", 2), Node("a", 3)], "two nodes are called 'a'; rename one"),
+    ([Node("", 2)], "a node has a name; got ''"),
+    ([Node("a", 0)], "'a' must have a number of states of at least 1, or names of them; got 0"),
+    ([Node("a", True)], "number of states of at least 1"),
+    ([Node("a", "xy")], "number of states of at least 1, or names of them; got 'xy'"),
+    ([Node("a", ("x", "x"))], "each with a name of its own"),
+    ([Node("a", 2, ("b",))], "'a' has the parent 'b', which is no node; there are a"),
+    ([Node("a", 2), Node("b", 2, ("a", "a"))], "'b' names a parent twice"),
+    ([Node("a", 2, ("b",)), Node("b", 2, ("c",)), Node("c", 2, ("a",))], "no cycle; .*a.* → .* is one"),
+    ([Node("a", 2, prior=0.0)], "prior of node 'a' must be numbers greater than 0; got 0.0"),
+    ([Node("a", 2, prior=(1.0, -1.0))], "numbers greater than 0; got -1.0"),
+    ([Node("a", 2, prior="many")], "numbers greater than 0; got 'many'"),
+    ([Node("a", 2, prior=(1.0, float("nan")))], "got nan"),
+    ([Node("a", 2, prior=(1, 1, 1))], "a number, a row of 2 or a table of 1 rows; got 1 row.s. of 3"),
+    ([Node("a", 3), Node("b", 2, ("a",), ((1, 1), (1, 1)))], "a row of 2 or a table of 3 rows; got 2 row.s. of 2"),
+    ([Node("a", 2, cpt="t"), Node("b", 3, cpt="t")], "'a' and 'b' name the same table 't' .* they have 2 and 3"),
+    ([Node("a", 2, cpt="t"), Node("b", 2, ("a",), cpt="t")], "they have 2 and 2 × 2"),
+    ([Node("a", 2, cpt="t"), Node("b", 2, prior=2, cpt="t")], "with other priors; give both the same"),
+    ([{"name": "a"}], "a node needs 'states'; got name"),
+    ([{"name": "a", "states": 2, "card": 2}], "a node has no 'card'; it has name, states"),
+    ([Node("a", 30_000), Node("b", 30_000, ("a",))], "900,000,000 cells, more than"),
+])
+def test_what_is_no_network_is_refused_in_one_sentence(nodes, sentence):
+    with pytest.raises(ModelError, match=sentence) as refused:
+        BayesNet("mine", tuple(nodes))
+    assert "\n" not in str(refused.value) and str(refused.value).count("mine") <= 1
+
+
+@pytest.mark.parametrize(("made", "sentence"), [
+    (lambda: BayesNet("mine", (COIN,), alpha=1.0), "has a prior at each node, so leave alpha out"),
+    (lambda: BayesNet("mine", (COIN,), n_states=5), "leave n_states out"),
+    (lambda: BayesNet(alpha=0), "alpha must be a number greater than 0"),
+    (lambda: BayesNet.of("latentclass"), "did you mean 'latent-class'"),
+    (lambda: BayesNet.of({"name": "mine"}), "needs 'nodes'; got name"),
+    (lambda: BayesNet.of({"name": "mine", "nodes": [COIN], "edges": []}), "has no 'edges'"),
+    (lambda: BayesNet("mine", (COIN,)).for_data(records(coin=["heads", "edge"])), "'edge' of the field 'coin' is no state"),
+    (lambda: BayesNet("mine", (COIN,)).for_data(records(coins=["heads"])), "no node for the field 'coins' of 'few'"),
+    (lambda: BayesNet("mine", (Node("a", 2),)).for_data(records(a=[1, 2, 3])), "'3' of the field 'a' is no state of its node"),
+    (lambda: BayesNet("mine", (COIN, Node("d", 2, given=True))).for_data(records(coin=["heads"])), "node 'd' is given"),
+    (lambda: BayesNet().for_data(Records.from_columns({"class": [1, 2]})), "'class' is a hidden node of 'latent-class'"),
+])
+def test_what_does_not_go_together_is_refused(made, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        made()
+
+
+def test_a_latent_class_stands_behind_all_fields():
+    net = BayesNet(n_states=3, alpha=0.2).for_data(records(a=["x", "y"], b=[1, 3]))
+    assert [(node.name, node.n_states, node.parents, node.prior) for node in net.nodes] == [
+        ("class", 3, (), 0.2), ("a", 2, ("class",), 0.5), ("b", 2, ("class",), 0.5),
+    ]
+    assert net.tables.names == ("class", "a", "b") and net.tables.n_cells == 3 + 6 + 6
+    assert net.settings() == {"name": "latent-class", "alpha": 0.2, "beta": 0.5} and net.size_label == ("K", 3)
+
+
+def test_a_hidden_markov_model_is_unrolled_and_its_tables_are_tied():
+    words = Records.from_columns({"1": ["b", "a"], "2": ["c", "b"], "3": ["c", None]}, "words")
+    net = BayesNet("hmm", n_states=4).for_data(words)
+    assert net.tables.names == ("start", "emission", "transition") and net.tables.n_cells == 4 + 4 * 3 + 4 * 4
+    assert [node.parents for node in net.nodes if node.name.startswith("state")] == [(), ("state@1",), ("state@2",)]
+    symbols = net.nodes[1].state_names
+    found = [["".join(symbols[v] for v in row[1::2] if v >= 0)] for row in net.values(words)]
+    assert sorted(found) == [["ab"], ["bcc"]]  # symbols by name, whatever levels each field has
+
+
+def test_levels_are_states_by_name_and_numbers_by_order():
+    given = records(coin=["tails", "heads", None], n=["7", "8", "7"])
+    values = BayesNet("mine", (COIN, Node("n", 3))).values(given)
+    names = [given.levels[0][v] if v >= 0 else None for v in given.values[:, 0]]
+    assert [None if v < 0 else COIN.states[v] for v in values[:, 0]] == names
+    np.testing.assert_array_equal(values[:, 1], given.values[:, 1])
+
+
+def test_a_network_comes_back_from_its_settings():
+    net = BayesNet("mine", (COIN, Node("n", 3, ("coin",), ((1, 2, 3), (2, 1, 1)), cpt="t"), Node("d", 2, given=True)))
+    assert BayesNet(**net.settings()) == net and hash(BayesNet(**net.settings())) == hash(net)
+    assert BayesNet.of({"name": "mine", "nodes": net.settings()["nodes"]}) == net
+
+
+def test_every_cell_of_a_table_has_a_label_of_its_own():
+    net, given = BayesNet(n_states=2), records(a=["x", "y"], b=["1", "2"])
+    labels, _ = net.coords(given)["parameter"]
+    assert labels[:4] == ["class=0", "class=1", "a=x | class=0", "a=y | class=0"]
+    assert len(set(labels)) == len(labels) == net.dims(given)["parameter"]
+
+
+@pytest.mark.parametrize("net", [BayesNet(), BayesNet("hmm"), BayesNet("mine", (COIN, Node("b", 3, ("coin",))))])
+def test_its_two_records_to_compile_with_fit_the_network(net):
+    net.for_data(net.tiny(100))
+    closed = net.for_data(net.tiny())
+    assert closed.for_data(closed.tiny()) == closed

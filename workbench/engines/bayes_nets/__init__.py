@@ -1,0 +1,1 @@
+"""Engines for Bayesian networks with hidden nodes."""

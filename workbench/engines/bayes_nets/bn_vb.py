@@ -1,0 +1,93 @@
+"""Variational Bayes of Bayesian networks with hidden nodes, tables integrated out.
+
+Welling, Teh & Kappen (2008), eq. 27-28 (spec C.4). With n the expected counts of all records and alpha the priors, each
+distinct record c has the distribution over its hidden nodes
+
+    Q_c ~ prod over families of  exp( psi(alpha_rk + n_rk) - psi(sum_k alpha_rk + n_r) )      C2, row r, state k of the family
+
+whose family marginals a junction tree gives (`kernels.bayes_nets.propagate`); all Q of a sweep come from the same counts.
+The bound
+
+    F = sum_c n_c entropy(Q_c) + L(n)                                                         C3, L of eq. 26
+
+never falls, whether nodes are tied or cells missing, and is at most the log evidence; where nothing is hidden it is that.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import digamma
+
+from workbench.engines.bayes_nets.cases import expected_counts, log_joint, predict_cells, prepared, trees_of
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.options import NoOptions
+from workbench.kernels.uniforms import TABLE_COUNTS, fill_uniform
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.tables import Tables
+
+
+class State(NamedTuple):
+    counts: np.ndarray   # (table cell,) float64: expected counts n
+    alpha: np.ndarray    # (table cell,) float64: priors
+    entropy: float       # of all Q behind the counts, nats
+    trees: np.ndarray    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+
+
+def init(records, model, options, context, warm_start=None) -> State:
+    """Counts uniform in [0, 2), which tells hidden states apart."""
+    return State(initial_counts(model.tables, context), model.tables.alpha.copy(), math.nan, trees_of(records, model))
+
+
+def initial_counts(tables: Tables, context) -> np.ndarray:
+    """(table cell,) random counts, uniform in [0, 2)."""
+    found = np.empty(tables.n_cells)
+    fill_uniform(context.key(TABLE_COUNTS), found)
+    return 2.0 * found
+
+
+def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
+    """E log of every distribution given expected counts (C2)."""
+    return digamma(tables.alpha + counts) - digamma(tables.alpha_rows + tables.sum_rows(counts))[tables.row_of]
+
+
+def step(records, model, options, state, context):
+    """A parallel sweep over the distinct records; the same bits for any number of threads."""
+    ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
+    logs = log_tables(tables, state.counts)
+    counts, log_z = expected_counts(ready, logs, context)
+    state = state._replace(counts=counts, entropy=log_z - float(np.sum(counts * logs)))
+    return state, {"updates": len(ready.plan.patterns)}
+
+
+def watch(records, model, options, state) -> dict:
+    bound = state.entropy + log_joint(model.tables.with_priors(state.alpha), state.counts)
+    return {"bound": bound} | model.state_shares(state.counts)
+
+
+def counts(records, model, options, state) -> dict:
+    """The expected counts of all tables."""
+    return {"n_cpt": state.counts}
+
+
+def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+    """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
+    n_threads = 1 if context is None else context.n_threads
+    means = model.tables.with_priors(state.alpha).means(state.counts)
+    return predict_cells(records, model, np.log(means), cells, n_threads)
+
+
+def memory(records, model, options) -> Memory:
+    """Bytes of counts, plans, and the counts of slices."""
+    net = model.for_data(records)
+    cells = net.tables.n_cells * DOUBLE
+    return Memory(cells, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+
+
+def engine(name: str = "bn-vb") -> Engine:
+    return Engine(
+        name=name, title="Variational Bayes for Bayesian networks", source="Welling, Teh & Kappen (2008), eq. 27-28",
+        model=BayesNet, options=NoOptions, state=State, samples=lambda records, options: False, watches=("bound",),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+    )

@@ -1,0 +1,116 @@
+"""The distinct records of data with their junction trees, and what all engines of Bayesian networks do with them."""
+
+from dataclasses import replace
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.special import gammaln
+
+from workbench.kernels.bayes_nets.propagate import expect, log_evidence
+from workbench.kernels.threads import each_slice
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.plan import Plan, cases_of, junction_trees, plan_of
+from workbench.models.bayes_nets.tables import Tables
+
+SLICE_WORK, MOST_PARTIAL = 2**18, 2**22
+"""Numbers that are visited in a slice of cases, and at most in the counts that the slices have of their own."""
+KEPT = WeakKeyDictionary()
+"""Records → plans by network, kept as long as the records."""
+
+
+class Prepared(NamedTuple):
+    """A plan of cases, and the slices in which they are visited: a function of the data alone."""
+
+    plan: Plan
+    slices: list[tuple[int, int]]
+
+
+def trees_of(records, net: BayesNet) -> np.ndarray:
+    """The junction trees of all patterns of the records; see `plan.junction_trees`."""
+    return junction_trees(net, cases_of(net.values(records), records.multiplicities))
+
+
+def prepared(records, net: BayesNet, trees: np.ndarray) -> Prepared:
+    """The plan of the records with these trees; kept."""
+    kept, key = KEPT.setdefault(records, {}), (net, trees.tobytes())
+    if key not in kept:
+        kept[key] = in_slices(plan_of(net, cases_of(net.values(records), records.multiplicities), trees), net.tables.n_cells)
+    return kept[key]
+
+
+def in_slices(plan: Plan, n_cells: int) -> Prepared:
+    """The cases of a plan in slices of about equal work, fewer where the tables are large."""
+    done = np.concatenate([[0], np.cumsum(plan.work)])
+    n_slices = int(min(np.ceil(done[-1] / SLICE_WORK), max(4, MOST_PARTIAL // n_cells), len(plan.patterns)))
+    cuts = np.unique(np.searchsorted(done, np.linspace(0, done[-1], max(n_slices, 1) + 1)))
+    cuts[0], cuts[-1] = 0, len(plan.patterns)
+    return Prepared(plan, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
+
+
+def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Working arrays of the kernels for one thread."""
+    return np.empty(plan.n_cells), np.empty(plan.n_separators), np.empty(plan.n_separators)
+
+
+def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndarray, float]:
+    """(table cell,) expected counts of all records given log tables, and the sum of log Z; the same bits for any threads."""
+    def visit(first, last):
+        counts = np.zeros(len(logs))
+        return counts, expect(first, last, ready.plan, logs, *workspace(ready.plan), counts)
+
+    counts, log_z = np.zeros(len(logs)), 0.0
+    for of_slice, found in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
+        counts += of_slice
+        log_z += found
+    return counts, log_z
+
+
+def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """(case,) log probability of each case given log tables."""
+    found = np.empty(len(ready.plan.patterns))
+    each_slice(
+        lambda first, last: log_evidence(first, last, ready.plan, logs, *workspace(ready.plan), found), ready.slices, n_threads,
+        lambda: None,
+    )
+    return found
+
+
+def log_joint(tables: Tables, counts: np.ndarray) -> float:
+    """log p of complete records with these counts, tables integrated out: L of eq. 26 (spec C1), real counts too."""
+    rows = tables.sum_rows(counts)
+    of_rows = gammaln(tables.alpha_rows) - gammaln(tables.alpha_rows + rows)
+    return float(of_rows.sum() + np.sum(gammaln(tables.alpha + counts) - gammaln(tables.alpha)))
+
+
+def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int = 1) -> np.ndarray:
+    """(cell,) probability of each known cell of ``test`` given the training cells of its record but itself.
+
+    Of a record without training cells a cell is given the held-out ones before it, so that the product over its cells is the
+    probability of the record. ``logs`` are logarithms of distributions. p(x | others) = p(x, others) / p(others).
+    """
+    kept, key = KEPT.setdefault(test, {}), ("predicted", net, train.content_hash)
+    if key not in kept:
+        marginal = replace(net, missing="marginalised")
+        both = cases_of(np.concatenate(_with_and_without(train, net, test)), np.ones(2 * len(test.weights)))
+        plan = plan_of(marginal, both, junction_trees(marginal, both))
+        kept[key] = in_slices(plan, net.tables.n_cells), both.of_record
+    ready, of_record = kept[key]
+    with_it, without = np.split(evidence(ready, logs, n_threads)[of_record], 2)
+    return np.exp(with_it - without)
+
+
+def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarray]:
+    """(cell of test, node) int32: what each cell is predicted from, with its own value and without."""
+    number, known = {node.name: i for i, node in enumerate(net.nodes)}, net.values(train)
+    nodes = np.array([number[field] for field in test.fields])[test.cells.fields]
+    added = net.values(test)[test.cells.records, nodes]
+    without, cells = known[test.cells.records], np.arange(len(nodes))
+    alone = ~np.any(train.values >= 0, axis=1)
+    for cell in np.flatnonzero(alone[test.cells.records]):
+        if cell and test.cells.records[cell - 1] == test.cells.records[cell]:
+            without[cell] = without[cell - 1]
+            without[cell, nodes[cell - 1]] = added[cell - 1]
+    with_it = without.copy()
+    with_it[cells, nodes] = added
+    return with_it, without

@@ -1,0 +1,1 @@
+"""Compiled loops for Bayesian networks with hidden nodes."""

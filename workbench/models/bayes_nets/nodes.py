@@ -1,0 +1,171 @@
+"""What a Bayesian network is made of, nodes, and what can be wrong with them."""
+
+import itertools
+import math
+import numbers
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from graphlib import CycleError, TopologicalSorter
+
+from workbench.models.lda import ModelError
+
+MOST_CELLS = 2**27
+"""Cells of all tables together: a gigabyte of numbers."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A discrete variable of a record: which states it has, and what they depend on.
+
+    Parameters
+    ----------
+    name : str
+        A field of the data has the node of its name; a node without a field is hidden.
+    states : int or names
+        How many states, or their names. Where they are numbered, state i is level i of the field.
+    parents : names of nodes
+        The table of the node has a row for each combination of their states; the first parent is the most significant.
+    prior : number, (state,) or (row, state) numbers, default 0.5
+        Dirichlet prior of each cell of the table; one row stands for all of them.
+    cpt : str, default the name of the node
+        Nodes that name the same table are tied: they have the same distributions, and their counts add.
+    given : bool, default False
+        Known in every record and not modelled, as the number of a document: it has no table.
+    """
+
+    name: str
+    states: int | tuple[str, ...]
+    parents: tuple[str, ...] = ()
+    prior: float | tuple = 0.5
+    cpt: str = ""
+    given: bool = False
+
+    def __post_init__(self):
+        fix = object.__setattr__
+        fix(self, "parents", (self.parents,) if isinstance(self.parents, str) else tuple(self.parents))
+        fix(self, "prior", _plain(self.prior))
+        if not isinstance(self.states, numbers.Integral):
+            named = isinstance(self.states, list | tuple)
+            fix(self, "states", tuple(map(str, self.states)) if named else self.states)
+        fix(self, "cpt", self.cpt or self.name)
+
+    @property
+    def n_states(self) -> int:
+        """How many states it has."""
+        return self.states if isinstance(self.states, numbers.Integral) else len(self.states)
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """The names of its states; numbers where they have none."""
+        return tuple(map(str, range(self.states))) if isinstance(self.states, numbers.Integral) else self.states
+
+
+def node_of(given) -> Node:
+    """The node that is meant by a Node or a dict."""
+    if isinstance(given, Node):
+        return given
+    known = [each.name for each in fields(Node)]
+    if not isinstance(given, Mapping):
+        raise ModelError(f"a node must be a table with {', '.join(known)}; got {given!r}")
+    if unknown := [name for name in given if name not in known]:
+        raise ModelError(f"a node has no {unknown[0]!r}; it has {', '.join(known)}")
+    if missing := [name for name in ("name", "states") if name not in given]:
+        raise ModelError(f"a node needs {missing[0]!r}; got {', '.join(given) or 'nothing'}")
+    return Node(**given)
+
+
+def check_nodes(where: str, nodes: tuple[Node, ...]) -> None:
+    """Refuses nodes that are no network: a `ModelError` of one sentence, which begins with ``where``."""
+    for part in (_in_names, _in_parents, _in_priors, _in_ties):
+        for sentence in part(nodes):
+            raise ModelError(f"{where}: {sentence}")
+
+
+def shape_of(node: Node, by_name: Mapping[str, Node]) -> tuple[int, ...]:
+    """States of each parent, then those of the node."""
+    return (*(by_name[name].n_states for name in node.parents), node.n_states)
+
+
+def _in_names(nodes) -> Iterator[str]:
+    seen = set()
+    if not nodes:
+        yield "there must be at least one node; none came"
+    for node in nodes:
+        if not isinstance(node.name, str) or not node.name.strip():
+            yield f"a node has a name; got {node.name!r}"
+        if node.name in seen:
+            yield f"two nodes are called '{node.name}'; rename one"
+        seen.add(node.name)
+        if not isinstance(node.states, tuple) and (isinstance(node.states, bool) or not _is_whole(node.states)):
+            yield f"node '{node.name}' must have a number of states of at least 1, or names of them; got {node.states!r}"
+        if isinstance(node.states, tuple) and (not node.states or len(set(node.states)) < len(node.states)):
+            yield f"node '{node.name}' must have at least one state, each with a name of its own; got {node.states!r}"
+
+
+def _in_parents(nodes) -> Iterator[str]:
+    names = [node.name for node in nodes]
+    for node in nodes:
+        for parent in node.parents:
+            if parent not in names:
+                yield f"node '{node.name}' has the parent '{parent}', which is no node; there are {', '.join(names)}"
+        if len(set(node.parents)) < len(node.parents):
+            yield f"node '{node.name}' names a parent twice; name each once"
+    try:
+        TopologicalSorter({node.name: node.parents for node in nodes}).prepare()
+    except CycleError as error:
+        yield f"there must be no cycle; {' → '.join(error.args[1])} is one, so leave one of its arrows out"
+
+
+def _in_priors(nodes) -> Iterator[str]:
+    by_name = {node.name: node for node in nodes}
+    for node in nodes:
+        shape = shape_of(node, by_name)
+        n_rows, n_states = math.prod(shape[:-1]), shape[-1]
+        if n_rows * n_states > MOST_CELLS:
+            yield (f"the table of node '{node.name}' has {n_rows * n_states:,} cells, more than {MOST_CELLS:,}; give it fewer "
+                   "parents or states")
+        wrong = next((each for each in _numbers(node.prior) if not _is_positive(each)), None)
+        if wrong is not None:
+            yield f"the prior of node '{node.name}' must be numbers greater than 0; got {wrong!r}"
+        if not isinstance(node.prior, tuple):
+            continue
+        rows = node.prior if isinstance(node.prior[0], tuple) else (node.prior,)
+        if any(not isinstance(row, tuple) or len(row) != n_states for row in rows) or len(rows) not in (1, n_rows):
+            widths = " and ".join(sorted({str(len(row)) if isinstance(row, tuple) else "1" for row in rows}))
+            yield (f"the prior of node '{node.name}' must be a number, a row of {n_states} or a table of {n_rows} rows; got "
+                   f"{len(rows)} row(s) of {widths}")
+
+
+def _in_ties(nodes) -> Iterator[str]:
+    by_name, first = {node.name: node for node in nodes}, {}
+    for node in (node for node in nodes if not node.given):
+        other = first.setdefault(node.cpt, node)
+        one, two = shape_of(other, by_name), shape_of(node, by_name)
+        if one != two:
+            yield (f"'{other.name}' and '{node.name}' name the same table '{node.cpt}' and must have the same states and those "
+                   f"of their parents; they have {_times(one)} and {_times(two)}")
+        if other.prior != node.prior:
+            yield f"'{other.name}' and '{node.name}' name the same table '{node.cpt}' with other priors; give both the same"
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape))
+
+
+def _plain(prior):
+    """A number as a float, rows as tuples."""
+    if isinstance(prior, str | bytes | Mapping) or not hasattr(prior, "__iter__"):
+        return float(prior) if isinstance(prior, numbers.Real) and not isinstance(prior, bool) else prior
+    return tuple(map(_plain, prior)) or (None,)
+
+
+def _numbers(prior) -> Iterator:
+    return itertools.chain.from_iterable(map(_numbers, prior)) if isinstance(prior, tuple) else iter((prior,))
+
+
+def _is_positive(value) -> bool:
+    return isinstance(value, float) and math.isfinite(value) and value >= 1e-8
+
+
+def _is_whole(value) -> bool:
+    return isinstance(value, numbers.Integral) and value >= 1

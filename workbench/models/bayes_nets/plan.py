@@ -1,0 +1,317 @@
+"""Junction trees of a Bayesian network, one for each pattern of missing cells, as arrays of integers.
+
+A pattern says which nodes of a record are observed. Hidden nodes without an observed descendant are left out, unless missing
+cells are imputed; families (a node and its parents) are reduced to their hidden nodes, and those of one family are joined. The
+cliques come from the min-fill heuristic (networkx), for each connected part of the graph. A plan is integers alone, so that a
+run that goes on has the same cliques whatever networkx is installed then.
+
+Spec of the networks, C.3; Cowell, Dawid, Lauritzen & Spiegelhalter (1999), "Probabilistic networks and expert systems", ch. 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.models.lda import ModelError
+
+MOST_CLIQUE_CELLS = 2**22
+
+
+class Plan(NamedTuple):
+    """Junction trees of all patterns, cliques after their parents, and the cases that they are for.
+
+    A clique has a cell for each state of its nodes together: those of its separator (nodes that it shares with its parent)
+    count slowest. Table cells are numbered as in `tables.Tables`: a family of a case has an offset, where its observed nodes
+    are, and each cell of its clique a number to add to it.
+    """
+
+    # of patterns
+    families: np.ndarray      # (pattern + 1,) int64: first family; those of cliques come first, in their order
+    scalars: np.ndarray       # (pattern,) int64: first family without hidden nodes
+    cliques: np.ndarray       # (pattern + 1,) int64: first clique
+    # of cliques
+    clique_families: np.ndarray  # (clique, 2) int64: first family, and the first of the next
+    free: np.ndarray          # (clique,) int64: states of the nodes that are not in the separator, together
+    separators: np.ndarray    # (clique,) int64: states of the separator; 1 of a root
+    parents: np.ndarray       # (clique,) int64; -1 of a root
+    cell_at: np.ndarray       # (clique,) int64: first cell, in a workspace for the pattern
+    separator_at: np.ndarray  # (clique,) int64: first state of the separator, in a workspace
+    up: np.ndarray            # (clique,) int64: where in ``maps`` the separator's state of each cell of the parent begins
+    # of families
+    down: np.ndarray          # (family,) int64: where in ``maps`` the number of each cell of its clique begins
+    maps: np.ndarray          # int32
+    # of cases: distinct records
+    patterns: np.ndarray      # (case,) int64
+    first_offset: np.ndarray  # (case + 1,) int64
+    offsets: np.ndarray       # int64: of each family of the case's pattern, the table cell of its observed nodes
+    weights: np.ndarray       # (case,) float64: how many records
+
+    @property
+    def n_cells(self) -> int:
+        """Most cells of a pattern's cliques together."""
+        sizes = self.cell_at + self.free * self.separators
+        return int(sizes.max(initial=1))
+
+    @property
+    def n_separators(self) -> int:
+        """Most states of a pattern's separators together."""
+        return int((self.separator_at + self.separators).max(initial=1))
+
+    @property
+    def work(self) -> np.ndarray:
+        """(case,) int64: about how many numbers are visited for each case."""
+        families = np.diff(self.clique_families, axis=1)[:, 0] if len(self.free) else np.zeros(0, np.int64)
+        of_cliques = np.concatenate([[0], np.cumsum((families + 4) * self.free * self.separators)])
+        of_patterns = np.diff(of_cliques[self.cliques]) + np.diff(self.families)
+        return of_patterns[self.patterns]
+
+
+class Cases(NamedTuple):
+    """The distinct records behind a plan."""
+
+    values: np.ndarray       # (case, node) int32: -1 where hidden
+    weights: np.ndarray      # (case,) float64: how many records
+    of_record: np.ndarray    # (record,) int64: the case of each record
+
+
+def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
+    """Equal records together, by pattern; those without a known cell, which say nothing, weigh nothing."""
+    hidden = values < 0
+    both, of_record = np.unique(np.hstack([hidden, values]), axis=0, return_inverse=True)
+    of_record = of_record.ravel()
+    found = both[:, values.shape[1] :]
+    return Cases(found, np.bincount(of_record, multiplicities, len(both)) * np.any(found >= 0, axis=1), of_record)
+
+
+class Families(NamedTuple):
+    """The families of a network: what a plan needs to know of it."""
+
+    sizes: tuple[int, ...]                # states of each node
+    scopes: tuple[tuple[int, ...], ...]   # of each node: its parents, then itself
+    strides: tuple[tuple[int, ...], ...]  # along each of these in its table
+    starts: tuple[int, ...]               # first cell of its table; -1: the node is given and has none
+    names: tuple[str, ...]
+
+    @property
+    def modelled(self) -> list[int]:
+        """The nodes that have a table."""
+        return [node for node, start in enumerate(self.starts) if start >= 0]
+
+
+def families_of(net) -> Families:
+    """The families of a network with nodes."""
+    number = {node.name: i for i, node in enumerate(net.nodes)}
+    sizes = tuple(node.n_states for node in net.nodes)
+    scopes = tuple((*(number[name] for name in node.parents), i) for i, node in enumerate(net.nodes))
+    strides = tuple(tuple(math.prod(sizes[n] for n in scope[i + 1 :]) for i in range(len(scope))) for scope in scopes)
+    starts = tuple(-1 if table < 0 else int(net.tables.starts[table]) for table in net.tables.table_of)
+    return Families(sizes, scopes, strides, starts, tuple(node.name for node in net.nodes))
+
+
+def kept_families(families: Families, observed: np.ndarray, imputed: bool) -> list[int]:
+    """The nodes whose families count: observed ones, and hidden ones with an observed descendant, or all of them."""
+    if imputed:
+        return families.modelled
+    kept, left = set(), [node for node in families.modelled if observed[node]]
+    while left:
+        node = left.pop()
+        if node not in kept:
+            kept.add(node)
+            left += [parent for parent in families.scopes[node] if not observed[parent]]
+    return sorted(kept)
+
+
+def junction_trees(net, cases: Cases) -> np.ndarray:
+    """The cliques of every pattern of the cases, one after another: integers from which `plan_of` makes a plan.
+
+    Of each pattern the number of cliques, and of each of these its parent (-1: none), how many nodes it has, and the nodes.
+    """
+    families, found, known = families_of(net), [], {}
+    for observed in _patterns(cases)[0]:
+        scopes = {_hidden(families, node, observed) for node in kept_families(families, observed, net.missing == "imputed")}
+        key = frozenset(scopes - {()})
+        if key not in known:
+            known[key] = _trees(key, families, net.name)
+        found += known[key]
+    return np.array(found, np.int64)
+
+
+def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
+    """The plan of cases with these junction trees."""
+    families, at = families_of(net), 0
+    maps, (patterns, of_case) = _Maps(families.sizes), _patterns(cases)
+    bounds = np.searchsorted(of_case, np.arange(len(patterns) + 1))
+    of_patterns, cliques, offsets, down = [(0, 0, 0)], [], [], []
+    for number, observed in enumerate(patterns):
+        bags, at = _read_bags(trees, at)
+        homes = [[] for _ in bags]
+        scalars, holding, cells = [], _holding(bags), [math.prod(families.sizes[n] for n in nodes) for _, nodes in bags]
+        for node in kept_families(families, observed, net.missing == "imputed"):
+            hidden = _hidden(families, node, observed)
+            if hidden:
+                fits = [i for i in holding[min(hidden, key=lambda n: len(holding[n]))] if set(hidden) <= set(bags[i][1])]
+                homes[min(fits, key=lambda i: (cells[i], i))].append(node)
+            else:
+                scalars.append(node)
+        first_clique, cell_at, separator_at, ordered = len(cliques), 0, 0, []
+        for (parent, nodes), own, n_cells in zip(bags, homes, cells, strict=True):
+            above = cliques[first_clique + parent][-1] if parent >= 0 else ()
+            shared = tuple(n for n in nodes if n in above)
+            scope, n_states = (*shared, *(n for n in nodes if n not in shared)), math.prod(families.sizes[n] for n in shared)
+            up = maps.start(above, dict(zip(shared, _row_major(shared, families.sizes), strict=True))) if parent >= 0 else 0
+            begin = len(down)
+            for node in own:
+                strides = zip(families.scopes[node], families.strides[node], strict=True)
+                down.append(maps.start(scope, {n: stride for n, stride in strides if not observed[n]}))
+            ordered += own
+            parent = first_clique + parent if parent >= 0 else -1
+            cliques.append((begin, len(down), n_cells // n_states, n_states, parent, cell_at, separator_at, up, scope))
+            cell_at, separator_at = cell_at + n_cells, separator_at + n_states
+        of_patterns[-1] = (*of_patterns[-1][:2], len(down))
+        down += [0] * len(scalars)
+        of_patterns.append((len(down), len(cliques), 0))
+        values = cases.values[bounds[number] : bounds[number + 1]].astype(np.int64)
+        offsets.append(_offsets(families, [*ordered, *scalars], observed, values).ravel())
+    first = np.array(of_patterns, np.int64)
+    columns = np.array([each[:-1] for each in cliques], np.int64).reshape(len(cliques), 8).T.copy()
+    n_families = np.diff(first[:, 0])
+    return Plan(
+        first[:, 0].copy(), first[:-1, 2].copy(), first[:, 1].copy(), np.ascontiguousarray(columns[:2].T), *columns[2:],
+        np.array(down, np.int64), maps.numbers, of_case, np.concatenate([[0], np.cumsum(n_families[of_case])]),
+        np.concatenate(offsets), cases.weights,
+    )
+
+
+class _Maps:
+    """Arrays of numbers by cell of a clique, each kept once."""
+
+    def __init__(self, sizes: tuple[int, ...]):
+        self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
+
+    def start(self, scope: tuple[int, ...], strides: dict[int, int]) -> int:
+        """Where the array begins that has, for each cell of the scope, the sum of state times stride over its nodes."""
+        key = tuple((self._sizes[n], strides.get(n, 0)) for n in scope)
+        if key not in self._known:
+            cells = np.zeros(1, np.int64)
+            for size, stride in key:
+                cells = np.add.outer(cells, stride * np.arange(size)).ravel()
+            self._known[key] = self._length
+            self._parts.append(cells.astype(np.int32))
+            self._length += len(cells)
+        return self._known[key]
+
+    @property
+    def numbers(self) -> np.ndarray:
+        return np.concatenate([*self._parts, np.zeros(1, np.int32)])
+
+
+def _patterns(cases: Cases) -> tuple[np.ndarray, np.ndarray]:
+    """(pattern, node) which nodes are observed, and the pattern of each case; cases stand by pattern."""
+    observed = cases.values >= 0
+    changes = np.concatenate([[True], np.any(observed[1:] != observed[:-1], axis=1)])
+    return observed[changes], np.cumsum(changes) - 1
+
+
+def _hidden(families: Families, node: int, observed: np.ndarray) -> tuple[int, ...]:
+    """The hidden nodes of a family."""
+    return tuple(sorted(n for n in families.scopes[node] if not observed[n]))
+
+
+def _offsets(families: Families, nodes: Iterable[int], observed: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(case, family) the table cell where the observed nodes of each family are and the hidden ones have state 0."""
+    found = np.empty((len(values), len(nodes)), np.int64)
+    for column, node in enumerate(nodes):
+        found[:, column] = families.starts[node]
+        for n, stride in zip(families.scopes[node], families.strides[node], strict=True):
+            if observed[n]:
+                found[:, column] += stride * values[:, n]
+    return found
+
+
+def _row_major(nodes: tuple[int, ...], sizes: tuple[int, ...]) -> list[int]:
+    return [math.prod(sizes[n] for n in nodes[i + 1 :]) for i in range(len(nodes))]
+
+
+def _holding(bags: list) -> dict[int, list[int]]:
+    """The cliques that each node is in."""
+    found = {}
+    for i, (_, nodes) in enumerate(bags):
+        for node in nodes:
+            found.setdefault(node, []).append(i)
+    return found
+
+
+def _read_bags(trees: np.ndarray, at: int) -> tuple[list[tuple[int, tuple[int, ...]]], int]:
+    """The cliques of the pattern that begins there, (parent, nodes), and where the next one begins."""
+    bags, n, at = [], int(trees[at]), at + 1
+    for _ in range(n):
+        parent, size = int(trees[at]), int(trees[at + 1])
+        bags.append((parent, tuple(trees[at + 2 : at + 2 + size].tolist())))
+        at += 2 + size
+    return bags, at
+
+
+def _trees(scopes: frozenset, families: Families, name: str) -> list[int]:
+    """The junction trees of the graph in which the nodes of each scope are joined, as `junction_trees` has them."""
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(sorted({node for scope in scopes for node in scope}))
+    graph.add_edges_from(sorted({(a, b) for scope in scopes for a in scope for b in scope if a < b}))
+    bags = []
+    for part in sorted(map(sorted, nx.connected_components(graph))):
+        for parent, nodes in _tree(graph.subgraph(part) if len(part) < len(graph) else graph, part, len(bags)):
+            n_cells = math.prod(families.sizes[n] for n in nodes)
+            if n_cells > MOST_CLIQUE_CELLS:
+                named = ", ".join(families.names[n] for n in nodes)
+                raise ModelError(f"network '{name}' has a clique of {n_cells:,} cells ({named}), more than "
+                                 f"{MOST_CLIQUE_CELLS:,}; give these nodes fewer states or parents, or observe some of them")
+            bags.append((parent, nodes))
+    return [len(bags), *(number for parent, nodes in bags for number in (parent, len(nodes), *nodes))]
+
+
+def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...]]]:
+    """The cliques (parent, nodes) of a connected graph, a parent before its children, numbered from ``before``."""
+    import networkx as nx
+    from networkx.algorithms.approximation import treewidth_min_fill_in
+
+    if len(part) == 1:
+        return [(-1, tuple(part))]
+    if graph.number_of_edges() == len(part) - 1:  # a tree: its edges are the cliques
+        tree, first = nx.Graph(), {part[0]: None}
+        for a, b in nx.bfs_edges(graph, part[0], sort_neighbors=sorted):
+            edge = tuple(sorted((a, b)))
+            tree.add_node(edge)
+            if first[a]:
+                tree.add_edge(first[a], edge)
+            first[a], first[b] = first[a] or edge, edge
+    else:
+        # Its nodes are made anew in order, so that ties are resolved by their numbers.
+        ordered = nx.Graph()
+        ordered.add_nodes_from(part)
+        ordered.add_edges_from(sorted(tuple(sorted(edge)) for edge in graph.edges))
+        decomposition = treewidth_min_fill_in(ordered)[1]
+        tree = nx.relabel_nodes(decomposition, lambda bag: tuple(sorted(bag)))
+        _contract(tree)
+    root = min(tree.nodes)
+    number, found = {root: before}, [(-1, root)]
+    for above, bag in nx.bfs_edges(tree, root, sort_neighbors=sorted):
+        number[bag] = before + len(found)
+        found.append((number[above], bag))
+    return found
+
+
+def _contract(tree) -> None:
+    """Joins every bag that is within a neighbour to that neighbour."""
+    left = sorted(tree.nodes)
+    while left:
+        bag = left.pop()
+        larger = next((other for other in sorted(tree[bag]) if set(bag) <= set(other)), None)
+        if larger is not None:
+            others = sorted(other for other in tree[bag] if other != larger)
+            tree.add_edges_from((larger, other) for other in others)
+            tree.remove_node(bag)
