@@ -3,12 +3,13 @@
 import json
 from pathlib import Path
 
-from toys import dated, placed, sequenced
+from toys import dated, placed, records_of, sequenced
 
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA
+from workbench.records import Records
 
 GOLDEN = Path(__file__).parent / "golden" / "short_runs.json"
 OVER_TIME = ("sb-dtm", "sb-ctm-lds")
@@ -30,9 +31,13 @@ def short_run(name: str) -> dict:
         corpus = placed(corpus)
     if name in OVER_SEQUENCES:
         corpus = sequenced(corpus)
-    train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=1)
-    takes = get_engine(name).model.takes
-    model = ({"model": "author-topic"} if "model" in takes else {}) | ({"n_topics": 3} if "n_topics" in takes else {})
+    engine = get_engine(name)
+    if engine.model.data is Records:
+        train, test = wb.hold_out_cells(records_of(corpus), fraction=0.1, seed=1)
+    else:
+        train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=1)
+    takes = engine.model.takes
+    model = ({"model": "author-topic"} if "sizes" in takes else {}) | ({"n_topics": 3} if "n_topics" in takes else {})
     run = wb.fit(train, name, test=test, n_iterations=12, burn_in=3, progress=False, **model)
     last = run.isel(iteration=-1)
     numbers = {each: last[each].values.tolist() for each in run.data_vars if run[each].dims[:1] == ("iteration",)}

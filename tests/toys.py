@@ -11,6 +11,7 @@ from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.models import HDP, LDA
 from workbench.models.networks.network import Network
+from workbench.records import Records
 
 
 def called(function):
@@ -43,6 +44,30 @@ def placed(corpus: Corpus) -> Corpus:
 def sequenced(corpus: Corpus) -> Corpus:
     """The same corpus in two sequences: of the first ten documents, and of what is left."""
     return replace(corpus, sequence=tuple(("first" if d < 10 else "second", d) for d in range(corpus.n_documents)))
+
+
+def records_of(corpus: Corpus) -> Records:
+    """A record for each document, with a field for each word: none of it, one, more. Of an empty document all cells are missing."""
+    values = np.zeros((corpus.n_documents, corpus.n_words), int)
+    values[corpus.documents, corpus.words] = np.minimum(corpus.counts, 2)
+    values[corpus.document_tokens == 0] = -1
+    levels = (("none", "one", "more"),) * corpus.n_words
+    return Records(values, np.ones(len(values), int), tuple(f"word {w}" for w in range(corpus.n_words)), levels, corpus.name)
+
+
+def data_for(engine, corpus: Corpus) -> Corpus | Records:
+    """The data of a corpus as the model of an engine takes them."""
+    return records_of(corpus) if engine.model.data is Records else corpus
+
+
+def each_level(records: Records) -> list[Records]:
+    """For each level of the first field, records that have it, and no other cell: what to ask a predictive for."""
+    values = np.full(records.values.shape, -1)
+    found = []
+    for level in range(len(records.levels[0])):
+        values[:, 0] = level
+        found.append(records.with_values(values.copy(), records.multiplicities))
+    return found
 
 
 def has_topics(name: str) -> bool:

@@ -3,11 +3,12 @@ without use, documents of one token, one document, one topic, priors of 1e-4, no
 
 import numpy as np
 import pytest
-from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, dated, has_topics, placed, sequenced
+from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, dated, has_topics, placed, records_of, sequenced
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
+from workbench.records import Records
 from workbench.runs.afterwards.bound import hybrid_bound
 from workbench.runs.dataset import priors_of
 
@@ -16,6 +17,7 @@ EDGES = [name for name in CORPORA if name not in ("toy_a", "twelve_documents")]
 
 
 TOPICS = [name for name in ENGINES if has_topics(name)]
+OF_RECORDS = [name for name in ENGINES if get_engine(name).model.data is Records]
 
 
 @pytest.mark.parametrize("engine", TOPICS)
@@ -45,7 +47,17 @@ def test_an_edge_corpus_is_fitted_measured_and_used(corpus, engine, tmp_path):
             assert values[0]["bound"] == pytest.approx(values[1]["bound"], abs=1e-8)
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name not in TOPICS])
+@pytest.mark.parametrize("engine", OF_RECORDS)
+@pytest.mark.parametrize("corpus", EDGES)
+def test_edge_records_are_fitted_and_predicted(corpus, engine, tmp_path):
+    records = records_of(CORPORA[corpus])
+    ds = wb.fit(records, engine, store=tmp_path, n_iterations=12, burn_in=3, progress=False)
+    assert all(np.isfinite(ds[name].values).all() for name in ("train_perplexity", "cpt"))
+    by_row = ds["cpt"].groupby("row").sum()
+    np.testing.assert_allclose(by_row, 1.0, rtol=1e-9)  # rounding
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name not in (*TOPICS, *OF_RECORDS)])
 @pytest.mark.parametrize("corpus", EDGES)
 def test_an_edge_corpus_is_fitted_and_predicted_without_topics(corpus, engine, tmp_path):
     documents, of_states = sequenced(placed(CORPORA[corpus])), "state_dim" in options_of(get_engine(engine))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toys import dated, placed, sequenced
+from toys import data_for, dated, placed, sequenced
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -18,6 +18,7 @@ from workbench.engines.options import make_options
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
 from workbench.models.options import OptionError
+from workbench.records import Records
 from workbench.runs.execution import memory_check as need
 from workbench.runs.execution.available_memory import AvailableMemory
 from workbench.runs.execution.fit import resume
@@ -81,11 +82,11 @@ def planned(corpus, engine="cvb", **settings):
 @pytest.mark.parametrize("name, options", CHOICES, ids=str)
 def test_the_bytes_of_a_state_are_those_told(name, options, wide):
     engine = get_engine(name)
-    model = model_of(engine, 20)
-    chosen = make_options(engine, options)
-    state = engine.init(wide, model, chosen, StepContext(0, 0))
+    data, model, chosen = data_for(engine, wide), model_of(engine, 20), make_options(engine, options)
+    model = model.for_data(data) if engine.model.data is Records else model
+    state = engine.init(data, model, chosen, StepContext(0, 0))
     found = sum(array.nbytes for array in state if isinstance(array, np.ndarray))
-    told = engine.memory(wide, model, chosen).state
+    told = engine.memory(data, model, chosen).state
     if engine.grows:  # it is told with room for more topics than it begins with
         assert found <= told <= 2 * found
     else:
@@ -300,7 +301,7 @@ def test_the_corpora_at_hand_give_the_bits_of_those_read(thirty_documents, tmp_p
 def test_every_engine_of_the_registry_tells_its_memory(wide):
     for name in ENGINES:
         engine = get_engine(name)
-        told = engine.memory(wide, model_of(engine, 10), engine.options())
+        told = engine.memory(data_for(engine, wide), model_of(engine, 10), engine.options())
         assert told.state > 0, name
         assert {type(size) for size in told} == {int}, name  # numbers of numpy cannot be written as JSON
 

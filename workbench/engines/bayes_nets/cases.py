@@ -106,6 +106,7 @@ def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarra
     nodes = np.array([number[field] for field in test.fields])[test.cells.fields]
     added = net.values(test)[test.cells.records, nodes]
     without, cells = known[test.cells.records], np.arange(len(nodes))
+    without[cells, nodes] = -1
     alone = ~np.any(train.values >= 0, axis=1)
     for cell in np.flatnonzero(alone[test.cells.records]):
         if cell and test.cells.records[cell - 1] == test.cells.records[cell]:

@@ -195,6 +195,7 @@ class BayesNet:
         tables = np.repeat(np.array(net.tables.names, object), np.diff(net.tables.starts))
         return {
             "parameter": (labels, "cell of a table"), "table": (tables, "table", "parameter"),
+            "row": (net.tables.row_of, "row of all tables", "parameter"),
             "state": (range(self.n_states), "hidden state"),
         }
 
