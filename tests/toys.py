@@ -47,7 +47,7 @@ def sequenced(corpus: Corpus) -> Corpus:
 
 
 def records_of(corpus: Corpus) -> Records:
-    """A record for each document, with a field for each word: none of it, one, more. Of an empty document all cells are missing."""
+    """A record for each document, with a field for each word: none, one, more of it; empty ones have no known cell."""
     values = np.zeros((corpus.n_documents, corpus.n_words), int)
     values[corpus.documents, corpus.words] = np.minimum(corpus.counts, 2)
     values[corpus.document_tokens == 0] = -1

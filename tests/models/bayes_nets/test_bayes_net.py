@@ -5,6 +5,7 @@ import pytest
 
 from workbench.models import ModelError
 from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.files import write_net
 from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
 
@@ -47,9 +48,15 @@ def test_what_is_no_network_is_refused_in_one_sentence(nodes, sentence):
 
 @pytest.mark.parametrize(("made", "sentence"), [
     (lambda: BayesNet("mine", (COIN,), alpha=1.0), "has a prior at each node, so leave alpha out"),
-    (lambda: BayesNet("mine", (COIN,), n_states=5), "leave n_states out"),
+    (lambda: BayesNet("mine", (COIN,), n_states=5), "n_states=5 is for shipped networks, .*; leave it out"),
+    (lambda: BayesNet("mine", (COIN,), network="hmm"), "network=hmm is for shipped networks, and network 'mine' has nodes"),
+    (lambda: BayesNet(network="hmmm"), "network must be one of latent-class, hmm"),
     (lambda: BayesNet(alpha=0), "alpha must be a number greater than 0"),
-    (lambda: BayesNet.of("latentclass"), "did you mean 'latent-class'"),
+    (lambda: BayesNet.of("hmm"), "'hmm' is a shipped network; choose it with the option network=hmm"),
+    (lambda: BayesNet.of("mine.bin"), "mine.bin: a Bayesian network is read from .toml or .json; rename it"),
+    (lambda: BayesNet.of("missing.toml"), "missing.toml cannot be read .No such file"),
+    (lambda: BayesNet.of(7), "a table with name and nodes, or a file; got 7"),
+    (lambda: BayesNet.of({"name": "mine", "nodes": "COIN"}), "'nodes' must be a list of tables; got 'COIN'"),
     (lambda: BayesNet.of({"name": "mine"}), "needs 'nodes'; got name"),
     (lambda: BayesNet.of({"name": "mine", "nodes": [COIN], "edges": []}), "has no 'edges'"),
     (lambda: BayesNet("mine", (COIN,)).for_data(records(coin=["heads", "edge"])), "'edge' of the field 'coin' is no state"),
@@ -69,12 +76,12 @@ def test_a_latent_class_stands_behind_all_fields():
         ("class", 3, (), 0.2), ("a", 2, ("class",), 0.5), ("b", 2, ("class",), 0.5),
     ]
     assert net.tables.names == ("class", "a", "b") and net.tables.n_cells == 3 + 6 + 6
-    assert net.settings() == {"name": "latent-class", "alpha": 0.2, "beta": 0.5} and net.size_label == ("K", 3)
+    assert net.settings() == {"alpha": 0.2, "beta": 0.5} and net.size_label == ("K", 3)
 
 
 def test_a_hidden_markov_model_is_unrolled_and_its_tables_are_tied():
     words = Records.from_columns({"1": ["b", "a"], "2": ["c", "b"], "3": ["c", None]}, "words")
-    net = BayesNet("hmm", n_states=4).for_data(words)
+    net = BayesNet(network="hmm", n_states=4).for_data(words)
     assert net.tables.names == ("start", "emission", "transition") and net.tables.n_cells == 4 + 4 * 3 + 4 * 4
     assert [node.parents for node in net.nodes if node.name.startswith("state")] == [(), ("state@1",), ("state@2",)]
     symbols = net.nodes[1].state_names
@@ -103,8 +110,36 @@ def test_every_cell_of_a_table_has_a_label_of_its_own():
     assert len(set(labels)) == len(labels) == net.dims(given)["parameter"]
 
 
-@pytest.mark.parametrize("net", [BayesNet(), BayesNet("hmm"), BayesNet("mine", (COIN, Node("b", 3, ("coin",))))])
+@pytest.mark.parametrize("net", [BayesNet(), BayesNet(network="hmm"), BayesNet("mine", (COIN, Node("b", 3, ("coin",))))])
 def test_its_two_records_to_compile_with_fit_the_network(net):
     net.for_data(net.tiny(100))
     closed = net.for_data(net.tiny())
     assert closed.for_data(closed.tiny()) == closed
+
+
+TWO_CAUSES = """
+name = "two causes"
+nodes = [
+    {name = "cause", states = 2},
+    {name = "season", states = ["winter", "summer"]},
+    {name = "symptom", states = ["no", "yes"], parents = ["cause", "season"], prior = 0.7},
+]
+"""
+
+
+def test_a_network_is_read_from_files_and_comes_back(tmp_path):
+    (tmp_path / "mine.toml").write_text(TWO_CAUSES)
+    net = BayesNet.of(tmp_path / "mine.toml")
+    assert [(node.name, node.n_states, node.parents, node.prior) for node in net.nodes] == [
+        ("cause", 2, (), 0.5), ("season", 2, (), 0.5), ("symptom", 2, ("cause", "season"), 0.7),
+    ]
+    assert BayesNet.of(str(write_net(net, tmp_path / "again.json"))) == net
+
+
+def test_a_broken_file_is_told_with_its_path(tmp_path):
+    (tmp_path / "cut.toml").write_text(TWO_CAUSES[:40])
+    (tmp_path / "ring.toml").write_text(TWO_CAUSES.replace('{name = "cause", states = 2}',
+                                                           '{name = "cause", states = 2, parents = "symptom"}'))
+    for file, sentence in (("cut.toml", "cut.toml is not TOML: "), ("ring.toml", "ring.toml: network 'two causes': there ")):
+        with pytest.raises(ModelError, match=sentence):
+            BayesNet.of(tmp_path / file)

@@ -13,12 +13,12 @@ import itertools
 import json
 import numbers
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from difflib import get_close_matches
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
 
+from workbench.errors import Named
 from workbench.models.bayes_nets.nodes import Node, check_nodes, node_of
 from workbench.models.bayes_nets.shipped import SHIPPED
 from workbench.models.bayes_nets.tables import Tables, tables_of
@@ -38,12 +38,14 @@ class BayesNet:
 
     Parameters
     ----------
-    name : str, default "latent-class"
-        A shipped network ("latent-class", "hmm"), whose nodes are made for the data, or a name of your own.
+    name : str, default ""
+        Of a network of one's own; empty for a shipped one.
     nodes : tuple of Node
-        Empty for a shipped network until there are data. Nodes can be dicts.
+        Of a shipped network empty until there are data, for which they are made. Nodes can be dicts.
     alpha, beta : float, default 0.5
         Of a shipped network: prior of each cell of the tables of hidden nodes, and of fields.
+    network : {"latent-class", "hmm"}
+        The shipped network, see `models.bayes_nets.shipped`.
     n_states : int, default 2
         Of a shipped network: states of its hidden nodes.
     missing : {"marginalised", "imputed"}
@@ -60,56 +62,61 @@ class BayesNet:
     warm_starts = False
     takes = ("model", "alpha", "beta")
 
-    name: str = "latent-class"
+    name: str = ""
     nodes: tuple[Node, ...] = ()
     alpha: float | None = None
     beta: float | None = None
+    network: str = option("latent-class", "network of hidden and observed nodes", choices=tuple(SHIPPED))
     n_states: int = option(2, "states of the hidden nodes of latent-class and hmm", low=1, high=1000, whole=True)
     missing: str = option("marginalised", "cells that are missing: left out or counted", choices=("marginalised", "imputed"))
 
     def __post_init__(self):
         fix = object.__setattr__
-        if not isinstance(self.name, str) or not self.name.strip():
+        if not isinstance(self.name, str) or self.name != self.name.strip():
             raise ModelError(f"a Bayesian network has a name; got {self.name!r}")
+        if self.network not in SHIPPED:
+            raise ModelError.must_be("network", f"one of {', '.join(SHIPPED)}", self.network)
         fix(self, "nodes", tuple(map(node_of, self.nodes)))
         for prior in ("alpha", "beta"):
-            value = getattr(self, prior)
-            if value is None:
-                fix(self, prior, PRIOR if self.is_shipped else None)
-            elif not self.is_shipped:
-                said = f"network '{self.name}' has a prior at each node, so leave {prior} out"
-                raise ModelError(said, field=prior, value=value)
-            elif isinstance(value, bool) or not isinstance(value, numbers.Real) or not 1e-8 <= value < np.inf:
-                raise ModelError.must_be(prior, "a number greater than 0 (at least 1e-08)", value)
-            else:
-                fix(self, prior, float(value))
+            fix(self, prior, self._prior(prior, getattr(self, prior)))
         if self.nodes or not self.is_shipped:
-            check_nodes(f"network '{self.name}'", self.nodes)
-        if not self.is_shipped and self.n_states != 2:
-            raise ModelError(f"network '{self.name}' has the states of its nodes; leave n_states out", field="n_states")
+            check_nodes(self.called, self.nodes)
+        shipped = {each.name: each.default for each in fields(self) if each.name in ("network", "n_states")}
+        for name, default in shipped.items():
+            if not self.is_shipped and getattr(self, name) != default:
+                said = f" is for shipped networks, and {self.called} has nodes of its own; leave it out"
+                raise ModelError(Named(name, getattr(self, name)), said, field=name, value=getattr(self, name))
+
+    def _prior(self, name: str, value) -> float | None:
+        """A prior of a shipped network; None of another one."""
+        if not self.is_shipped:
+            if value is not None:
+                raise ModelError(f"{self.called} has a prior at each node, so leave {name} out", field=name, value=value)
+            return None
+        if value is None:
+            return PRIOR
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 1e-8 <= value < np.inf:
+            raise ModelError.must_be(name, "a number greater than 0 (at least 1e-08)", value)
+        return float(value)
 
     @classmethod
-    def of(cls, model="latent-class", alpha=None, beta=None) -> BayesNet:
-        """The network that is meant by a BayesNet, a dict with name and nodes, or the name of a shipped network."""
-        if isinstance(model, cls):
-            given = {"alpha": alpha, "beta": beta}
-            return replace(model, **{name: value for name, value in given.items() if value is not None})
-        if isinstance(model, Mapping):
-            if missing := [name for name in ("name", "nodes") if name not in model]:
-                raise ModelError(f"a Bayesian network needs '{missing[0]}'; got {', '.join(model) or 'nothing'}")
-            if unknown := [name for name in model if name not in ("name", "nodes")]:
-                raise ModelError(f"a Bayesian network has no '{unknown[0]}'; it has name and nodes")
-            return cls(model["name"], tuple(model["nodes"]), alpha, beta)
-        if model not in SHIPPED:
-            near = get_close_matches(str(model), SHIPPED, 1, 0.5)
-            hint = f"did you mean '{near[0]}'? There are" if near else "there are"
-            raise ModelError(f"no network '{model}'; {hint} {', '.join(SHIPPED)}, and BayesNet(name, nodes)")
-        return cls(model, (), alpha, beta)
+    def of(cls, model=None, alpha=None, beta=None) -> BayesNet:
+        """The network that is meant by a BayesNet, a dict with name and nodes, or the path of a file (see `files.net_of`)."""
+        from workbench.models.bayes_nets.files import net_of
+
+        net = cls() if model is None else net_of(model)
+        given = {"alpha": alpha, "beta": beta}
+        return replace(net, **{name: value for name, value in given.items() if value is not None})
 
     @property
     def is_shipped(self) -> bool:
         """Is it a network whose nodes are made for the data?"""
-        return self.name in SHIPPED
+        return not self.name
+
+    @property
+    def called(self) -> str:
+        """What sentences call it."""
+        return f"network '{self.name or self.network}'"
 
     @property
     def size_label(self) -> tuple[str, int] | None:
@@ -119,7 +126,7 @@ class BayesNet:
     def settings(self) -> dict:
         """The settings of the spec of a run; the nodes of a shipped network are made again for its data."""
         if self.is_shipped:
-            return {"name": self.name, "alpha": self.alpha, "beta": self.beta}
+            return {"alpha": self.alpha, "beta": self.beta}
         return {"name": self.name, "nodes": json.loads(json.dumps([asdict(node) for node in self.nodes]))}
 
     def for_data(self, records: Records) -> BayesNet:
@@ -132,11 +139,11 @@ class BayesNet:
         """
         net = self
         if self.is_shipped and not self.nodes:
-            net = replace(self, nodes=SHIPPED[self.name](records, self.n_states, self.alpha, self.beta))
+            net = replace(self, nodes=SHIPPED[self.network](records, self.n_states, self.alpha, self.beta))
         values = net.values(records)
         for node, column in zip(net.nodes, values.T, strict=True):
             if node.given and np.any(column == MISSING):
-                raise ModelError(f"network '{net.name}': node '{node.name}' is given, so every record must have a value of it; "
+                raise ModelError(f"{net.called}: node '{node.name}' is given, so every record must have a value of it; "
                                  f"name a field '{node.name}' without missing cells, or give it a table")
         return net
 
@@ -147,7 +154,7 @@ class BayesNet:
         ------
         ModelError
         """
-        where, at = f"network '{self.name}'", {node.name: i for i, node in enumerate(self.nodes)}
+        where, at = self.called, {node.name: i for i, node in enumerate(self.nodes)}
         found = np.full((records.n_distinct, len(self.nodes)), MISSING, np.int32)
         for column, (field, levels) in enumerate(zip(records.fields, records.levels, strict=True)):
             if field not in at:
@@ -212,7 +219,7 @@ class BayesNet:
         """``state_share`` (state,) of the hidden nodes of a shipped network; nothing of another one."""
         if not self.is_shipped:
             return {}
-        hidden, starts = ("class",) if self.name == "latent-class" else ("start", "transition"), self.tables.starts
+        hidden, starts = ("class",) if self.network == "latent-class" else ("start", "transition"), self.tables.starts
         found = sum(
             counts[first:last].reshape(-1, self.n_states).sum(axis=0)
             for name, first, last in zip(self.tables.names, starts[:-1], starts[1:], strict=True) if name in hidden
@@ -230,12 +237,12 @@ class BayesNet:
     def describe(self) -> list[tuple[str, str]]:
         """(label, text) for captions: its nodes with states and parents."""
         if not self.nodes:
-            text = f"{self.name}, {self.n_states} hidden states, priors {self.alpha:g} and {self.beta:g}"
+            text = f"{self.network}, {self.n_states} hidden states, priors {self.alpha:g} and {self.beta:g}"
             return [("Bayesian network", text)]
         text = "; ".join(
             f"{node.name} ({node.n_states}){' ← ' * bool(node.parents)}{', '.join(node.parents)}" for node in self.nodes[:20]
         )
-        return [("Bayesian network", f"{self.name}: {text}{'; …' * (len(self.nodes) > 20)}")]
+        return [("Bayesian network", f"{self.name or self.network}: {text}{'; …' * (len(self.nodes) > 20)}")]
 
     def tiny(self, most: int = 9) -> Records:
         """Two records to compile kernels with: complete, and with hidden nodes."""

@@ -135,7 +135,7 @@ def junction_trees(net, cases: Cases) -> np.ndarray:
         scopes = {_hidden(families, node, observed) for node in kept_families(families, observed, net.missing == "imputed")}
         key = frozenset(scopes - {()})
         if key not in known:
-            known[key] = _trees(key, families, net.name)
+            known[key] = _trees(key, families, net.called)
         found += known[key]
     return np.array(found, np.int64)
 
@@ -255,7 +255,7 @@ def _read_bags(trees: np.ndarray, at: int) -> tuple[list[tuple[int, tuple[int, .
     return bags, at
 
 
-def _trees(scopes: frozenset, families: Families, name: str) -> list[int]:
+def _trees(scopes: frozenset, families: Families, called: str) -> list[int]:
     """The junction trees of the graph in which the nodes of each scope are joined, as `junction_trees` has them."""
     import networkx as nx
 
@@ -268,7 +268,7 @@ def _trees(scopes: frozenset, families: Families, name: str) -> list[int]:
             n_cells = math.prod(families.sizes[n] for n in nodes)
             if n_cells > MOST_CLIQUE_CELLS:
                 named = ", ".join(families.names[n] for n in nodes)
-                raise ModelError(f"network '{name}' has a clique of {n_cells:,} cells ({named}), more than "
+                raise ModelError(f"{called} has a clique of {n_cells:,} cells ({named}), more than "
                                  f"{MOST_CLIQUE_CELLS:,}; give these nodes fewer states or parents, or observe some of them")
             bags.append((parent, nodes))
     return [len(bags), *(number for parent, nodes in bags for number in (parent, len(nodes), *nodes))]

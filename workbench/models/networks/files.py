@@ -16,8 +16,6 @@ As TOML, LDA is::
     rows = [{ by = ["topic"] }]
 """
 
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -25,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.models.files import read_settings, write_settings
 from workbench.models.lda import ModelError
 from workbench.models.networks.levels import no_others
 from workbench.models.networks.network import Network
@@ -139,18 +138,7 @@ def read_network(path) -> Network:
     ModelError
         With the path: no such file, no TOML or JSON, or no network.
     """
-    path = Path(path)
-    if path.suffix not in (".toml", ".json"):
-        raise ModelError(f"{path}: a network is read from .toml or .json; rename it")
-    try:
-        text = path.read_text(encoding="utf-8")
-        given = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path} cannot be read ({getattr(error, 'strerror', None) or 'it is no text'})") from None
-    except ValueError as error:  # of both readers
-        raise ModelError(f"{path} is not {path.suffix[1:].upper()}: {error}") from None
-    if not isinstance(given, dict):
-        raise ModelError(f"{path} must hold one table with name, variables and levels; got {type(given).__name__}")
+    given = read_settings(path, "a network", "name, variables and levels")
     try:
         return of_dict(given)
     except ModelError as error:
@@ -165,11 +153,4 @@ def write_network(network: Network, path) -> Path:
     ModelError
         Another ending than .json, or a place that cannot be written.
     """
-    path = Path(path)
-    if path.suffix != ".json":
-        raise ModelError(f"{path}: a network is written as .json; rename it")
-    try:
-        path.write_text(json.dumps(network.settings(), indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ModelError(f"{path} cannot be written ({error.strerror})") from None
-    return path
+    return write_settings(network.settings(), path, "a network")

@@ -1,0 +1,80 @@
+"""Bayesian networks in files: TOML and JSON.
+
+As TOML, two hidden causes of a symptom are::
+
+    name = "two causes"
+
+    [[nodes]]
+    name = "cause"
+    states = 2
+
+    [[nodes]]
+    name = "season"
+    states = ["winter", "summer"]
+
+    [[nodes]]
+    name = "symptom"
+    states = ["no", "yes"]
+    parents = ["cause", "season"]
+    prior = 0.5
+
+A field of the data is the node of its name; `Node` says what else a node may have.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.shipped import SHIPPED
+from workbench.models.files import read_settings, write_settings
+from workbench.models.lda import ModelError
+
+
+def net_of(given) -> BayesNet:
+    """The network that is meant by a BayesNet, a dict with name and nodes, or the path of a .toml or .json file.
+
+    Raises
+    ------
+    ModelError
+    """
+    if isinstance(given, BayesNet):
+        return given
+    if isinstance(given, Mapping):
+        return of_dict(given)
+    if isinstance(given, str) and given in SHIPPED:
+        raise ModelError(f"'{given}' is a shipped network; choose it with the option network={given}, and leave model out")
+    if not isinstance(given, (str, Path)):
+        raise ModelError(f"a Bayesian network is a BayesNet, a table with name and nodes, or a file; got {given!r}")
+    settings = read_settings(given, "a Bayesian network", "name and nodes")
+    try:
+        return of_dict(settings)
+    except ModelError as error:
+        raise error.within(f"{given}: ") from None
+
+
+def of_dict(given: Mapping) -> BayesNet:
+    """The network of a plain dict.
+
+    Raises
+    ------
+    ModelError
+    """
+    if missing := [name for name in ("name", "nodes") if not given.get(name)]:
+        raise ModelError(f"a Bayesian network needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")
+    if unknown := [name for name in given if name not in ("name", "nodes")]:
+        raise ModelError(f"a Bayesian network has no '{unknown[0]}'; it has name and nodes")
+    if not isinstance(given["nodes"], list | tuple):
+        raise ModelError(f"a Bayesian network: 'nodes' must be a list of tables; got {given['nodes']!r}")
+    return BayesNet(given["name"], tuple(given["nodes"]))
+
+
+def write_net(net: BayesNet, path) -> Path:
+    """Writes a network with nodes as JSON; returns where. Of a shipped one the nodes that were made for data.
+
+    Raises
+    ------
+    ModelError
+        Another ending than .json, or a place that cannot be written.
+    """
+    own = net if net.name else BayesNet(f"{net.network} of data", net.nodes)
+    return write_settings(own.settings(), path, "a Bayesian network")

@@ -1,0 +1,48 @@
+"""Models in files: one table of settings as TOML or JSON, whatever the family."""
+
+import json
+import tomllib
+from pathlib import Path
+
+from workbench.models.lda import ModelError
+
+
+def read_settings(path, what: str, keys: str) -> dict:
+    """The table in a file, .toml or .json by its ending; what it is ("a network") and has ("name and levels"), for sentences.
+
+    Raises
+    ------
+    ModelError
+        With the path: another ending, no such file, no TOML or JSON, or no table.
+    """
+    path = Path(path)
+    if path.suffix not in (".toml", ".json"):
+        raise ModelError(f"{path}: {what} is read from .toml or .json; rename it")
+    try:
+        text = path.read_text(encoding="utf-8")
+        given = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path} cannot be read ({getattr(error, 'strerror', None) or 'it is no text'})") from None
+    except ValueError as error:  # of both readers
+        raise ModelError(f"{path} is not {path.suffix[1:].upper()}: {error}") from None
+    if not isinstance(given, dict):
+        raise ModelError(f"{path} must hold one table with {keys}; got {type(given).__name__}")
+    return given
+
+
+def write_settings(settings: dict, path, what: str) -> Path:
+    """Writes a table as JSON; returns where.
+
+    Raises
+    ------
+    ModelError
+        Another ending than .json, or a place that cannot be written.
+    """
+    path = Path(path)
+    if path.suffix != ".json":
+        raise ModelError(f"{path}: {what} is written as .json; rename it")
+    try:
+        path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f"{path} cannot be written ({error.strerror})") from None
+    return path
