@@ -138,6 +138,8 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
 def _model_words(spec: RunSpec, model: dict) -> list[str]:
     """The model as flags; a network of one's own is a file of its name."""
     words = []
+    if "nodes" in spec.model:
+        return ["--model", f"{spec.model['name']}.json"]
     if "levels" in spec.model:
         network = spec.parts()[1]
         model = spelled(network)

@@ -22,8 +22,8 @@ class ModelSettings:
     """Settings of the model, with the types in which the command line takes them; None: the default of the model."""
 
     model: str | None = setting(
-        None, "--model", "Of an engine of networks: lda, author-topic, pachinko, hpam1, hpam2, or a file (.toml, .json).",
-        "MODEL",
+        None, "--model", "Of an engine of networks: lda, author-topic, pachinko, hpam1, hpam2, or a file (.toml, .json); of "
+        "Bayesian networks a file.", "MODEL",
     )
     n_topics: int | None = setting(None, "--topics -k", "Number of topics K; 10 unless the model says another.")
     sizes: list[str] | None = setting(  # noqa: RUF009

@@ -68,7 +68,7 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "holdout", partial(check_fraction, values["holdout"])
     yield "engines", partial(_check_engines, values["engines"])
     for engine in map(get_engine, values["engines"]):
-        make, network = engine.model, "model" in engine.model.takes
+        make, network = engine.model, "sizes" in engine.model.takes
         if network:  # whose numbers are held to what LDA takes, and then to the network
             make = partial(make_model, engine, **{name: values[name] for name in NETWORK})
             yield "super" if values["sizes"] else "model", make

@@ -205,7 +205,7 @@ class Settings:
     def _idle(self) -> set[str]:
         """The fields that mean nothing to the chosen corpus and the ticked engines."""
         ticked = set(self.engines.value)
-        networks = any("model" in get_engine(engine).model.takes for engine in ticked)
+        networks = any("sizes" in get_engine(engine).model.takes for engine in ticked)
         has = self._taken() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
         has |= dict.fromkeys(("path", *self.reading), self.corpus.value == FILE)
         has |= {"model": networks, "super": networks and _has_supers(self.network.value)}

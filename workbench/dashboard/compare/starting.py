@@ -117,7 +117,7 @@ def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Pla
     grid = grid | grid_of(values, engine) or {"n_iterations": listed(values["n_iterations"])}
     options = {name: value for name, value in values["options"].get(engine, {}).items() if name not in grid}
     fixed = {name: values[name] for name in (*FIXED, *model_fields(get_engine(engine))) if name not in grid}
-    if "model" in get_engine(engine).model.takes:
+    if "sizes" in get_engine(engine).model.takes:
         fixed |= {name: values[name] for name in NETWORK}
     if values["start"] is not None:
         fixed["start"] = store / values["start"]
