@@ -22,6 +22,7 @@ from datetime import datetime  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Annotated, NamedTuple  # noqa: E402
 
+import bayes_nets  # noqa: E402
 import beside_peers  # noqa: E402
 import correlated_topics  # noqa: E402
 import first_use  # noqa: E402
@@ -39,7 +40,8 @@ from records import Records, conditions  # noqa: E402
 QUESTIONS = {
     module.NAME: module
     for module in (
-        beside_peers, time_to_perplexity, growth, two_threads, networks, correlated_topics, recording, first_use, load,
+        beside_peers, time_to_perplexity, growth, two_threads, networks, correlated_topics, bayes_nets, recording, first_use,
+        load,
     )
 }
 ROOT = Path(__file__).parent.parent
