@@ -30,6 +30,7 @@ import growth  # noqa: E402
 import load  # noqa: E402
 import machine  # noqa: E402
 import networks  # noqa: E402
+import record_likelihood  # noqa: E402
 import recording  # noqa: E402
 import targets  # noqa: E402
 import time_to_perplexity  # noqa: E402
@@ -40,8 +41,8 @@ from records import Records, conditions  # noqa: E402
 QUESTIONS = {
     module.NAME: module
     for module in (
-        beside_peers, time_to_perplexity, growth, two_threads, networks, correlated_topics, bayes_nets, recording, first_use,
-        load,
+        beside_peers, time_to_perplexity, growth, two_threads, networks, correlated_topics, bayes_nets, record_likelihood,
+        recording, first_use, load,
     )
 }
 ROOT = Path(__file__).parent.parent
