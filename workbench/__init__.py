@@ -22,6 +22,8 @@ _HOMES = {
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),
     "workbench.measures": ("effective_samples",),
+    "workbench.models.bayes_nets.bayes_net": ("BayesNet",),
+    "workbench.models.bayes_nets.nodes": ("Node",),
     "workbench.models": ("LDA", "ModelError", "VARIABLES"),
     "workbench.papers.reproduce": ("reproduce",),
     "workbench.records": ("DataError", "Records", "hold_out_cells", "hold_out_records", "load_records", "read_records"),
