@@ -25,8 +25,8 @@ from workbench.models.bayes_nets.tables import Tables, tables_of
 from workbench.models.lda import ModelError
 from workbench.models.options import option
 from workbench.models.variables import Variable
-from workbench.records import Records
 from workbench.records.columns import MISSING
+from workbench.records.records import Records
 
 PRIOR = 0.5
 """Prior of each cell of a shipped network: Jeffreys'."""
