@@ -463,3 +463,30 @@ def test_correlations_of_topics_are_drawn_with_a_slider_and_cells_name_their_top
     handle.focus()
     page.keyboard.press("End")
     page.get_by_text("beyond ±0.95,").wait_for()
+
+
+def test_a_map_goes_through_the_years_by_itself_until_it_is_stopped(new_page, topics_url, store):
+    years, places = (2000.0, 2001.0, 2002.0), {"OH": (40.3, -82.8), "KS": (38.5, -98.4), "CA": (37.2, -119.3)}
+    rows = [(place, year) for place in places for year in years]
+    births = Corpus.from_pairs(
+        np.repeat(np.arange(9), 2), np.tile([0, 1], 9), np.arange(2, 20), vocabulary=("Ann", "Bob"), name="births",
+        titles=[f"{place} {year:.0f}" for place, year in rows],
+        inputs={"year": [year for _, year in rows], "latitude": [places[place][0] for place, _ in rows],
+                "longitude": [places[place][1] for place, _ in rows]},
+    )
+    fit(births, "sbm-gp", n_iterations=4, burn_in=2, options={"average_after": 2}, store=store, name="births", progress=False)
+    page = new_page(f"{topics_url}?run=births")
+    page.evaluate(DEEP)
+    recorded = card(page, "recorded")
+    recorded.get_by_label("Figure", exact=True).select_option("Map of a word")
+    play = recorded.get_by_role("button", name="Play")
+    play.wait_for()
+    seen, year = set(), recorded.locator(".bk-slider-title")
+    year.wait_for()
+    play.click()
+    until(lambda: seen.add(year.inner_text()[-4:]) or seen >= {"2000", "2001", "2002"}, "every year is shown in turn")
+    play.click()
+    page.wait_for_timeout(1500)  # what was on its way when it was stopped
+    stopped = year.inner_text()
+    page.wait_for_timeout(2500)
+    assert year.inner_text() == stopped
