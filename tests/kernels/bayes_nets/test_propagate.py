@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bayes_net_twins import completions, enumerated, families, random_net, records_of
 
-from workbench.engines.bayes_nets.cases import evidence, expected_counts, in_slices, trees_of, workspace
+from workbench.engines.bayes_nets.cases import cases_within, evidence, expected_counts, in_slices, trees_of, workspace
 from workbench.engines.engine import StepContext
 from workbench.kernels.bayes_nets.propagate import collect, draw_cells
 from workbench.kernels.jit import lean
@@ -31,7 +31,7 @@ def table_of(net, seed=0):
 
 
 def ready_of(net, records):
-    cases = cases_of(net.values(records), records.multiplicities)
+    cases = cases_within(records, net)
     return cases, in_slices(plan_of(net, cases, trees_of(records, net)), net.tables.n_cells)
 
 

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from workbench.kernels.bayes_nets.propagate import expect, log_evidence
 from workbench.kernels.threads import each_slice
 from workbench.models.bayes_nets.bayes_net import BayesNet
-from workbench.models.bayes_nets.plan import Plan, cases_of, junction_trees, plan_of
+from workbench.models.bayes_nets.plan import Cases, Plan, cases_among, cases_of, junction_trees, plan_of
 from workbench.models.bayes_nets.tables import Tables
 
 SLICE_WORK, MOST_PARTIAL = 2**18, 2**22
@@ -24,18 +24,29 @@ class Prepared(NamedTuple):
 
     plan: Plan
     slices: list[tuple[int, int]]
+    first_cells: np.ndarray  # (case + 1,) int64: where the cliques' cells of its records begin, record after record
+
+    @property
+    def n_sampled(self) -> int:
+        """Records with hidden nodes."""
+        return int(np.sum(self.plan.weights[np.diff(self.first_cells) > 0]))
 
 
-def trees_of(records, net: BayesNet) -> np.ndarray:
-    """The junction trees of all patterns of the records; see `plan.junction_trees`."""
-    return junction_trees(net, cases_of(net.values(records), records.multiplicities))
+def cases_within(records, net: BayesNet, above: float = 0.0, up_to: float = np.inf) -> Cases:
+    """The distinct records of which there are more than ``above`` and at most ``up_to``."""
+    return cases_among(cases_of(net.values(records), records.multiplicities), above, up_to)
 
 
-def prepared(records, net: BayesNet, trees: np.ndarray) -> Prepared:
-    """The plan of the records with these trees; kept."""
-    kept, key = KEPT.setdefault(records, {}), (net, trees.tobytes())
+def trees_of(records, net: BayesNet, above: float = 0.0, up_to: float = np.inf) -> np.ndarray:
+    """The junction trees of all patterns of these records; see `plan.junction_trees`."""
+    return junction_trees(net, cases_within(records, net, above, up_to))
+
+
+def prepared(records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf) -> Prepared:
+    """The plan of these records with these trees; kept."""
+    kept, key = KEPT.setdefault(records, {}), (net, above, up_to, trees.tobytes())
     if key not in kept:
-        kept[key] = in_slices(plan_of(net, cases_of(net.values(records), records.multiplicities), trees), net.tables.n_cells)
+        kept[key] = in_slices(plan_of(net, cases_within(records, net, above, up_to), trees), net.tables.n_cells)
     return kept[key]
 
 
@@ -45,7 +56,8 @@ def in_slices(plan: Plan, n_cells: int) -> Prepared:
     n_slices = int(min(np.ceil(done[-1] / SLICE_WORK), max(4, MOST_PARTIAL // n_cells), len(plan.patterns)))
     cuts = np.unique(np.searchsorted(done, np.linspace(0, done[-1], max(n_slices, 1) + 1)))
     cuts[0], cuts[-1] = 0, len(plan.patterns)
-    return Prepared(plan, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
+    first_cells = np.concatenate([[0], np.cumsum(np.diff(plan.cliques)[plan.patterns] * plan.weights.astype(np.int64))])
+    return Prepared(plan, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)), first_cells)
 
 
 def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

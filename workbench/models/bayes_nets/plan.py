@@ -75,7 +75,7 @@ class Cases(NamedTuple):
 
     values: np.ndarray       # (case, node) int32: -1 where hidden
     weights: np.ndarray      # (case,) float64: how many records
-    of_record: np.ndarray    # (record,) int64: the case of each record
+    of_record: np.ndarray    # (record,) int64: the case of each record; -1 where it is not among them
 
 
 def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
@@ -85,6 +85,13 @@ def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
     of_record = of_record.ravel()
     found = both[:, values.shape[1] :]
     return Cases(found, np.bincount(of_record, multiplicities, len(both)) * np.any(found >= 0, axis=1), of_record)
+
+
+def cases_among(cases: Cases, above: float, up_to: float = math.inf) -> Cases:
+    """Those that stand for more than ``above`` and at most ``up_to`` records."""
+    chosen = (cases.weights > above) & (cases.weights <= up_to)
+    at = np.where(chosen, np.cumsum(chosen) - 1, -1)
+    return Cases(cases.values[chosen], cases.weights[chosen], at[cases.of_record])
 
 
 class Families(NamedTuple):
@@ -182,7 +189,7 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
     return Plan(
         first[:, 0].copy(), first[:-1, 2].copy(), first[:, 1].copy(), np.ascontiguousarray(columns[:2].T), *columns[2:],
         np.array(down, np.int64), maps.numbers, of_case, np.concatenate([[0], np.cumsum(n_families[of_case])]),
-        np.concatenate(offsets), cases.weights,
+        np.concatenate([np.zeros(0, np.int64), *offsets]), cases.weights,
     )
 
 
@@ -212,6 +219,8 @@ class _Maps:
 def _patterns(cases: Cases) -> tuple[np.ndarray, np.ndarray]:
     """(pattern, node) which nodes are observed, and the pattern of each case; cases stand by pattern."""
     observed = cases.values >= 0
+    if not len(observed):
+        return observed, np.zeros(0, np.int64)
     changes = np.concatenate([[True], np.any(observed[1:] != observed[:-1], axis=1)])
     return observed[changes], np.cumsum(changes) - 1
 

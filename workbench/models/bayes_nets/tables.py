@@ -26,6 +26,11 @@ class Tables(NamedTuple):
         """Cells of all tables."""
         return len(self.alpha)
 
+    @property
+    def tied(self) -> bool:
+        """Does a record use a table at more than one node?"""
+        return bool(np.any(np.bincount(self.table_of[self.table_of >= 0]) > 1))
+
     def with_priors(self, alpha: np.ndarray) -> Tables:
         """The same with other priors (cell,)."""
         return self._replace(alpha=alpha, alpha_rows=self.sum_rows(alpha))

@@ -1,0 +1,237 @@
+"""Gibbs sampling of Bayesian networks: the exact posterior of toys in the long run, LDA as a network, Geweke's test."""
+
+import math
+
+import numpy as np
+import pytest
+from bayes_net_twins import ORACLES, families, joint_states, net_of, records_of
+from scipy.special import logsumexp
+
+from workbench.engines.bayes_nets import bn_gibbs
+from workbench.engines.bayes_nets.bn_gibbs import Options
+from workbench.engines.bayes_nets.cases import cases_within, prepared
+from workbench.engines.engine import StepContext
+from workbench.kernels.uniforms import HIDDEN_NODES, draw_key, uniform
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.nodes import Node
+from workbench.records import Records
+
+DRAWN = Options("drawn")
+
+
+def hmm3() -> tuple[BayesNet, Records]:
+    """Sequences of three symbols with tied transitions and emissions; of the last one the symbol in the middle is missing."""
+    nodes = [Node("h1", 2, (), 0.8, "start"), Node("x1", 2, ("h1",), 0.6, "emission")]
+    for t in (2, 3):
+        nodes += [Node(f"h{t}", 2, (f"h{t - 1}",), 0.5, "transition"), Node(f"x{t}", 2, (f"h{t}",), 0.6, "emission")]
+    cases = [[-1, 0, -1, 0, -1, 1], [-1, 1, -1, -1, -1, 1]]
+    return BayesNet("hmm3", tuple(nodes), missing="imputed"), records_of(nodes, cases)
+
+
+def two_parent() -> tuple[BayesNet, Records]:
+    """The oracle's first two cases, which are equal, and the third."""
+    net, records = net_of(ORACLES["two_parent"])
+    keep = np.flatnonzero(np.sum(records.values >= 0, axis=1) > 1)
+    return net, records.with_values(records.values[keep], records.multiplicities[keep])
+
+
+def naive_bayes() -> tuple[BayesNet, Records]:
+    """The oracle's seven cases."""
+    return net_of(ORACLES["naive_bayes"])
+
+
+def sampled(net, records, n_sweeps, options=None, seed=0):
+    """The states after 1, 2, … sweeps; their arrays are used again."""
+    state = bn_gibbs.init(records, net, options or Options(), StepContext(seed, 0))
+    for step in range(1, n_sweeps + 1):
+        state, info = bn_gibbs.step(records, net, options or Options(), state, StepContext(seed, step))
+        yield state, info
+
+
+def recounted(net, records, state) -> np.ndarray:
+    """The counts of tables, from the cells of cliques."""
+    ready = prepared(records, net, state.trees)
+    plan, counts = ready.plan, np.zeros(net.tables.n_cells)
+    for case, pattern in enumerate(plan.patterns):
+        first, last = plan.cliques[pattern], plan.cliques[pattern + 1]
+        offsets = plan.offsets[plan.first_offset[case] :]
+        for record in range(int(plan.weights[case])):
+            at = ready.first_cells[case] + record * (last - first)
+            for c in range(first, last):
+                for f in range(*plan.clique_families[c]):
+                    cell = offsets[f - plan.families[pattern]] + plan.maps[plan.down[f] + state.cells[at + c - first]]
+                    counts[cell] += 1
+            for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
+                counts[offsets[f - plan.families[pattern]]] += 1
+    return counts
+
+
+@pytest.mark.parametrize("options", [Options(), DRAWN], ids=["collapsed", "drawn"])
+@pytest.mark.parametrize("toy", [naive_bayes, two_parent, hmm3])
+def test_counts_are_those_of_the_hidden_nodes(toy, options):
+    net, records = toy()
+    for state, info in sampled(net, records, 20, options):
+        np.testing.assert_array_equal(state.counts, recounted(net, records, state))
+        assert 0 <= info["accepted"] <= 1 and (net.tables.tied or info["accepted"] == 1)
+
+
+N_SWEEPS = 100_000
+
+
+def shares_of(net, records, options, seed=0) -> tuple[np.ndarray, np.ndarray]:
+    """Exact and sampled probabilities of all counts that the toy can have."""
+    values = np.repeat(net.values(records), records.multiplicities, axis=0)
+    exact, at = {}, {}
+    for together, log_p in joint_states(net, values):
+        counts = np.bincount([cell for case in together for cell in families(net, case)], minlength=net.tables.n_cells)
+        key = counts.astype(float).tobytes()
+        exact[key] = np.logaddexp(exact.get(key, -np.inf), log_p)
+        at.setdefault(key, len(at))
+    total, found = logsumexp(list(exact.values())), np.zeros(len(at))
+    for state, _ in sampled(net, records, N_SWEEPS, options, seed):
+        found[at[state.counts.tobytes()]] += 1
+    return np.exp(np.array(list(exact.values())) - total), found / N_SWEEPS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [Options(), DRAWN], ids=["collapsed", "drawn"])
+@pytest.mark.parametrize("toy", [naive_bayes, two_parent, hmm3])
+def test_in_the_long_run_it_draws_from_the_exact_posterior(toy, options):
+    """Total variation over all counts: 100,000 sweeps come within .02; without a correction hmm3 is .1 off."""
+    exact, found = shares_of(*toy(), options)
+    assert 0.5 * np.abs(exact - found).sum() < 0.025
+
+
+def test_lda_as_a_network_goes_through_the_states_of_a_plain_sampler():
+    """d -> z -> x with d given: a token's topic from the same uniforms, record after record."""
+    random = np.random.default_rng(0)
+    values = np.unique(np.column_stack([random.integers(4, size=25), random.integers(6, size=25)]), axis=0)
+    multiplicities = random.integers(1, 4, len(values))
+    nodes = (Node("d", 4, given=True), Node("z", 3, ("d",), 0.3), Node("x", 6, ("z",), 0.2))
+    names = tuple(map(str, range(6)))
+    records = Records(values, multiplicities, ("d", "x"), (names[:4], names))
+    net = BayesNet("lda", nodes)
+    state = bn_gibbs.init(records, net, Options(), StepContext(5, 0))
+    cases, topics = cases_within(records, net), state.cells.copy()
+    tokens = [(case, value[0], value[2]) for case, value in enumerate(cases.values) for _ in range(int(cases.weights[case]))]
+    n_dz, n_zx = np.zeros((4, 3)), np.zeros((3, 6))
+    for (_, d, x), z in zip(tokens, topics, strict=True):
+        n_dz[d, z] += 1
+        n_zx[z, x] += 1
+    for step in range(1, 101):
+        key = np.uint64(draw_key(5, HIDDEN_NODES, 0, step))
+        for i, (_, d, x) in enumerate(tokens):
+            n_dz[d, topics[i]] -= 1
+            n_zx[topics[i], x] -= 1
+            p = (n_dz[d] + 0.3) * (n_zx[:, x] + 0.2) / (n_zx.sum(axis=1) + 1.2)
+            topics[i] = np.searchsorted(np.cumsum(p), uniform(key, i) * p.sum(), side="right")
+            n_dz[d, topics[i]] += 1
+            n_zx[topics[i], x] += 1
+        state, _ = bn_gibbs.step(records, net, Options(), state, StepContext(5, step))
+        np.testing.assert_array_equal(state.cells, topics)
+    np.testing.assert_array_equal(state.counts, [*n_dz.ravel(), *n_zx.ravel()])
+
+
+def forward(net, random, tables, kept=None) -> list[int]:
+    """A complete record given a table for each node; nodes with a value in ``kept`` have that."""
+    record, number = [], {node.name: i for i, node in enumerate(net.nodes)}
+    for i, (node, table) in enumerate(zip(net.nodes, tables, strict=True)):
+        row = 0
+        for parent in node.parents:
+            row = row * net.nodes[number[parent]].n_states + record[number[parent]]
+        drawn = int(random.choice(node.n_states, p=table[row]))
+        record.append(drawn if kept is None or kept[i] is None else kept[i])
+    return record
+
+
+def drawn_tables(net, counts, random) -> list[np.ndarray]:
+    """A table for each node, rows from their Dirichlet posteriors; tied nodes have the same."""
+    flat, found = net.tables.alpha + counts, {}
+    for table, (first, last) in enumerate(zip(net.tables.starts[:-1], net.tables.starts[1:], strict=True)):
+        width = next(n.n_states for n, t in zip(net.nodes, net.tables.table_of, strict=True) if t == table)
+        found[table] = np.array([random.dirichlet(row) for row in flat[first:last].reshape(-1, width)])
+    return [found[table] for table in net.tables.table_of]
+
+
+def each_record(net, records, state):
+    """(values of a record, its cells in the state, and the hidden nodes of each with their shape), of records in turn."""
+    ready = prepared(records, net, state.trees)
+    plan, cases, at = ready.plan, cases_within(records, net), 0
+    bags_of, begin = [], 0
+    while begin < len(state.trees):
+        bags, begin = read_bags(state.trees, begin)
+        bags_of.append(bags)
+    for case, pattern in enumerate(plan.patterns):
+        scopes = []
+        for parent, nodes in bags_of[pattern]:
+            above = bags_of[pattern][parent][1] if parent >= 0 else ()
+            order = [n for n in nodes if n in above] + [n for n in nodes if n not in above]
+            scopes.append((order, [net.nodes[n].n_states for n in order]))
+        for _ in range(int(cases.weights[case])):
+            yield cases.values[case].tolist(), slice(at, at + len(scopes)), scopes
+            at += len(scopes)
+
+
+def read_bags(trees, at):
+    """The cliques (parent, nodes) of a pattern, and where the next one begins."""
+    bags, n, at = [], trees[at], at + 1
+    for _ in range(n):
+        parent, size = int(trees[at]), trees[at + 1]
+        bags.append((parent, trees[at + 2 : at + 2 + size].tolist()))
+        at += 2 + size
+    return bags, at
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [Options(), DRAWN], ids=["collapsed", "drawn"])
+@pytest.mark.parametrize("toy", [naive_bayes, hmm3])
+def test_the_sampler_leaves_the_joint_distribution_as_it_is(toy, options):
+    """Geweke (2004): records drawn with their tables, against records drawn in turn with the sampler; |z| < 4.
+
+    Which cells are known stays; these, leaves of the toys, are drawn anew given the hidden nodes and drawn tables.
+    """
+    net, records = toy()
+    masks = np.repeat(net.values(records) >= 0, records.multiplicities, axis=0)
+    random, n = np.random.default_rng(3), 4000
+
+    def statistics(rows):
+        counts = np.bincount([cell for row in rows for cell in families(net, row)], minlength=net.tables.n_cells)
+        return [*counts, *(counts[i] * counts[j] for i in range(3) for j in range(i, 6))]
+
+    def from_priors():
+        tables = drawn_tables(net, 0.0, random)
+        return [forward(net, random, tables) for _ in masks]
+
+    independent = np.array([statistics(from_priors()) for _ in range(n)])
+    rows, chain = [*zip(from_priors(), masks, strict=True)], []
+    for i in range(n):
+        data = records_of(net.nodes, [np.where(mask, row, -1).tolist() for row, mask in rows])
+        state = bn_gibbs.init(data, net, options, StepContext(i, 0))
+        left = {}
+        for row, mask in rows:
+            left.setdefault(tuple(np.where(mask, row, -1)), []).append(row)
+        for values, at, scopes in each_record(net, data, state):
+            row = left[tuple(values)].pop()
+            state.cells[at] = [np.ravel_multi_index([row[n] for n in order], shape) for order, shape in scopes]
+        state = state._replace(counts=recounted(net, data, state))
+        for step in (1, 2):
+            state, _ = bn_gibbs.step(data, net, options, state, StepContext(i, step))
+        tables, rows = drawn_tables(net, state.counts, random), []
+        for values, at, scopes in each_record(net, data, state):
+            mask = np.array(values) >= 0
+            for cell, (order, shape) in zip(state.cells[at], scopes, strict=True):
+                for node, value in zip(order, np.unravel_index(cell, shape), strict=True):
+                    values[node] = int(value)
+            rows.append((forward(net, random, tables, [None if m else v for v, m in zip(values, mask, strict=True)]), mask))
+        chain.append(statistics([row for row, _ in rows]))
+    means = np.array(chain).reshape(20, -1, len(chain[0])).mean(axis=1)  # of batches, longer than what is correlated
+    spread = np.sqrt(independent.var(axis=0) / n + means.var(axis=0, ddof=1) / len(means))
+    z = (independent.mean(axis=0) - means.mean(axis=0))[spread > 0] / spread[spread > 0]
+    assert np.abs(z).max() < 4, z
+
+
+def test_tables_that_are_drawn_can_be_as_small_as_they_like():
+    net, records = net_of(ORACLES["naive_bayes"])
+    tiny = BayesNet("tiny", tuple(Node(n.name, n.states, n.parents, 1e-8, n.cpt) for n in net.nodes))
+    for state, _ in sampled(tiny, records, 5, DRAWN):
+        assert math.isfinite(bn_gibbs.watch(records, tiny, DRAWN, state)["log_joint"])

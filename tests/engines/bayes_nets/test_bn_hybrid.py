@@ -1,0 +1,73 @@
+"""The hybrid of Bayesian networks: its two ends bit for bit, its bound by enumeration, chains."""
+
+import numpy as np
+import pytest
+from bayes_net_twins import ORACLES, families, joint_states, log_joint, net_of, random_net
+from scipy.special import logsumexp
+
+from workbench.engines.bayes_nets import bn_gibbs, bn_hybrid, bn_vb
+from workbench.engines.bayes_nets.bn_hybrid import Options
+from workbench.engines.bayes_nets.cases import cases_within
+from workbench.engines.engine import StepContext
+from workbench.engines.options import NoOptions
+
+TOYS = {"naive Bayes": lambda: net_of(ORACLES["naive_bayes"]), "tied": lambda: random_net(9, n_nodes=4, n_cases=9, tied=True)}
+
+
+def run(engine, net, records, options, n_steps=8, seed=2, n_threads=1):
+    state = engine.init(records, net, options, StepContext(seed, 0))
+    for step in range(1, n_steps + 1):
+        state, _ = engine.step(records, net, options, state, StepContext(seed, step, n_threads))
+    return state
+
+
+@pytest.mark.parametrize("toy", TOYS)
+def test_r_0_is_variational_bayes_bit_for_bit(toy):
+    net, records = TOYS[toy]()
+    ours, theirs = run(bn_hybrid, net, records, Options(r=0.0)), run(bn_vb, net, records, NoOptions())
+    assert ours.mean.tobytes() == theirs.counts.tobytes() and ours.entropy == theirs.entropy
+    objective = bn_hybrid.watch(records, net, Options(r=0.0), ours)["objective"]
+    assert objective == bn_vb.watch(records, net, NoOptions(), theirs)["bound"]
+
+
+@pytest.mark.parametrize("toy", TOYS)
+def test_r_inf_is_gibbs_sampling_bit_for_bit(toy):
+    net, records = TOYS[toy]()
+    ours, theirs = run(bn_hybrid, net, records, Options(r=np.inf)), run(bn_gibbs, net, records, bn_gibbs.Options())
+    assert ours.counts[0].tobytes() == theirs.counts.tobytes() and ours.cells[0].tobytes() == theirs.cells.tobytes()
+    objective = bn_hybrid.watch(records, net, Options(r=np.inf), ours)["objective"]
+    assert objective == bn_gibbs.watch(records, net, bn_gibbs.Options(), theirs)["log_joint"]
+
+
+def test_every_record_is_averaged_or_sampled():
+    net, records = TOYS["naive Bayes"]()
+    state = run(bn_hybrid, net, records, Options(r=1.0, n_chains=3))
+    averaged, sampled = cases_within(records, net, 1.0), cases_within(records, net, 0.0, 1.0)
+    assert len(averaged.weights) and len(sampled.weights) and state.counts.shape[0] == 3
+    of_class = slice(*net.tables.starts[:2])
+    assert state.mean[of_class].sum() == pytest.approx(averaged.weights.sum(), rel=1e-12)
+    np.testing.assert_array_equal(state.counts[:, of_class].sum(axis=1), sampled.weights.sum())
+    assert len({row.tobytes() for row in np.array([run(bn_hybrid, net, records, Options(1.0, 3), n).counts for n in (1, 2, 3)])
+                .reshape(9, -1)}) > 1  # chains go ways of their own
+
+
+def test_its_bound_lies_between_that_of_variational_bayes_and_the_evidence():
+    """C.6: entropy of the averaged records + log sum over the others of exp L, by enumeration, at the end of each method."""
+    net, records = TOYS["naive Bayes"]()
+    values = np.repeat(net.values(records), records.multiplicities, axis=0)
+    evidence = logsumexp([log_p for _, log_p in joint_states(net, values)])
+    state = run(bn_hybrid, net, records, Options(r=1.0), n_steps=200)
+    rare = cases_within(records, net, 0.0, 1.0)
+    over = []
+    for together, _ in joint_states(net, rare.values):
+        cells = [cell for case in together for cell in families(net, case)]
+        over.append(log_joint(net.tables, state.mean + np.bincount(cells, minlength=net.tables.n_cells)))
+    found = state.entropy + logsumexp(over)
+    vb = run(bn_vb, net, records, NoOptions(), n_steps=200)
+    assert bn_vb.watch(records, net, NoOptions(), vb)["bound"] < found < evidence
+
+
+def test_chains_on_threads_have_the_same_bits():
+    net, records = TOYS["tied"]()
+    one, three = (run(bn_hybrid, net, records, Options(1.0, 3), n_threads=n) for n in (1, 3))
+    assert all(np.array_equal(a, b) for a, b in zip(one, three, strict=True))

@@ -1,0 +1,139 @@
+"""Gibbs sampling of Bayesian networks with hidden nodes: those of a record together, given all other records.
+
+Welling, Teh & Kappen (2008), eq. 29 (spec C.5). With n the counts of complete records and alpha the priors::
+
+    collapsed   y of a record ~ product over its families of (alpha_rk + n_rk) / (sum_k alpha_rk + n_r),   the record taken out
+                accepted or refused where nodes share a table (Metropolis-Hastings): `kernels.bayes_nets.gibbs`
+    drawn       theta_r ~ Dirichlet(alpha_r + n_r) for every row of every table, then y of each record ~ product of its theta
+
+Drawn tables make records independent, so that they go side by side on threads, and shared ones need no correction; collapsed
+ones mix better. Both leave the same posterior as it is.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.bayes_nets.bn_vb import initial_counts
+from workbench.engines.bayes_nets.cases import Prepared, log_joint, predict_cells, prepared, trees_of, workspace
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Memory
+from workbench.kernels.bayes_nets.gibbs import draw_given_tables, draw_log_tables
+from workbench.kernels.bayes_nets.gibbs import sweep as sweep_cases
+from workbench.kernels.threads import each_slice
+from workbench.kernels.uniforms import ACCEPTED_NODES, DRAWN_TABLES, HIDDEN_NODES
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.tables import Tables
+from workbench.models.options import option
+
+CELL = np.dtype(np.int32).itemsize
+
+
+class State(NamedTuple):
+    counts: np.ndarray    # (table cell,) float64, whole: counts n of complete records
+    cells: np.ndarray     # (clique of a record,) int32: the states of the hidden nodes, as cells of their cliques
+    alpha: np.ndarray     # (table cell,) float64: priors
+    trees: np.ndarray     # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the engine."""
+
+    tables: str = option("collapsed", "tables: integrated out, or drawn in each iteration", choices=("collapsed", "drawn"))
+
+
+def init(records, model, options, context, warm_start=None) -> State:
+    """Hidden nodes drawn from tables of random counts."""
+    alpha, trees = model.tables.alpha.copy(), trees_of(records, model)
+    start = model.tables.with_priors(alpha).means(initial_counts(model.tables, context))
+    return State(*drawn_given(prepared(records, model, trees), np.log(start), context), alpha, trees)
+
+
+def drawn_given(ready: Prepared, logs: np.ndarray, context, chain: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and hidden nodes of all records given log tables; the same bits for any number of threads."""
+    cells, key = np.empty(ready.first_cells[-1], np.int32), context.key(HIDDEN_NODES, chain)
+
+    def visit(first, last):
+        counts, drawn = np.zeros(len(logs)), np.empty(most_cliques(ready), np.int32)
+        draw_given_tables(
+            first, last, ready.plan, ready.first_cells, logs, key, *workspace(ready.plan), counts, cells, drawn
+        )
+        return counts
+
+    counts = np.zeros(len(logs))
+    for of_slice in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
+        counts += of_slice
+    return counts, cells
+
+
+def most_cliques(ready: Prepared) -> int:
+    """Cliques of the pattern that has most."""
+    return int(np.diff(ready.plan.cliques).max(initial=1))
+
+
+def swept(ready: Prepared, tables: Tables, counts, cells, context, chain: int = 0) -> float:
+    """Draws the hidden nodes of every record in turn, counts and cells in place; returns the share that was accepted.
+
+    ``tables`` has what is added to counts: the priors, and what is expected of other records.
+    """
+    rows, key, accept_key = tables.sum_rows(counts), context.key(HIDDEN_NODES, chain), context.key(ACCEPTED_NODES, chain)
+    q, inverse, (w, _, sums) = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows), workspace(ready.plan)
+    drawn, accepted = np.empty(most_cliques(ready), np.int32), 0
+    for first, last in ready.slices:
+        context.interrupt()
+        accepted += sweep_cases(
+            first, last, ready.plan, ready.first_cells, tables.tied, tables.row_of, tables.alpha, tables.alpha_rows, counts,
+            rows, q, inverse, cells, key, accept_key, w, sums, drawn,
+        )
+    return accepted / ready.n_sampled if ready.n_sampled else 1.0
+
+
+def step(records, model, options, state, context):
+    """A sweep over all records."""
+    ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
+    if options.tables == "drawn":
+        logs = np.empty(tables.n_cells)
+        draw_log_tables(tables.row_starts, tables.alpha + state.counts, context.key(DRAWN_TABLES), logs)
+        counts, cells = drawn_given(ready, logs, context)
+        return state._replace(counts=counts, cells=cells), {"updates": max(ready.n_sampled, 1), "accepted": 1.0}
+    accepted = swept(ready, tables, state.counts, state.cells, context)
+    return state, {"updates": max(ready.n_sampled, 1), "accepted": accepted}
+
+
+def watch(records, model, options, state) -> dict:
+    log_p = log_joint(model.tables.with_priors(state.alpha), state.counts)
+    return {"log_joint": log_p} | model.state_shares(state.counts)
+
+
+def counts(records, model, options, state) -> dict:
+    """The counts of all tables."""
+    return {"n_cpt": state.counts}
+
+
+def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+    """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
+    means = model.tables.with_priors(state.alpha).means(state.counts)
+    return predict_cells(records, model, np.log(means), cells, 1 if context is None else context.n_threads)
+
+
+def idle(options) -> str | None:
+    return None if options.tables == "drawn" else "records are drawn one after another; set tables=drawn"
+
+
+def memory(records, model, options) -> Memory:
+    """Bytes of counts and hidden nodes, plans, and working arrays."""
+    net = model.for_data(records)
+    cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
+    state = 2 * cells + CELL * int(ready.first_cells[-1])
+    return Memory(state, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+
+
+def engine(name: str = "bn-gibbs") -> Engine:
+    return Engine(
+        name=name, title="Gibbs sampling of Bayesian networks", source="Welling, Teh & Kappen (2008), eq. 29, corrected",
+        model=BayesNet, options=Options, state=State, samples=lambda records, options: True,
+        watches=("log_joint", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None,
+        memory=memory, idle=idle,
+    )

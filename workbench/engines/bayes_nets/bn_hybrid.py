@@ -1,0 +1,135 @@
+"""Hybrid of variational Bayes and Gibbs sampling for Bayesian networks, by how often equal records come.
+
+Welling, Teh & Kappen (2008), sec. 4 and 6 (spec C.6). Distinct records that come more than r times are variational, with
+expected counts m; the hidden nodes of the others are sampled, with counts c^s in chains s = 1..S that share the distributions
+Q. With n^s = m + c^s, an iteration::
+
+    sampled       y of a record ~ product over its families of (alpha + n^s)_rk / sum_k (alpha + n^s)_rk,   the record taken out
+    variational   Q_c ~ prod over families of exp mean_s { psi(alpha_rk + n^s_rk) - psi(sum_k alpha_rk + n^s_r) }
+
+r = 0 is `bn-vb` and r = inf is collapsed `bn-gibbs`, bit for bit.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.bayes_nets.bn_gibbs import CELL, drawn_given, swept
+from workbench.engines.bayes_nets.bn_vb import initial_counts, log_tables
+from workbench.engines.bayes_nets.cases import expected_counts, log_joint, predict_cells, prepared, trees_of
+from workbench.engines.cached import cached_by_corpus
+from workbench.engines.engine import Engine
+from workbench.engines.lda.hybrid import n_chains_option
+from workbench.engines.memory import DOUBLE, Memory
+from workbench.kernels.threads import each_task
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.plan import cases_among, cases_of
+from workbench.models.options import option
+
+
+class State(NamedTuple):
+    mean: np.ndarray           # (table cell,) float64: expected counts m
+    entropy: float             # of all Q behind them, nats
+    counts: np.ndarray         # (chain, table cell) float64, whole: sampled counts c
+    cells: np.ndarray          # (chain, clique of a record) int32: as in `bn_gibbs`
+    alpha: np.ndarray          # (table cell,) float64: priors
+    trees: np.ndarray          # int64: junction trees of the variational records, `models.bayes_nets.plan.junction_trees`
+    sampled_trees: np.ndarray  # int64: of the sampled ones
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the engine."""
+
+    r: float = option(1.0, "records that come more than r times are variational, the others are sampled", low=0, infinite=True)
+    n_chains: int = n_chains_option()
+
+
+def init(records, model, options, context, warm_start=None) -> State:
+    """Expected counts as in `bn-vb`, hidden nodes as in `bn-gibbs`, each where there are such records."""
+    averaged, sampled = trees_of(records, model, options.r), trees_of(records, model, 0.0, options.r)
+    start, alpha = initial_counts(model.tables, context), model.tables.alpha.copy()
+    ready = prepared(records, model, sampled, 0.0, options.r)
+    n_chains = options.n_chains if ready.n_sampled else 1
+    logs = np.log(model.tables.with_priors(alpha).means(start))
+    chains = [drawn_given(ready, logs, context, chain) for chain in range(n_chains)]
+    counts, cells = (np.stack(arrays) for arrays in zip(*chains, strict=True))
+    n_averaged = len(prepared(records, model, averaged, options.r).plan.weights)
+    return State(start if n_averaged else np.zeros_like(start), 0.0, counts, cells, alpha, averaged, sampled)
+
+
+def step(records, model, options, state, context):
+    """Draw the sampled records of every chain, then update the others given all chains."""
+    tables = model.tables.with_priors(state.alpha)
+    sampled = prepared(records, model, state.sampled_trees, 0.0, options.r)
+    averaged = prepared(records, model, state.trees, options.r)
+    accepted, n_chains = [1.0], len(state.counts)
+    if sampled.n_sampled:
+        beside = model.tables.with_priors(state.alpha + state.mean)
+
+        def sweep(chain, interrupt):
+            own = context._replace(interrupt=interrupt)
+            return swept(sampled, beside, state.counts[chain], state.cells[chain], own, chain)
+
+        accepted = each_task([partial(sweep, chain) for chain in range(n_chains)], context.n_threads, context.interrupt)
+    if len(averaged.plan.weights):
+        logs = np.mean([log_tables(tables, state.mean + counts) for counts in state.counts], axis=0)
+        mean, log_z = expected_counts(averaged, logs, context)
+        state = state._replace(mean=mean, entropy=log_z - float(np.sum(mean * logs)))
+    updates = sampled.n_sampled * n_chains + len(averaged.plan.weights)
+    return state, {"updates": max(updates, 1), "accepted": float(np.mean(accepted))}
+
+
+def watch(records, model, options, state) -> dict:
+    """``objective``: the bound where nothing is sampled, the log joint where everything is."""
+    tables = model.tables.with_priors(state.alpha)
+    objective = state.entropy + float(np.mean([log_joint(tables, state.mean + counts) for counts in state.counts]))
+    return {"objective": objective} | model.state_shares(totals(state))
+
+
+def totals(state: State) -> np.ndarray:
+    """(table cell,) expected and sampled counts together, mean over the chains."""
+    return state.mean + state.counts.mean(axis=0)
+
+
+def counts(records, model, options, state) -> dict:
+    """The expected and sampled counts of all tables."""
+    return {"n_cpt": totals(state)}
+
+
+def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+    """(cell,) probability of each given the other training cells of its record, distributions at their means; over chains."""
+    tables, n_threads = model.tables.with_priors(state.alpha), 1 if context is None else context.n_threads
+    means = [np.log(tables.means(state.mean + counts)) for counts in state.counts]
+    return np.mean([predict_cells(records, model, logs, cells, n_threads) for logs in means], axis=0)
+
+
+def samples(records, options) -> bool:
+    """Is any record sampled?"""
+    return _rarest(records) <= options.r
+
+
+@cached_by_corpus
+def _rarest(records) -> float:
+    """How often the rarest record comes that has a known cell."""
+    return float(cases_among(cases_of(records.values, records.multiplicities), 0.0).weights.min(initial=np.inf))
+
+
+def memory(records, model, options) -> Memory:
+    """Bytes of counts and hidden nodes of all chains, plans, and working arrays."""
+    net = model.for_data(records)
+    ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
+    n_chains, cells = options.n_chains if ready.n_sampled else 1, net.tables.n_cells * DOUBLE
+    state = (2 + n_chains) * cells + n_chains * CELL * int(ready.first_cells[-1])
+    return Memory(state, indices=24 * records.n_distinct * len(net.nodes), step=(6 + n_chains) * cells, look=3 * cells)
+
+
+def engine(name: str = "bn-hybrid") -> Engine:
+    return Engine(
+        name=name, title="Hybrid of variational Bayes and Gibbs sampling for Bayesian networks",
+        source="Welling, Teh & Kappen (2008), sec. 6", model=BayesNet, options=Options, state=State, samples=samples,
+        watches=("objective", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None,
+        memory=memory,
+    )
