@@ -6,7 +6,7 @@ from bayes_net_twins import completions, enumerated, families, random_net, recor
 
 from workbench.engines.bayes_nets.cases import cases_within, evidence, expected_counts, in_slices, trees_of, workspace
 from workbench.engines.engine import StepContext
-from workbench.kernels.bayes_nets.propagate import collect, draw_cells
+from workbench.kernels.bayes_nets.propagate import collect, draw_cells, expect
 from workbench.kernels.jit import lean
 from workbench.kernels.uniforms import draw_key
 from workbench.models.bayes_nets.bayes_net import BayesNet
@@ -47,6 +47,10 @@ def test_a_junction_tree_is_the_sum_over_completions(seed, missing):
     wanted = sum(weight * each for weight, (_, each) in zip(cases.weights, exact, strict=True))
     np.testing.assert_allclose(counts, wanted, rtol=1e-10, atol=1e-12)
     assert log_z == pytest.approx(cases.weights @ found, rel=1e-12)
+    by_logs, deep = np.zeros_like(counts), 1e9  # what is so deep is computed with logarithms
+    again = expect(0, len(found), ready.plan, np.log(table), table, deep, *workspace(ready.plan), by_logs)
+    np.testing.assert_allclose(by_logs, counts, rtol=1e-10, atol=1e-12)
+    assert again == pytest.approx(log_z, rel=1e-11)
 
 
 def test_what_is_left_out_has_no_observed_descendant():

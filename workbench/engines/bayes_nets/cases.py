@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import gammaln
 
-from workbench.kernels.bayes_nets.propagate import expect, log_evidence
+from workbench.kernels.bayes_nets.propagate import expect, log_evidence, marginals
 from workbench.kernels.threads import each_slice
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.plan import Cases, Plan, cases_among, cases_of, junction_trees, plan_of
@@ -25,6 +25,12 @@ class Prepared(NamedTuple):
     plan: Plan
     slices: list[tuple[int, int]]
     first_cells: np.ndarray  # (case + 1,) int64: where the cliques' cells of its records begin, record after record
+
+    @property
+    def first_own(self) -> np.ndarray:
+        """(case + 1,) int64: where the probabilities of the cliques' cells of each case begin, one case after another."""
+        sizes = np.concatenate([[0], np.cumsum(self.plan.free * self.plan.separators)])
+        return np.concatenate([[0], np.cumsum(np.diff(sizes[self.plan.cliques])[self.plan.patterns])])
 
     @property
     def n_sampled(self) -> int:
@@ -67,9 +73,11 @@ def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndarray, float]:
     """(table cell,) expected counts of all records given log tables, and the sum of log Z; the same bits for any threads."""
+    p, deep = np.exp(logs), -float(logs.min())
+
     def visit(first, last):
         counts = np.zeros(len(logs))
-        return counts, expect(first, last, ready.plan, logs, *workspace(ready.plan), counts)
+        return counts, expect(first, last, ready.plan, logs, p, deep, *workspace(ready.plan), counts)
 
     counts, log_z = np.zeros(len(logs)), 0.0
     for of_slice, found in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
@@ -78,13 +86,26 @@ def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndar
     return counts, log_z
 
 
+def clique_marginals(ready: Prepared, logs: np.ndarray, context) -> np.ndarray:
+    """The probabilities of the cells of all cliques of all cases given log tables, one case after another."""
+    first_own, p, deep = ready.first_own, np.exp(logs), -float(logs.min())
+    own = np.empty(first_own[-1])
+
+    def visit(first, last):
+        marginals(first, last, ready.plan, logs, p, deep, *workspace(ready.plan), first_own, own)
+
+    each_slice(visit, ready.slices, context.n_threads, context.interrupt)
+    return own
+
+
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """(case,) log probability of each case given log tables."""
-    found = np.empty(len(ready.plan.patterns))
-    each_slice(
-        lambda first, last: log_evidence(first, last, ready.plan, logs, *workspace(ready.plan), found), ready.slices, n_threads,
-        lambda: None,
-    )
+    found, p, deep = np.empty(len(ready.plan.patterns)), np.exp(logs), -float(logs.min())
+
+    def visit(first, last):
+        log_evidence(first, last, ready.plan, logs, p, deep, *workspace(ready.plan), found)
+
+    each_slice(visit, ready.slices, n_threads, lambda: None)
     return found
 
 

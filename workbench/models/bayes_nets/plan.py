@@ -41,8 +41,10 @@ class Plan(NamedTuple):
     cell_at: np.ndarray       # (clique,) int64: first cell, in a workspace for the pattern
     separator_at: np.ndarray  # (clique,) int64: first state of the separator, in a workspace
     up: np.ndarray            # (clique,) int64: where in ``maps`` the separator's state of each cell of the parent begins
+    up_strides: np.ndarray    # (clique, 2) int64: by the parent's separator and free states, if even; else -1
     # of families
     down: np.ndarray          # (family,) int64: where in ``maps`` the number of each cell of its clique begins
+    down_strides: np.ndarray  # (family, 2) int64: by the clique's separator and free states, if even; else -1
     maps: np.ndarray          # int32
     # of cases: distinct records
     patterns: np.ndarray      # (case,) int64
@@ -58,8 +60,8 @@ class Plan(NamedTuple):
 
     @property
     def n_separators(self) -> int:
-        """Most states of a pattern's separators together."""
-        return int((self.separator_at + self.separators).max(initial=1))
+        """Most states of a pattern's separators together, and of the free nodes of a clique."""
+        return max(int((self.separator_at + self.separators).max(initial=1)), int(self.free.max(initial=1)))
 
     @property
     def work(self) -> np.ndarray:
@@ -152,7 +154,7 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
     families, at = families_of(net), 0
     maps, (patterns, of_case) = _Maps(families.sizes), _patterns(cases)
     bounds = np.searchsorted(of_case, np.arange(len(patterns) + 1))
-    of_patterns, cliques, offsets, down = [(0, 0, 0)], [], [], []
+    of_patterns, cliques, offsets, down, down_strides = [(0, 0, 0)], [], [], [], []
     for number, observed in enumerate(patterns):
         bags, at = _read_bags(trees, at)
         homes = [[] for _ in bags]
@@ -169,26 +171,35 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
             above = cliques[first_clique + parent][-1] if parent >= 0 else ()
             shared = tuple(n for n in nodes if n in above)
             scope, n_states = (*shared, *(n for n in nodes if n not in shared)), math.prod(families.sizes[n] for n in shared)
-            up = maps.start(above, dict(zip(shared, _row_major(shared, families.sizes), strict=True))) if parent >= 0 else 0
+            up, up_strides = 0, (-1, -1)
+            if parent >= 0:
+                up = maps.start(above, dict(zip(shared, _row_major(shared, families.sizes), strict=True)))
+                n_above, n_free = cliques[first_clique + parent][3], cliques[first_clique + parent][2]
+                up_strides = maps.strides(up, n_above, n_free)
             begin = len(down)
             for node in own:
                 strides = zip(families.scopes[node], families.strides[node], strict=True)
                 down.append(maps.start(scope, {n: stride for n, stride in strides if not observed[n]}))
+                down_strides.append(maps.strides(down[-1], n_states, n_cells // n_states))
             ordered += own
             parent = first_clique + parent if parent >= 0 else -1
-            cliques.append((begin, len(down), n_cells // n_states, n_states, parent, cell_at, separator_at, up, scope))
+            cliques.append((
+                begin, len(down), n_cells // n_states, n_states, parent, cell_at, separator_at, up, *up_strides, scope,
+            ))
             cell_at, separator_at = cell_at + n_cells, separator_at + n_states
         of_patterns[-1] = (*of_patterns[-1][:2], len(down))
         down += [0] * len(scalars)
+        down_strides += [(-1, -1)] * len(scalars)
         of_patterns.append((len(down), len(cliques), 0))
         values = cases.values[bounds[number] : bounds[number + 1]].astype(np.int64)
         offsets.append(_offsets(families, [*ordered, *scalars], observed, values).ravel())
     first = np.array(of_patterns, np.int64)
-    columns = np.array([each[:-1] for each in cliques], np.int64).reshape(len(cliques), 8).T.copy()
+    columns = np.array([each[:-1] for each in cliques], np.int64).reshape(len(cliques), 10).T.copy()
     n_families = np.diff(first[:, 0])
     return Plan(
-        first[:, 0].copy(), first[:-1, 2].copy(), first[:, 1].copy(), np.ascontiguousarray(columns[:2].T), *columns[2:],
-        np.array(down, np.int64), maps.numbers, of_case, np.concatenate([[0], np.cumsum(n_families[of_case])]),
+        first[:, 0].copy(), first[:-1, 2].copy(), first[:, 1].copy(), np.ascontiguousarray(columns[:2].T), *columns[2:8],
+        np.ascontiguousarray(columns[8:].T), np.array(down, np.int64), np.array(down_strides, np.int64).reshape(-1, 2),
+        maps.numbers, of_case, np.concatenate([[0], np.cumsum(n_families[of_case])]),
         np.concatenate([np.zeros(0, np.int64), *offsets]), cases.weights,
     )
 
@@ -197,7 +208,7 @@ class _Maps:
     """Arrays of numbers by cell of a clique, each kept once."""
 
     def __init__(self, sizes: tuple[int, ...]):
-        self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
+        self._sizes, self._known, self._parts, self._at, self._length = sizes, {}, [], {}, 0
 
     def start(self, scope: tuple[int, ...], strides: dict[int, int]) -> int:
         """Where the array begins that has, for each cell of the scope, the sum of state times stride over its nodes."""
@@ -208,8 +219,16 @@ class _Maps:
                 cells = np.add.outer(cells, stride * np.arange(size)).ravel()
             self._known[key] = self._length
             self._parts.append(cells.astype(np.int32))
+            self._at[self._length] = self._parts[-1]
             self._length += len(cells)
         return self._known[key]
+
+    def strides(self, start: int, n_slow: int, n_fast: int) -> tuple[int, int]:
+        """Strides of the array that begins there, by a slow and a fast state; -1, -1 where it has none."""
+        cells = self._at[start].reshape(n_slow, n_fast)
+        slow, fast = (int(cells[1, 0]) if n_slow > 1 else 0), (int(cells[0, 1]) if n_fast > 1 else 0)
+        even = np.array_equal(cells, np.add.outer(slow * np.arange(n_slow), fast * np.arange(n_fast)))
+        return (slow, fast) if even else (-1, -1)
 
     @property
     def numbers(self) -> np.ndarray:
