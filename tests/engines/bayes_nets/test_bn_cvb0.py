@@ -41,7 +41,8 @@ def test_it_follows_a_plain_twin(seed):
         for i, case in enumerate(cases.values):
             total = sum(n * each for n, each in zip(weights, own, strict=True))
             own[i] = posterior(net, case, net.tables.alpha + total - own[i], nodes)
-        np.testing.assert_allclose(state.counts, sum(n * each for n, each in zip(weights, own, strict=True)), rtol=1e-9, atol=1e-12)
+        total = sum(n * each for n, each in zip(weights, own, strict=True))
+        np.testing.assert_allclose(state.counts, total, rtol=1e-9, atol=1e-12)
 
 
 def test_lda_as_a_network_is_cvb0():
