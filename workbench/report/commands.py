@@ -118,7 +118,7 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
         words += ["--holdout-rows", rows_as_asked(split["rows"])]
     elif split:
         words += ["--holdout", _value(split.get("fraction", 0.1))]
-        words += ["--holdout-per", split["per"]] if split.get("per", "corpus") != "corpus" else []
+        words += ["--holdout-per", split["per"]] if split.get("per", "corpus") not in ("corpus", "cell") else []
         if split.get("seed"):
             words += ["--split-seed", str(split["seed"])]
         if is_named(spec.corpus) and getattr(find_data_set(spec.corpus.split(":")[0]), "held_out_rows", None):

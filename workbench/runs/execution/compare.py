@@ -47,7 +47,8 @@ def plan(
     ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them and takes
     their values (learn_alpha=maximised to those of LDA, learn_alpha=False to those of the HDP).
     ``seeds`` inference seeds count up from ``seed``; the split stays, and is a share of the tokens of the corpus or of each
-    document, or half the tokens of a share of the documents (``holdout_per``), or whole documents (``holdout_rows``).
+    document, or half the tokens of a share of the documents (``holdout_per``), or whole documents (``holdout_rows``);
+    of records of their cells or of whole records (``holdout_per``).
     ``top_words`` and ``singletons`` change the corpus first, see
     `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`,
     path, Dataset, or a name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose
