@@ -21,7 +21,7 @@ class Predicted(NamedTuple):
 
     probability: np.ndarray            # (test pair,)
     log_of_groups: np.ndarray          # (group,) log probability of all held-out items of each group of the test set together
-    log_of_seen: np.ndarray | None     # (group,) the same of the items whose word has a training item; None: nothing asks for it
+    log_of_seen: np.ndarray | None     # (group,) the same of items whose word has a training item; None: nothing asks for it
     words: np.ndarray | None           # (row with test pairs, word) distributions; None: the engine has no `predict_rows`
     state_probability: np.ndarray      # (test pair,) of the state alone
     state_words: np.ndarray | None     # (row, word) of the state alone

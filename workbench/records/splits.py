@@ -88,7 +88,7 @@ def prepare_records(
     """
     own = {"top_words": (top_words, None), "singletons": (singletons, "keep"), "rows": (rows, None)}
     if idle := next((name for name, (value, default) in own.items() if value != default), None):
-        raise DataError(f"records have no words or documents, so {idle} would be without effect; leave it out")
+        raise DataError("records have no words or documents, so ", Named(idle), " would be without effect; leave it out")
     if per not in ("corpus", *PER):
         raise DataError.must_be(Named("holdout_per", text="per"), f"{' or '.join(PER)} for records", per)
     if not holdout:
