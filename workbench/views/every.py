@@ -11,6 +11,7 @@ from workbench.measures.selection import grouped
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views import progress
 from workbench.views.against_topics import draw_against_topics
+from workbench.views.bayes_nets import distribution_controls, draw_class_profiles, draw_distributions, draw_nodes
 from workbench.views.coherence import draw_coherence
 from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, draw_state_and_average
 from workbench.views.correlations import correlation_controls, draw_correlations
@@ -76,6 +77,12 @@ VIEWS = (
     View(
         "text", "What comes next", ("emissions transitions first_state sequence", "loadings system stick_words sequence"),
         draw_text, on_page=True, controls=text_controls,
+    ),
+    View("nodes", "Nodes of the network", ("n_cpt",), draw_nodes, on_page=True),
+    View("class-profiles", "Profiles of the classes", ("n_cpt state_share",), draw_class_profiles, on_page=True),
+    View(
+        "distributions", "Distributions of a node", ("n_cpt",), draw_distributions, on_page=True,
+        controls=distribution_controls,
     ),
     View("recorded", "What else was recorded", ("iteration",), progress.draw_recorded, on_page=True),
 )

@@ -193,7 +193,7 @@ class BayesNet:
     def coords(self, records: Records) -> dict[str, tuple]:
         """Labels of the cells of the tables, as "vote=y | class=0", and of which table each is."""
         net = self.for_data(records)
-        labels, by_name, seen = [], {node.name: node for node in net.nodes}, set()
+        labels, values, by_name, seen = [], [], {node.name: node for node in net.nodes}, set()
         for node in net.nodes:
             if node.given or node.cpt in seen:
                 continue
@@ -201,10 +201,14 @@ class BayesNet:
             parents = [[f"{name}={state}" for state in by_name[name].state_names] for name in node.parents]
             rows = [", ".join(given) for given in itertools.product(*parents)]
             labels += [f"{node.name}={state}{given and f' | {given}'}" for given in rows for state in node.state_names]
+            values += [(state, given) for given in rows for state in node.state_names]
         tables = np.repeat(np.array(net.tables.names, object), np.diff(net.tables.starts))
         return {
             "parameter": (labels, "cell of a table"), "table": (tables, "table", "parameter"),
             "row": (net.tables.row_of, "row of all tables", "parameter"),
+            "value": ([state for state, _ in values], "state of the node", "parameter"),
+            "given": ([given for _, given in values], "states of its parents", "parameter"),
+            "prior": (net.tables.alpha, "Dirichlet prior of the cell", "parameter"),
             "state": (range(self.n_states), "hidden state"),
         }
 
