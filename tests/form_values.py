@@ -5,6 +5,8 @@ from workbench.dashboard.compare.fields import SINGLETONS_IN_WORDS
 ROWS = "text,body,name,kind\n" + (
     "apples the pears plums x7,red green blue red,one,fruit\napples pears cherries,red blue green,two,colour\n" * 20
 )
+CELLS = "a,b,n\n" + "x,u,1\nNA,u,2\ny,?,1\nx,v,2\n" * 6   # records
+RECORDS = {"engines": ["bn-vb"], "path": "records.csv"}   # of the folder of the form's file
 SEQUENTIAL, LEARNT, SAMPLED = {"schedule": "sequential"}, {"learn_alpha": "maximised"}, {"learn_alpha": "sampled"}
 OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it needs beside it)
     "n_inner": ("7", 7, {}), "inner_tolerance": ("0.01", 0.01, {}), "restart_documents": ("yes", True, {}),
@@ -60,6 +62,10 @@ REST = {   # name: (what is chosen or typed, of a run's spec and training corpus
     "token_pattern": (r"\w+\d", lambda spec, train: train.vocabulary, ("x7",), {}),
     "top_words": ("2", lambda spec, train: (spec.split["top_words"], set(train.vocabulary)), (2, {"apples", "pears"}), {}),
     "singletons": (SINGLETONS_IN_WORDS["both-own"], lambda spec, train: spec.split["singletons"], "both-own", {"text": "body"}),
+    "records.fields": ("b, a", lambda spec, train: train.fields, ("b", "a"), RECORDS),
+    "records.missing": ("NA,?", lambda spec, train: [len(names) for names in train.levels], [2, 2, 2], RECORDS),
+    "records.multiplicity": ("n", lambda spec, train: (train.n_records, train.fields), (36, ("a", "b")), RECORDS),
+    "records.holdout_per": ("records", lambda spec, train: spec.split["per"], "record", RECORDS),
     "holdout_per": ("documents, half of each", lambda spec, train: spec.split["per"], "half", {}),
     "holdout_rows": (
         "labels=fruit", lambda spec, train: spec.split["rows"], {"by": "labels", "values": ["fruit"]}, {"label": "kind"},

@@ -1,13 +1,15 @@
 """Every field of the form: what is typed or chosen is what the runs that it starts are told to do."""
 
 import pytest
-from form_values import OPTIONS, REST, ROWS
+from form_values import CELLS, OPTIONS, REST, ROWS
 
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import BY_LOOKS, FILE, choices
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import start_runs
+from workbench.engines import get_engine
+from workbench.records import Records
 from workbench.runs.execution.fit import fit
 from workbench.runs.store.archive import get_corpus
 
@@ -26,6 +28,7 @@ class Desk:
     def __init__(self, folder):
         self.store, self.lines, self.runs = folder / "runs", [], []
         (folder / "mine.csv").write_text(ROWS)
+        (folder / "records.csv").write_text(CELLS)
         inputs = {"year": [1990.0 + d % 3 for d in range(40)], "latitude": [30.0 + d for d in range(40)]}
         times = [1990 + d % 3 for d in range(40)]
         sequence = [("one", d) for d in range(40)]
@@ -56,25 +59,36 @@ def test_the_walk_leaves_no_field_out():
     assert {*OPTIONS, *REST, "start", "seeds", "jobs"} == set(Settings().fields())
 
 
-@pytest.mark.parametrize("choice", choices(), ids=lambda choice: choice.key)
-def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(choice, desk):
+def engines_of(choice, kind) -> list[str]:
+    """The engines that have an option and infer from this type of data."""
+    return [engine for engine in choice.engines if get_engine(engine).model.data is kind]
+
+
+@pytest.mark.parametrize(("choice", "kind"), [
+    pytest.param(choice, kind, id=f"{choice.key}-of-{kind.__name__}")
+    for choice in choices() for kind in (Corpus, Records) if engines_of(choice, kind)
+])
+def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(choice, kind, desk):
     typed, wanted, beside = OPTIONS[choice.key]
-    if KNOWN & set(choice.engines):
+    engines = engines_of(choice, kind)
+    if KNOWN & set(engines):
         desk.type("path", str(desk.store.parent / "years.npz"))
+    if kind is Records:
+        desk.type("path", str(desk.store.parent / "records.csv"))
     assert wanted != choice.field.default
-    desk.type("engines", list(choice.engines))
+    desk.type("engines", engines)
     for name, value in beside.items():
         desk.type(name, value)
     desk.type(choice.key, typed)
     specs = desk.start()
-    assert {spec.engine: spec.options[choice.field.name] for spec in specs} == dict.fromkeys(choice.engines, wanted)
+    assert {spec.engine: spec.options[choice.field.name] for spec in specs} == dict.fromkeys(engines, wanted)
 
 
 @pytest.mark.parametrize("name", REST)
 def test_a_setting_goes_to_the_run(name, desk):
     typed, of, wanted, beside = REST[name]
     for other, value in beside.items():
-        desk.type(other, value)
+        desk.type(other, str(desk.store.parent / value) if other == "path" else value)
     if typed is not None:
         desk.type(name, typed)
     (spec,) = desk.start()

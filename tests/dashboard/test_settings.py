@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 from pytest import approx
 
-from workbench.corpus import SINGLETONS, CorpusError, data_sets, synthetic
+from workbench.corpus import SINGLETONS, CorpusError, synthetic
 from workbench.corpus.readers import FORMATS
 from workbench.dashboard.compare.fields import FILE, choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
@@ -18,9 +18,11 @@ from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.models import LDA
 from workbench.models.networks.network import Network
+from workbench.records import Records
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import open_runs
 from workbench.runs.execution.worker import SLOTS
+from workbench.runs.loading import named_sets
 from workbench.runs.spec import model_fields
 from workbench.runs.store.archive import get_corpus
 
@@ -54,6 +56,8 @@ def test_an_option_that_means_another_thing_to_another_engine_is_another_field()
 def test_the_form_as_it_is_can_be_started_with_any_engine_alone(engine):
     form = Settings()
     form.engines.value = [engine]
+    if get_engine(engine).model.data is Records:
+        form.corpus.value = "votes"
     values = form.values()
     assert not mistakes_in(values)
     has = set(model_fields(get_engine(engine)))
@@ -202,8 +206,9 @@ def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     form = Settings()
     marks = {name: mark for mark, name in form.corpus.options.items()}
-    assert set(marks) == {*data_sets(), FILE}
+    assert set(marks) == {*named_sets(), FILE}
     assert (marks["docstrings"], marks["kos"]) == ("docstrings", "kos (not here)")
+    assert (marks["votes"], marks["ability"]) == ("votes", "ability (not here)")
     form.corpus.value = "kos"
     assert "set WORKBENCH_DATA" in shown(form)[1] and "docword.kos.txt.gz" in shown(form)[1]
     form.corpus.value = "docstrings"
@@ -218,6 +223,44 @@ def test_what_is_to_be_done_to_the_corpus_is_handed_over():
 
 def test_what_the_menu_says_of_singletons_are_all_the_rules_there_are():
     assert list(Settings().singletons.options.values()) == list(SINGLETONS)
+
+
+def test_what_means_nothing_to_records_is_neither_shown_nor_handed_over():
+    form = Settings()
+    form.top_words.value, form.singletons.value, form.holdout_per.value = 2000, "train", "half"
+    form.engines.value, form.corpus.value = ["bn-vb"], "votes"
+    form.unfold("fold:corpus", True)
+    form.unfold("fold:options", True)
+    hidden = form.top_words, form.singletons, form.holdout_per, form.holdout_rows, form.warm_start_from
+    assert not any(field.visible for field in (*hidden, form.numbers["n_topics"])) and form.of_records.visible
+    assert not any(field.visible for field in (*form.reading.values(), *form.reading_records.values()))
+    values = form.values()
+    assert (values["top_words"], values["singletons"], values["holdout_per"]) == (None, "keep", "cell")
+    form.corpus.value, form.reading_records["records.missing"].value = FILE, "NA"
+    assert all(field.visible for field in form.reading_records.values())
+    assert not any(field.visible for field in form.reading.values()) and form.values()["read"] == {"missing": "NA"}
+    form.engines.value = ["cgs"]
+    assert form.holdout_per.visible and not form.of_records.visible and form.values()["read"] == {}
+
+
+@pytest.mark.parametrize(("corpus", "engines", "field", "said"), [
+    ("votes", ["cgs"], "corpus", "'votes' is a data set of records, and documents were wanted; choose other data, or an"),
+    ("bars", ["bn-vb"], "corpus", "'bars' is a data set of documents, and records were wanted; choose other data, or an"),
+    ("votes", ["cgs", "bn-vb"], "engines", "Engines that are compared infer from the same data, and cgs from documents and"),
+])
+def test_data_and_engines_that_do_not_go_together_are_told_under_one_field(corpus, engines, field, said):
+    form = Settings()
+    form.corpus.value, form.engines.value = corpus, engines
+    found = mistakes_in(form.values())
+    assert list(found) == [field] and found[field].startswith(said)
+
+
+def test_records_are_started_by_their_name(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
+    form = Settings()
+    form.engines.value, form.corpus.value, form.of_records.value = ["bn-vb"], "votes", "record"
+    (run,), *_ = start_runs(tmp_path, form.values())
+    assert (run.spec.corpus, run.spec.engine, run.spec.split["per"]) == ("votes", "bn-vb", "record")
 
 
 def test_a_run_of_the_store_can_be_chosen_to_start_from_until_it_is_gone():
@@ -453,7 +496,8 @@ def test_a_link_goes_round_for_every_field():
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
                "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
                "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "holdout_per": "half",
-               "holdout_rows": "year>=2012",
+               "holdout_rows": "year>=2012", "records.holdout_per": "record", "records.fields": "a,b",
+               "records.missing": "NA", "records.multiplicity": "n",
                "start": "a-run",
                "learn_alpha": "sampled", "alpha_form": "symmetric", "learn_beta": "maximised", "learn_after": 3,
                "learn_every": 2, "a_alpha": 2.5, "b_alpha": 0.5, "a_beta": 1.5, "b_beta": 2.0, "alpha_total": 3.0,
@@ -473,9 +517,9 @@ def test_a_link_goes_round_for_every_field():
         "mean": "paper-code", "kernel": "sampled", "lnm-gp.kernel": "given", "rank": "dense", "predict": "conditional",
         "average_after": 5, "lnm-gp.average_after": 7,
         "state_dim": 4, "sigma_c2": 0.5, "learn_sigma_c2": True, "a_sigma_c2": 3.0, "b_sigma_c2": 2.0, "offset": "uniform",
-        "n_particles": 30, "sweep_particles": 20, "n_states": 4,
-        "network": "hmm",
-        "missing": "imputed", "bn-vb.n_states": 5, "tables": "drawn", "least": 0.001, "alpha0": 0.5, "probabilities": "argmax", "n_draws": 20,
+        "n_particles": 30, "sweep_particles": 20, "n_states": 4, "network": "hmm",
+        "missing": "imputed", "bn-vb.n_states": 5, "tables": "drawn", "least": 0.001, "alpha0": 0.5,
+        "probabilities": "argmax", "n_draws": 20,
         "sb-ctm.topics": "drawn", "sb-ctm-vb.n_inner": 4,
         "network-vb.n_inner": 3, "network-vb.learn_after": 4, "network-vb.learn_every": 5,
     }.items() if name in form.fields()}

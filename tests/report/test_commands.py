@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from comparisons import tiny_corpus
 
+from workbench.records import load_records
 from workbench.report.commands import command_of, commands, unsaid, wrapped
 from workbench.runs.execution.compare import plan
 
@@ -111,3 +112,10 @@ def test_a_long_command_goes_over_several_lines_without_changing():
     lines = wrapped(command)
     assert max(map(len, lines.splitlines())) < 100 and "\\\n" in lines
     assert shlex.split(lines.replace("\\\n", " ")) == shlex.split(command)
+
+
+@pytest.mark.parametrize(("per", "flags"), [("cell", ""), ("record", " --holdout-per record")])
+def test_runs_on_named_records_come_again(per, flags):
+    specs = plan(load_records("votes"), ["bn-vb"], holdout=0.2, holdout_per=per, n_iterations=7)[0]
+    wanted = "workbench compare votes --engines bn-vb --alpha 0.5 --beta 0.5 --iterations 7 --seed 0 --holdout 0.2" + flags
+    assert commands(specs) == [wanted] and unsaid(specs) == []

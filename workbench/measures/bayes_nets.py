@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.measures.selection import MeasureError
-from workbench.measures.selection import spec_of
+from workbench.measures.selection import MeasureError, spec_of
 
 STEPS_DRAWN = 3
 """Places of a hidden Markov model of which the nodes are told."""

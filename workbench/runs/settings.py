@@ -23,7 +23,7 @@ class ModelSettings:
 
     model: str | None = setting(
         None, "--model", "Of an engine of networks: lda, author-topic, pachinko, hpam1, hpam2, or a file (.toml, .json); of "
-        "Bayesian networks a file.", "MODEL",
+        "Bayesian networks a file, BIF too.", "MODEL",
     )
     n_topics: int | None = setting(None, "--topics -k", "Number of topics K; 10 unless the model says another.")
     sizes: list[str] | None = setting(  # noqa: RUF009

@@ -14,9 +14,8 @@ from workbench.views.style import COLOURS, INK, RC
 SMALL = RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5}
 LETTERS, MOST_ACROSS = 26, 9
 """Letters of a label, and nodes of one line of a layer."""
-INCHES, RING = np.array([0.42, 0.55]), 0.085
-"""Width and height of a unit on paper, and the radius of the ring around a hidden node, inches."""
-AROUND = np.column_stack([np.cos(np.linspace(0, 2 * np.pi, 41)), np.sin(np.linspace(0, 2 * np.pi, 41))])
+INCHES = 0.42, 0.55
+"""Width and height of a unit on paper."""
 CELLS = ("table", "given", "value", "probability", "deviation", "count")
 NODES = ("node", "table", "parents", "hidden", "entropy", "mutual_information")
 
@@ -67,8 +66,8 @@ def draw_distributions(
     if panels:
         yield view.picture(
             f"The distributions of the table {named!r}: a row for each combination of states of the parents, with the "
-            "probability of each state of the node; full colour: 1. Posterior means given the (expected) counts and the priors, "
-            f"or the estimates of expectation maximisation. One run of each label.{left_out}",
+            "probability of each state of the node; full colour: 1. Posterior means given the (expected) counts and the priors, or "
+            f"estimates of expectation maximisation. One run of each label.{left_out}",
             panels, [*WHOSE, *CELLS], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
             hover={"QuadMesh": hover},
         )
@@ -135,7 +134,7 @@ def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
         ])
         if label in drawn:
             panels.append(nodes_view(nodes, told, label))
-            hover += [[_node_text(node, told[node.table])] for node in nodes]
+            hover += [[_node_text(node, told[node.table])] for node in nodes for _ in range(1 + node.hidden)]
     if panels:
         yield view.picture(
             "Nodes of the network, each below its parents. Ringed: hidden; nodes that share a table have its colour. The "
@@ -160,32 +159,33 @@ def nodes_view(nodes: list, told: dict, title: str = ""):
                 start, end = np.array(at[parent]), np.array(at[node.name])
                 along = (end - start) / np.hypot(*(end - start))
                 path = np.array([start + 0.24 * along, end - 0.26 * along])
-                width = 0.4 + 3.0 * shared / most
+                width = 0.3 + 2.2 * shared / most
                 arrows.append(element("Path", [path], color=colours[node.table], linewidth=width, alpha=0.8))
     points = []
     for node in nodes:
-        found = told[node.table]
-        shade = 0.95 - 0.75 * min(found.entropy / found.largest, 1.0)
-        points.append(element(
-            "Points", [at[node.name]], ["x", "y"], color=str(round(shade, 3)), edgecolor=colours[node.table], linewidth=1.0,
-            s=70,
-        ))
-    rings = [
-        element("Path", [np.array(at[node.name]) + RING / INCHES * AROUND], color=colours[node.table], linewidth=0.9)
-        for node in nodes if node.hidden
-    ]
-    names = text_labels([(x, y - 0.42, fitting(name, 12)) for name, (x, y) in at.items()], "names", 6)
+        found, ring = told[node.table], {"edgecolor": colours[node.table], "linewidth": 1.0}
+        shade = str(round(1.0 - 0.6 * min(found.entropy / found.largest, 1.0), 3))
+        if node.hidden:
+            points.append(element("Points", [at[node.name]], ["x", "y"], color="#ffffff", s=110, **ring))
+        points.append(element("Points", [at[node.name]], ["x", "y"], color=shade, s=55, **ring))
+    roots = {node.name for node in nodes if not node.parents}
+    beside = {name: 0.42 if name in roots else -0.42 for name in at}  # where no line is in the way
+    names = text_labels([(x, y + beside[name], fitting(name, 12)) for name, (x, y) in at.items()], "names", 6)
     x, y = np.array(list(at.values())).T
-    limits = (x.min() - 0.7, x.max() + 0.7), (y.min() - 0.7, y.max() + 0.5)
+    limits = (x.min() - 0.7, x.max() + 0.7), (y.min() - 0.7, y.max() + 0.7)
     wide, high = (limits[0][1] - limits[0][0]), (limits[1][1] - limits[1][0])
     size = max(INCHES[0] * wide, 2.0), INCHES[1] * high + 0.3
-    return bare_panel([*arrows, *rings, *points, names], size, *limits, title=title)
+    return bare_panel([*arrows, *points, names], size, *limits, title=title)
 
 
 def places(nodes: list) -> dict[str, tuple[float, float]]:
-    """Where each node stands: layers from above, long ones on several lines, as many across as ten letters need."""
+    """Where each node stands: layers from above, long ones on several lines; places of a hidden Markov model side by side."""
     import networkx as nx
 
+    if all("@" in node.name for node in nodes):
+        kinds = list(dict.fromkeys(node.name.split("@")[0] for node in nodes))
+        parts = {node.name: node.name.split("@") for node in nodes}
+        return {name: (2.0 * int(t), -1.6 * kinds.index(kind)) for name, (kind, t) in parts.items()}
     graph, names = nx.DiGraph(), [node.name for node in nodes]
     graph.add_nodes_from(names)
     graph.add_edges_from((parent, node.name) for node in nodes for parent in node.parents if parent in names)
@@ -197,7 +197,7 @@ def places(nodes: list) -> dict[str, tuple[float, float]]:
         for first in range(0, len(layer), across):
             line = layer[first : first + across]
             for i, name in enumerate(line):
-                found[name] = (1.25 * (i - (len(line) - 1) / 2), y)
+                found[name] = (1.25 * (i - (len(line) - 1) / 2) + (0.6 if first else 0.0), y)
             y -= 1.15
         y -= 0.35
     return found

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from workbench.corpus import SINGLETONS, data_sets
+from workbench.corpus import SINGLETONS
 from workbench.corpus.readers import FORMATS
 from workbench.corpus.text import WORD_PATTERN
 from workbench.dashboard.compare.values import SEVERAL, Field, Menu, Number, Values
@@ -18,6 +18,7 @@ from workbench.engines.options import options_of
 from workbench.models import LDA
 from workbench.models.networks.shipped import SHIPPED
 from workbench.runs.execution.worker import SLOTS
+from workbench.runs.loading import named_sets
 from workbench.runs.settings import SETTINGS
 
 HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentration")
@@ -51,6 +52,9 @@ SINGLETONS_IN_WORDS = {
     "both-full": "out of training and test, by full counts",
 }
 HELD_OUT = {"tokens of the corpus": "corpus", "tokens of each document": "document", "documents, half of each": "half"}
+OF_RECORDS = "records."
+"""Beginning of the names of the fields that are for records alone, where documents have others of that name."""
+HELD_OUT_OF_RECORDS = {"known cells": "cell", "records": "record"}
 AT_RANDOM = "nothing, at random"
 
 
@@ -97,8 +101,8 @@ def grouped(hyper: bool) -> dict[tuple[str, ...], list[Choice]]:
 
 
 def corpora() -> dict[str, str]:
-    """Entry of the menu → data set of the catalog, those that are not here marked; then a file."""
-    marked = {name: f"{name} (not here)" if one.whereabouts() in MISSING else name for name, one in data_sets().items()}
+    """Entry of the menu → data set of the catalogs, those that are not here marked; then a file."""
+    marked = {name: f"{name} (not here)" if one.whereabouts() in MISSING else name for name, one in named_sets().items()}
     return {mark: name for name, mark in marked.items()} | {FILE: FILE}
 
 
@@ -125,6 +129,18 @@ def reading_fields() -> dict[str, Field]:
     }
 
 
+def record_fields() -> dict[str, Field]:
+    """The fields for how a file of records is read, by the names of `read_records` after ``OF_RECORDS``."""
+    return {
+        f"{OF_RECORDS}fields": Field("Fields", "", "columns that are fields, with commas; empty: all", wide=True),
+        f"{OF_RECORDS}missing": Field(
+            "Missing values", "", "texts that stand for a missing value, with commas; an empty cell is always missing",
+            placeholder="NA, ?", wide=True,
+        ),
+        f"{OF_RECORDS}multiplicity": Field("Multiplicity", "", "column that says how often each row stands; empty: once"),
+    }
+
+
 def single_fields() -> dict[str, Field]:
     """The fields for the corpus and the model that hold one value, by their names in a link."""
     return {
@@ -141,6 +157,10 @@ def single_fields() -> dict[str, Field]:
             "Held out of", HELD_OUT, "corpus",
             "what the share is of. Documents, half of each: half the tokens of these documents are scored, the other half is "
             "trained on", wide=True,
+        ),
+        f"{OF_RECORDS}holdout_per": Menu(
+            "Held out of", HELD_OUT_OF_RECORDS, "cell", "what the share is of: single cells, each predicted from the others of "
+            "its record, or whole records", wide=True,
         ),
         "holdout_rows": Field(
             "Rows held out", "", "whole documents to hold out in the place of a share: the end of each sequence, or those of "

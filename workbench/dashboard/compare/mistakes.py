@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from workbench.corpus import CorpusError, find_data_set, is_named, load_corpus
+from workbench.corpus import CorpusError
 from workbench.corpus.splits import check_fraction
 from workbench.dashboard.compare.fields import MISSING, choice_of, reading_fields
 from workbench.dashboard.compare.starting import MOST, combinations, grid_of, n_runs
@@ -15,8 +15,9 @@ from workbench.engines.options import split_options
 from workbench.errors import InputError
 from workbench.models import LDA
 from workbench.models.options import OptionError
-from workbench.runs.execution.compare import NETWORK
+from workbench.runs.execution.compare import NETWORK, check_kinds
 from workbench.runs.execution.worker import SLOTS
+from workbench.runs.loading import check_kind, named_set
 from workbench.runs.spec import SpecError, checked, make_model, model_fields, whole
 
 OF_CORPUS = (*reading_fields(), "holdout", "holdout_per", "holdout_rows", "top_words", "singletons")
@@ -62,7 +63,7 @@ def mistake_of(error: CorpusError, corpus: str) -> dict[str, str]:
 
 def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     """(field, what raises if it is wrong), in the order of the form; options apart."""
-    yield "corpus", partial(_check_corpus, values["corpus"])
+    yield "corpus", partial(_check_corpus, values["corpus"], values["engines"])
     if values["top_words"] is not None:
         yield "top_words", partial(whole, "top_words", values["top_words"], 1)
     yield "holdout", partial(check_fraction, values["holdout"])
@@ -83,13 +84,15 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "jobs", partial(whole, "jobs", values["jobs"], 1, SLOTS)
 
 
-def _check_corpus(corpus: str) -> None:
+def _check_corpus(corpus: str, engines: list[str]) -> None:
     if not corpus:
         raise SpecError("the corpus needs a path; type one or choose a corpus of the list")
-    named = is_named(corpus)
-    if named and find_data_set(corpus.split(":")[0]).whereabouts() in MISSING:
-        load_corpus(corpus)  # which says how to get it
-    if not named and not Path(corpus).expanduser().exists():
+    found, kinds = named_set(corpus), {get_engine(engine).model.data for engine in engines}
+    if len(kinds) == 1:  # of several the sentence stands under the engines
+        check_kind(corpus, *kinds)
+    if found and found.whereabouts() in MISSING:
+        found.load()  # which says how to get it
+    if not found and not Path(corpus).expanduser().exists():
         raise SpecError(f"no file and no folder {corpus!r}; check the path, or choose a corpus of the list")
 
 
@@ -104,3 +107,4 @@ def _longest(values: dict) -> str:
 def _check_engines(engines: list[str]) -> None:
     if not engines:
         raise SpecError("choose at least one engine; none is ticked")
+    check_kinds({engine: get_engine(engine) for engine in engines})

@@ -13,6 +13,7 @@ from workbench.corpus.catalog import DEFAULT
 from workbench.dashboard.compare.fields import (
     AT_RANDOM,
     FILE,
+    OF_RECORDS,
     SPLIT,
     choices,
     corpora,
@@ -21,6 +22,7 @@ from workbench.dashboard.compare.fields import (
     number_field,
     option_field,
     reading_fields,
+    record_fields,
     single_fields,
 )
 from workbench.dashboard.compare.form import FOLD, HEADING, Form
@@ -33,12 +35,15 @@ from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.engines import ENGINES, get_engine
 from workbench.models.networks.files import network_of
+from workbench.records import Records
 from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.runs.spec import PRIORS, model_fields
 
 NOT_STARTED = "Nothing is started; mend what is marked."
 ALWAYS = ("format", "text")
 """How a file is read, unfolded."""
+OF_DOCUMENTS = ("top_words", "singletons", "holdout_per", "holdout_rows", "start")
+"""What means nothing to records."""
 FOLDS = {"fold:corpus": "Preprocessing", "fold:options": "Options", "fold:priors": "Priors"}
 
 
@@ -51,19 +56,19 @@ class Settings:
         self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
         self.single = single_fields()
         (
-            self.top_words, self.singletons, self.holdout_per, self.holdout_rows, self.warm_start_from, self.network,
-            self.supers,
+            self.top_words, self.singletons, self.holdout_per, self.of_records, self.holdout_rows, self.warm_start_from,
+            self.network, self.supers,
         ) = self.single.values()
         self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
-        self.reading = reading_fields()
+        self.reading, self.reading_records = reading_fields(), record_fields()
         self._usual = {name: field.value for name, field in self.fields().items()}
         self._headings: dict[str, tuple] = {}         # of options → their fold, the engines that share them, the first of them
         self._folded = {
             "fold:corpus": [
                 "title", "label", "stop_words", "min_documents", "max_share", "top_words", "token_pattern", "singletons",
-                "holdout_per", "holdout_rows",
+                *self.reading_records, "holdout_per", f"{OF_RECORDS}holdout_per", "holdout_rows",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],
         }
@@ -87,27 +92,28 @@ class Settings:
         """Every field by the name it has in a link."""
         return {
             "corpus": self.corpus, "path": self.path, "engines": self.engines,
-        } | self.single | self.reading | self.options | self.numbers
+        } | self.single | self.reading | self.reading_records | self.options | self.numbers
 
     def values(self) -> dict:
         """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
-        ticked, has, file = list(self.engines.value), self._taken(), self.corpus.value == FILE
+        ticked, has, file, records = list(self.engines.value), self._taken(), self.corpus.value == FILE, self._of_records()
+        reading = self.reading_records if records else self.reading
         return {
             "corpus": self.path.value.strip() if file else self.corpus.value,
             "read": {
-                name: None if field.read() == "" else field.read() for name, field in self.reading.items()
+                name.removeprefix(OF_RECORDS): None if field.read() == "" else field.read() for name, field in reading.items()
                 if file and self._is_unusual(name)
             },
-            "top_words": self.top_words.value,
-            "singletons": self.singletons.value,
-            "holdout_per": self.holdout_per.value,
-            "holdout_rows": self.holdout_rows.value.strip() or None,
+            "top_words": None if records else self.top_words.value,
+            "singletons": "keep" if records else self.singletons.value,
+            "holdout_per": (self.of_records if records else self.holdout_per).value,
+            "holdout_rows": None if records else self.holdout_rows.value.strip() or None,
             "engines": ticked,
             "options": {
                 engine: {one.field.name: self.options[one.key].read() for one in choices() if engine in one.engines}
                 for engine in ticked
             },
-            "start": self.warm_start_from.value or None,
+            "start": None if records else self.warm_start_from.value or None,
             "model": self.network.value,
             "sizes": {"super": self.supers.value} if _has_supers(self.network.value) else None,
         } | {name: field.read() if has.get(name, True) else None for name, field in self.numbers.items()}
@@ -199,6 +205,10 @@ class Settings:
         known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
         return {"n_topics": "n_topics" in known or not self.engines.value} | {name: name in known for name in PRIORS}
 
+    def _of_records(self) -> bool:
+        """Do all ticked engines infer from records?"""
+        return {get_engine(engine).model.data for engine in self.engines.value} == {Records}
+
     def _is_unusual(self, name: str) -> bool:
         return self.fields()[name].value != self._usual[name]
 
@@ -207,7 +217,9 @@ class Settings:
         ticked = set(self.engines.value)
         networks = any("sizes" in get_engine(engine).model.takes for engine in ticked)
         has = self._taken() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
-        has |= dict.fromkeys(("path", *self.reading), self.corpus.value == FILE)
+        file, records = self.corpus.value == FILE, self._of_records()
+        has |= {"path": file, f"{OF_RECORDS}holdout_per": records} | dict.fromkeys(self.reading, file and not records)
+        has |= dict.fromkeys(self.reading_records, file and records) | dict.fromkeys(OF_DOCUMENTS, not records)
         has |= {"model": networks, "super": networks and _has_supers(self.network.value)}
         return {name for name, there in has.items() if not there}
 

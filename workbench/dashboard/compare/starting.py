@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
-from workbench.corpus import Corpus, is_named
+from workbench.corpus import Corpus
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.numbers import COLUMNS
@@ -20,7 +20,7 @@ from workbench.runs.execution.grid import lay_out
 from workbench.runs.execution.memory_check import Planned, memory_forecast, unfinished
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run, make_runs
-from workbench.runs.loading import load_data
+from workbench.runs.loading import load_data, named_set
 from workbench.runs.spec import model_fields
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED
@@ -149,15 +149,15 @@ def summary_of_start(started: list[Run], finished: list[Run], memory: str, other
 def data_of(name_or_path: str | Path | Corpus, read: dict, engine: str) -> Corpus | Records:
     """The data that an engine infers from, kept for the next start; a file that has changed since is read again.
 
-    read : how a file is read, as `load_corpus` takes it; records are read as they are.
+    read : how a file is read, as `load_corpus` or `read_records` takes it.
     """
     if not isinstance(name_or_path, str | Path):
         return name_or_path
     kind = get_engine(engine).model.data
-    if is_named(str(name_or_path)):
+    if named_set(str(name_or_path)):
         return _loaded(str(name_or_path), 0, kind)
     path = Path(name_or_path).expanduser()
-    return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0, kind, **(read if kind is Corpus else {}))
+    return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0, kind, **read)
 
 
 @lru_cache(maxsize=2)

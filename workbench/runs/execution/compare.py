@@ -67,7 +67,7 @@ def plan(
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
     found = {name: get_engine(name) for name, _ in chosen}
-    _refuse_kinds(found)
+    check_kinds(found)
     for option, value in (options or {}).items():
         if not is_option(option, [value], list(found.values())):
             there_are = ", ".join(sorted({name for engine in found.values() for name in options_of(engine)}))
@@ -91,7 +91,7 @@ def plan(
     return list(specs.values()), train, test
 
 
-def _refuse_kinds(engines: dict) -> None:
+def check_kinds(engines: dict) -> None:
     """Refuses engines, by name, that infer from data of several types."""
     one_of = {engine.model.data: name for name, engine in reversed(engines.items())}  # the first of each
     if len(one_of) > 1:
