@@ -119,7 +119,7 @@ def _beliefs(spec: RunSpec) -> list[tuple[str, str]]:
     """(label, text) of the priors of a run's model, and how they are learnt from there."""
     rows = []
     for name, per in (("alpha", "topic"), ("beta", "word type")):
-        if name in spec.model:
+        if name in spec.model and "n_topics" in spec.model:
             way = spec.options.get(f"learn_{name}", "fixed")
             learnt = f" at the start, then {way}" if way != "fixed" else ""
             rows.append((f"{name} (per {per})", _number(spec.model[name]) + learnt))

@@ -66,7 +66,7 @@ def draw_distributions(
     if panels:
         yield view.picture(
             f"The distributions of the table {named!r}: a row for each combination of states of the parents, with the "
-            "probability of each state of the node; full colour: 1. Posterior means given the (expected) counts and the priors, or "
+            "probability of each state of the node; full colour: 1. Posterior means given (expected) counts and priors, or "
             f"estimates of expectation maximisation. One run of each label.{left_out}",
             panels, [*WHOSE, *CELLS], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
             hover={"QuadMesh": hover},
@@ -168,8 +168,8 @@ def nodes_view(nodes: list, told: dict, title: str = ""):
         if node.hidden:
             points.append(element("Points", [at[node.name]], ["x", "y"], color="#ffffff", s=110, **ring))
         points.append(element("Points", [at[node.name]], ["x", "y"], color=shade, s=55, **ring))
-    roots = {node.name for node in nodes if not node.parents}
-    beside = {name: 0.42 if name in roots else -0.42 for name in at}  # where no line is in the way
+    above = {node.name for node in nodes if not node.parents or (node.hidden and "@" in node.name)}
+    beside = {name: 0.42 if name in above else -0.42 for name in at}  # where no line is in the way
     names = text_labels([(x, y + beside[name], fitting(name, 12)) for name, (x, y) in at.items()], "names", 6)
     x, y = np.array(list(at.values())).T
     limits = (x.min() - 0.7, x.max() + 0.7), (y.min() - 0.7, y.max() + 0.7)
