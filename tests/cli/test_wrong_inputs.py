@@ -49,7 +49,7 @@ WRONG = [
     (f"fit {SIX} --vocabulary twice.txt", "twice.txt, line 2: the word 'ant' stands on line 1 already; two words may not have"),
     (f"fit {SIX} --vocabulary three.txt", "three.txt has 3 words where 4 were wanted"),
     # models, engines, options
-    (f"fit {SIX} -e lda-gibs", "no engine 'lda-gibs'; there are vb, svb, cvb, cvb0, cgs, svb-cgs, cvb-cgs, cvb0-cgs"),
+    (f"fit {SIX} -e gensim", "no engine 'gensim'; there are vb, svb, cvb, cvb0, cgs, svb-cgs, cvb-cgs, cvb0-cgs"),
     (f"fit {SIX} -k 0", "--topics must be a whole number from 1 to 65535; got 0"),
     (f"fit {SIX} --alpha -1", "--alpha must be a number greater than 0 (at least 1e-08); got -1.0"),
     (f"fit {SIX} --alpha .1,.2", "--alpha must be one number or one per topic (10); got 2 numbers"),

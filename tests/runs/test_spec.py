@@ -72,7 +72,7 @@ def test_a_label_tells_r_and_what_differs_from_the_default(thirty_documents):
 
 ALL = ", ".join(ENGINES)
 WRONG = [
-    ({"engine": "lda-gibs"}, OptionError, f"no engine 'lda-gibs'; there are {ALL}"),
+    ({"engine": "gensim"}, OptionError, f"no engine 'gensim'; there are {ALL}"),
     ({"engine": "svbcgs"}, OptionError, f"no engine 'svbcgs'; did you mean 'svb-cgs'? There are {ALL}"),
     ({"n_topics": 0}, ModelError, "topics must be a whole number from 1 to 65535; got 0"),
     ({"n_topics": 2.5}, ModelError, "topics must be a whole number from 1 to 65535; got 2.5"),

@@ -213,7 +213,8 @@ def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: 
                 f"{engine.name} has no {name} per {'topic' if name == 'alpha' else 'word'}; leave it out, and set the "
                 f"option {name}_total if its total is not to be learnt"
             )
-        others = [other for other in ENGINES if name in get_engine(other).model.takes]
+        beside = {other: get_engine(other).model for other in ENGINES}
+        others = [other for other, model in beside.items() if name in model.takes and model.data is engine.model.data]
         instead = f"; its options are {', '.join(options_of(engine)) or 'none'}"
         if len(others) <= MOST_NAMED:
             instead = f", or choose an engine that takes one: {', '.join(others)}"
