@@ -13,7 +13,7 @@ from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.plan import Cases, Plan, cases_among, cases_of, junction_trees, plan_of
 from workbench.models.bayes_nets.tables import Tables
 
-SLICE_WORK, MOST_PARTIAL = 2**18, 2**22
+SLICE_WORK, MOST_PARTIAL = 2**20, 2**22
 """Numbers that are visited in a slice of cases, and at most in the counts that the slices have of their own."""
 KEPT = WeakKeyDictionary()
 """Records → plans by network, kept as long as the records."""
@@ -67,9 +67,12 @@ def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndarray, float]:
     """(table cell,) expected counts of all records given log tables, and the sum of log Z; the same bits for any threads."""
+    tables = np.exp(logs)
+
     def visit(first, last):
         counts = np.zeros(len(logs))
-        return counts, expect(first, last, ready.plan, logs, *workspace(ready.plan), counts)
+        factors = np.empty(ready.plan.n_factors)
+        return counts, expect(first, last, ready.plan, tables, logs, *workspace(ready.plan), factors, counts)
 
     counts, log_z = np.zeros(len(logs)), 0.0
     for of_slice, found in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
@@ -80,11 +83,12 @@ def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndar
 
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """(case,) log probability of each case given log tables."""
-    found = np.empty(len(ready.plan.patterns))
-    each_slice(
-        lambda first, last: log_evidence(first, last, ready.plan, logs, *workspace(ready.plan), found), ready.slices, n_threads,
-        lambda: None,
-    )
+    found, tables = np.empty(len(ready.plan.patterns)), np.exp(logs)
+
+    def visit(first, last):
+        log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), np.empty(ready.plan.n_factors), found)
+
+    each_slice(visit, ready.slices, n_threads, lambda: None)
     return found
 
 

@@ -1,25 +1,159 @@
-"""Junction-tree propagation of the cases of a Bayesian network, in the log domain.
+"""Junction-tree propagation of the cases of a Bayesian network.
 
-    w[c, s] = sum of the log table cells of the families at home in clique c, s a state of its nodes                 spec C.3
-    collect      m[t] = log sum_{s with separator t} exp w[s],  added to w of the parent;  root: log Z
-    distribute   b[s] = b[t] exp(w[s] - m[t]),  b[t] the sum of the parent's b over its cells with t
+    e[c, s] = product of the table cells of the families at home in clique c, s a state of its nodes                 spec C.3
+    upwards      m[t] = sum_{s with separator t} e[s],  which e of the parent is multiplied by;  root: Z
+    distribute   b[s] = b[t] e[s] / m[t],  b[t] the sum of the parent's b over its cells with t
 
-Each clique keeps e = exp(w - max), the conditional of its own nodes given its separator but for its sum, from which counts and
-draws are made. So no number underflows that matters, however small the tables are. A plan (`models.bayes_nets.plan.Plan`) is a
-tuple of integer arrays: the loops are compiled once for all networks, and allocate nothing.
+Each clique keeps e, the conditional of its own nodes given its separator but for its sum, from which counts and draws are made.
+Products are rescaled as they shrink; where one vanishes nevertheless, `collect` does the same with logarithms: no number
+underflows that matters, however small the tables are. A plan (`models.bayes_nets.plan.Plan`) is a tuple of integer arrays: the
+loops are compiled once for all networks, and allocate nothing. Loops over a part of an array go over a view of it, with indices
+from 0: numba asks of others whether they are negative, which keeps loops from being done in vectors.
 
 Welling, Teh & Kappen (2008), eq. 27-29; Lauritzen & Spiegelhalter (1988).
 """
 
 import math
 
+import numpy as np
+
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.uniforms import uniform
+
+VANISHING = 1e-250
+"""A clique whose cells are all smaller is collected with logarithms."""
+MOST_FACTORS = 16
+"""Families that a clique is multiplied by before it is rescaled."""
+
+
+@inlined
+def multiply(w, first, last, factors, n, run, maps, pick):
+    """Multiplies w[first:last] by factors, one of which belongs to each cell; see `Plan.run`."""
+    if run == 1:
+        for s in range(first, last, n):
+            row = w[s : s + n]
+            for j in range(n):
+                row[j] *= factors[j]
+    elif run > 1:
+        for s in range(first, last, n * run):
+            for j in range(n):
+                row, factor = w[s + j * run : s + (j + 1) * run], factors[j]
+                for i in range(run):
+                    row[i] *= factor
+    else:
+        row, chosen = w[first:last], maps[pick : pick + last - first]
+        for s in range(last - first):
+            row[s] *= factors[np.uint32(chosen[s])]
+
+
+@inlined
+def add_up(w, first, last, sums, n, run, maps, pick):
+    """Sums w[first:last] into sums, one of which belongs to each cell; see `Plan.run`."""
+    for j in range(n):
+        sums[j] = 0.0
+    if run == 1:
+        for s in range(first, last, n):
+            row = w[s : s + n]
+            for j in range(n):
+                sums[j] += row[j]
+    elif run > 1:
+        for s in range(first, last, n * run):
+            for j in range(n):
+                row, found = w[s + j * run : s + (j + 1) * run], 0.0
+                for i in range(run):
+                    found += row[i]
+                sums[j] += found
+    else:
+        row, chosen = w[first:last], maps[pick : pick + last - first]
+        for s in range(last - first):
+            sums[np.uint32(chosen[s])] += row[s]
+
+
+@inlined
+def rescaled(w, first, last):
+    """The largest of w[first:last], by which they are divided where it is not 0."""
+    high = 0.0
+    for s in range(first, last):
+        high = max(high, w[s])
+    if high > 0.0:
+        for s in range(first, last):
+            w[s] /= high
+    return high
+
+
+@inlined
+def upwards(plan, pattern, w, sums, messages):
+    """log of the sum of the product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
+
+    Not a number where a clique vanishes.
+    """
+    log_z, z = 0.0, 1.0
+    for c in range(plan.cliques[pattern + 1] - 1, plan.cliques[pattern] - 1, -1):
+        s, n_free, parent, largest = plan.cell_at[c], plan.free[c], plan.parents[c], 0.0
+        first, n_states = plan.separator_at[c], plan.separators[c]
+        for t in range(first, first + n_states):
+            row, found = w[s : s + n_free], 0.0
+            for i in range(n_free):
+                found += row[i]
+            sums[t] = found
+            largest = max(largest, found)
+            s += n_free
+        if not largest > VANISHING:
+            return np.nan
+        z *= largest
+        if z < 1e-50:
+            log_z += math.log(z)
+            z = 1.0
+        if parent >= 0:
+            scale, above = 1.0 / largest, plan.cell_at[parent]
+            for t in range(first, first + n_states):
+                messages[t] = sums[t] * scale
+            last = above + plan.free[parent] * plan.separators[parent]
+            multiply(w, above, last, messages[first : first + n_states], n_states, plan.up_run[c], plan.maps, plan.up[c])
+    return log_z + math.log(z)
+
+
+@inlined
+def products(plan, case, tables, w, messages, sums, factors):
+    """log Z of a case given tables (cell,), without families that are observed; leaves e in w, and their sums.
+
+    Not a number, or minus infinity, where a clique vanishes. factors : a workspace of `Plan.n_factors` numbers.
+    """
+    pattern, offset = plan.patterns[case], plan.first_offset[case]
+    first_family, log_scale = plan.families[pattern], 0.0
+    for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
+        at, begin, end = plan.cell_at[c], plan.clique_families[c, 0], plan.clique_families[c, 1]
+        last = at + plan.free[c] * plan.separators[c]
+        whole = begin < end and plan.n_own[begin] == last - at
+        if not whole:
+            w[at:last] = 1.0
+        for f in range(begin, end):
+            table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
+            row, cells, found = tables[table:], plan.maps[own : own + n_own], w[at:last] if whole and f == begin else factors
+            for j in range(n_own):
+                found[j] = row[np.uint32(cells[j])]
+            if not whole or f > begin:
+                multiply(w, at, last, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
+            if (f - begin) % MOST_FACTORS == MOST_FACTORS - 1:
+                log_scale += math.log(rescaled(w, at, last))
+    return log_scale + upwards(plan, pattern, w, sums, messages)
+
+
+@inlined
+def collect_products(plan, case, tables, logs, w, largest, sums, factors):
+    """log Z of a case given tables (cell,) and their logarithms; leaves e in w, and of each separator state its sum."""
+    log_z = products(plan, case, tables, w, largest, sums, factors)
+    if not log_z > -np.inf:
+        return collect(plan, case, logs, w, largest, sums)
+    pattern, offset = plan.patterns[case], plan.first_offset[case]
+    for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
+        log_z += logs[plan.offsets[offset + f - plan.families[pattern]]]
+    return log_z
 
 
 @inlined
 def collect(plan, case, logs, w, largest, sums):
-    """log Z of a case; leaves e in w (cell,), and of each separator state the largest w and the sum of e."""
+    """The same as `collect_products`, with logarithms of all cells: e is divided by its largest of each separator state."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_clique, last_clique = plan.cliques[pattern], plan.cliques[pattern + 1]
     first_family, log_z = plan.families[pattern], 0.0
@@ -57,52 +191,56 @@ def collect(plan, case, logs, w, largest, sums):
 
 
 @inlined
-def distribute(plan, case, w, largest, sums):
-    """Turns e into the probabilities of the cells of each clique, in place; ``largest`` is overwritten."""
+def distribute(plan, case, w, shares, sums):
+    """Turns e into the probabilities of the cells of each clique, in place; ``shares`` is overwritten."""
     pattern = plan.patterns[case]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-        first, parent, s, n_free = plan.separator_at[c], plan.parents[c], plan.cell_at[c], plan.free[c]
+        s, n_free, parent = plan.cell_at[c], plan.free[c], plan.parents[c]
+        first, n_states = plan.separator_at[c], plan.separators[c]
         if parent < 0:
-            largest[first] = 1.0
+            shares[first] = 1.0
         else:
-            above, up = plan.cell_at[parent], plan.up[c]
-            for t in range(first, first + plan.separators[c]):
-                largest[t] = 0.0
-            for i in range(plan.free[parent] * plan.separators[parent]):
-                largest[first + plan.maps[up + i]] += w[above + i]
-        for t in range(first, first + plan.separators[c]):
-            factor = largest[t] / sums[t]
-            for i in range(s, s + n_free):
-                w[i] *= factor
+            above = plan.cell_at[parent]
+            last = above + plan.free[parent] * plan.separators[parent]
+            add_up(w, above, last, shares[first : first + n_states], n_states, plan.up_run[c], plan.maps, plan.up[c])
+        for t in range(first, first + n_states):
+            row, factor = w[s : s + n_free], shares[t] / sums[t] if shares[t] > 0.0 else 0.0
+            for i in range(n_free):
+                row[i] *= factor
             s += n_free
 
 
 @lean
-def expect(first, last, plan, logs, w, largest, sums, counts):
+def expect(first, last, plan, tables, logs, w, largest, sums, factors, counts):
     """Adds the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
     found = 0.0
     for case in range(first, last):
         weight = plan.weights[case]
-        found += weight * collect(plan, case, logs, w, largest, sums)
+        found += weight * collect_products(plan, case, tables, logs, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
         pattern, offset = plan.patterns[case], plan.first_offset[case]
         first_family = plan.families[pattern]
         for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-            at, n_cells = plan.cell_at[c], plan.free[c] * plan.separators[c]
+            at = plan.cell_at[c]
+            end = at + plan.free[c] * plan.separators[c]
             for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-                table, down = plan.offsets[offset + f - first_family], plan.down[f]
-                for s in range(n_cells):
-                    counts[table + plan.maps[down + s]] += weight * w[at + s]
+                table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
+                row, cells, shares = counts[table:], plan.maps[own : own + n_own], w[at:end]
+                if n_own < end - at:
+                    shares = factors
+                    add_up(w, at, end, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
+                for j in range(n_own):
+                    row[np.uint32(cells[j])] += weight * shares[j]
         for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
             counts[plan.offsets[offset + f - first_family]] += weight
     return found
 
 
 @lean
-def log_evidence(first, last, plan, logs, w, largest, sums, found):
+def log_evidence(first, last, plan, tables, logs, w, largest, sums, factors, found):
     """log Z of each case first..last, into found (case,)."""
     for case in range(first, last):
-        found[case] = collect(plan, case, logs, w, largest, sums)
+        found[case] = collect_products(plan, case, tables, logs, w, largest, sums, factors)
 
 
 @inlined
