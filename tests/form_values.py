@@ -31,6 +31,8 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "kernel": ("sampled", "sampled", {}), "lnm-gp.kernel": ("given", "given", {}), "rank": ("dense", "dense", {}),
     "predict": ("conditional", "conditional", {}), "average_after": ("5", 5, {}), "lnm-gp.average_after": ("7", 7, {}),
 
+    "network": ("hmm", "hmm", {}), "missing": ("imputed", "imputed", {}), "bn-vb.n_states": ("4", 4, {}),
+    "tables": ("drawn", "drawn", {}), "least": ("0.001", 0.001, {}),
     "sweep_particles": ("20", 20, {}), "n_states": ("4", 4, {}), "alpha0": ("0.5", 0.5, {}),
     "sb-ctm.topics": ("drawn", "drawn", {}), "start_sweeps": ("5", 5, {}),
     "bound": ("paper", "paper", {}), "sb-ctm-vb.n_inner": ("3", 3, {}), "batch": ("4", 4, {}),

@@ -26,7 +26,10 @@ _HOMES = {
     "workbench.models.bayes_nets.nodes": ("Node",),
     "workbench.models": ("LDA", "ModelError", "VARIABLES"),
     "workbench.papers.reproduce": ("reproduce",),
-    "workbench.records": ("DataError", "Records", "hold_out_cells", "hold_out_records", "load_records", "read_records"),
+    "workbench.records": (
+        "DataError", "Records", "hold_out_cells", "hold_out_records", "hold_out_whole_records", "load_records", "read_records",
+        "record_sets",
+    ),
     "workbench.report": ("export_run", "save_figures", "write_report"),
     "workbench.runs.afterwards.bound": ("hybrid_bound",),
     "workbench.runs.execution.compare": ("compare",),

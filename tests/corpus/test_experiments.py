@@ -182,6 +182,9 @@ def test_without_a_test_set_the_record_still_says_what_was_cut():
 def test_the_record_is_told_in_words():
     split = {"fraction": 0.1, "seed": 4, "per": "corpus"}
     assert split_in_words(split) == "10 % of the tokens of the corpus held out, split seed 4"
+    assert [split_in_words({"fraction": 0.1, "seed": 4, "per": per}) for per in ("cell", "record")] == [
+        f"10 % of the {whose} held out, split seed 4" for whose in ("known cells", "records")
+    ]
     assert split_in_words({"fraction": 0, "seed": 0, "per": "corpus", "top_words": 3000, "singletons": "both-own"}) == (
         "nothing held out; the 3,000 most frequent words alone; no singletons in training, nor in test by its own counts"
     )

@@ -473,7 +473,8 @@ def test_a_link_goes_round_for_every_field():
         "mean": "paper-code", "kernel": "sampled", "lnm-gp.kernel": "given", "rank": "dense", "predict": "conditional",
         "average_after": 5, "lnm-gp.average_after": 7,
         "state_dim": 4, "sigma_c2": 0.5, "learn_sigma_c2": True, "a_sigma_c2": 3.0, "b_sigma_c2": 2.0, "offset": "uniform",
-        "n_particles": 30, "sweep_particles": 20, "n_states": 4, "alpha0": 0.5, "probabilities": "argmax", "n_draws": 20,
+        "n_particles": 30, "sweep_particles": 20, "n_states": 4, "network": "hmm",
+        "missing": "imputed", "bn-vb.n_states": 5, "tables": "drawn", "least": 0.001, "alpha0": 0.5, "probabilities": "argmax", "n_draws": 20,
         "sb-ctm.topics": "drawn", "sb-ctm-vb.n_inner": 4,
         "network-vb.n_inner": 3, "network-vb.learn_after": 4, "network-vb.learn_every": 5,
     }.items() if name in form.fields()}

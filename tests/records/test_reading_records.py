@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.records import DataError, Records, load_records, read_records
+from workbench.records import DataError, Records, read_records
 
 TABLE = "colour,size\nred,2\nblue,10\n,10\nred,2\n"
 RECORDS = Records.from_columns({"colour": ["red", "blue", "", "red"], "size": [2, 10, 10, 2]})
@@ -84,22 +84,13 @@ def test_parquet_gives_the_same_records(tmp_path):
         read_records(tmp_path / "c.parquet")
 
 
-def test_a_name_or_a_path_is_loaded_and_anything_else_refused(tmp_path, monkeypatch):
-    path = put(tmp_path, "a.csv", TABLE)
-    assert load_records(path).content_hash == RECORDS.content_hash
-    with pytest.raises(DataError, match="no records and no file 'vote'; there are votes, soybean, ability, bfi, and a"):
-        load_records("vote")
-    with pytest.raises(DataError, match="there is no file .*none.csv; check the path"):
-        load_records(tmp_path / "none.csv")
-    with pytest.raises(DataError, match="the records 'votes' are read as published, without fields; leave that out"):
-        load_records("votes", fields=["V1"])
-    monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path / "data"))
-    with pytest.raises(DataError, match="the records 'votes' are not here; set WORKBENCH_DATA to a folder that holds v"):
-        load_records("votes")
-    (tmp_path / "data" / "records").mkdir(parents=True)
-    put(tmp_path / "data" / "records", "votes.csv", TABLE)
-    with pytest.raises(DataError, match="is not the published 'votes': content with the sha256 9527a4d7aa61… was wanted, "):
-        load_records("votes")
+def test_options_as_texts_are_split_at_commas(tmp_path):
+    path = put(tmp_path, "a.csv", "a,b,n\nx,NA,2\n,1,3\nx,?,1\n")
+    records = read_records(path, fields="b, a", missing="NA,?", multiplicity="n")
+    assert (records.fields, records.levels) == (("b", "a"), (("1",), ("x",)))
+    assert records.values.tolist() == [[-1, 0], [0, -1]] and records.multiplicities.tolist() == [3, 3]
+    with pytest.raises(DataError, match="records are read with fields, levels, missing, multiplicity and name, not with text"):
+        read_records(path, text="a", stop="english")
 
 
 def test_the_whole_table_of_a_frame_and_of_its_file_agree(tmp_path):

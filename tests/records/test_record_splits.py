@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.records import DataError, Records, hold_out_cells, hold_out_records
+from workbench.records import DataError, Records, hold_out_cells, hold_out_records, hold_out_whole_records, prepare_records
 
 VALUES = st.sampled_from(["", "a", "b", "c"])
 TABLES = st.integers(1, 4).flatmap(
@@ -58,6 +58,50 @@ def test_each_record_is_for_training_or_unseen_as_a_whole(rows, fraction, seed):
         return
     assert unseen.n_records == round(fraction * len(rows)) and train.n_records + unseen.n_records == len(rows)
     assert in_order(np.vstack([expanded(train), expanded(unseen)])) == in_order(expanded(records))
+
+
+@settings(max_examples=100, deadline=None)
+@given(TABLES, st.sampled_from([0.2, 0.5, 0.75]), st.integers(0, 2**40))
+def test_whole_records_held_out_are_rows_of_training_without_cells(rows, fraction, seed):
+    records = records_of(rows)
+    try:
+        apart, unseen = hold_out_records(records, fraction, seed)
+    except DataError as error:
+        with pytest.raises(DataError) as refused:
+            hold_out_whole_records(records, fraction, seed)
+        assert str(refused.value) == str(error)
+        return
+    train, test = hold_out_whole_records(records, fraction, seed)
+    assert train.same_rows(test) and np.array_equal(train.multiplicities, test.multiplicities)
+    held_out = np.arange(train.n_distinct) >= apart.n_distinct
+    assert np.all(train.values[held_out] < 0) and np.all(test.values[~held_out] < 0)
+    assert np.all(train.multiplicities[held_out] == 1)  # a probability for each copy
+    assert train.values[~held_out].tolist() == apart.values.tolist()
+    assert train.multiplicities[~held_out].tolist() == apart.multiplicities.tolist()
+    assert in_order(test.values[held_out]) == in_order(expanded(unseen))
+
+
+def test_a_share_is_of_cells_or_of_records(votes):
+    for per, split, recorded in (
+        ("corpus", hold_out_cells, "cell"), ("cell", hold_out_cells, "cell"), ("record", hold_out_whole_records, "record"),
+    ):
+        *parts, about = prepare_records(votes, 0.2, 3, per=per)
+        assert about == {"fraction": 0.2, "seed": 3, "per": recorded}
+        wanted = split(votes, 0.2, 3)
+        assert [part.content_hash for part in parts] == [part.content_hash for part in wanted]
+    assert prepare_records(votes, 0, per="record") == (votes, None, None)
+
+
+@pytest.mark.parametrize(("given", "sentence"), [
+    ({"per": "half"}, "per must be cell or record for records; got 'half'"),
+    ({"per": "document"}, "per must be cell or record for records; got 'document'"),
+    ({"singletons": "train"}, "records have no words or documents, so singletons would be without effect; leave it out"),
+    ({"rows": "last 2"}, "records have no words or documents, so rows would be without effect; leave it out"),
+])
+def test_a_split_that_records_do_not_have_is_refused_with_a_sentence(given, sentence):
+    with pytest.raises(DataError) as refused:
+        prepare_records(records_of(["ab", "a "]), **given)
+    assert str(refused.value) == sentence
 
 
 def test_every_known_cell_is_equally_likely_to_be_held_out():

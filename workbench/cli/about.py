@@ -19,28 +19,30 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench 
 OF_HYPERPARAMETERS = ("learn_", "alpha_", "beta_", "top_concentration", "a_", "b_")
 """Beginnings of the names of options about hyperparameters."""
 
-data = typer.Typer(help="Corpora that have a name.", no_args_is_help=True)
+data = typer.Typer(help="Data that have a name: corpora, and categorical records.", no_args_is_help=True)
 
 
 @data.command("list")
 def list_data(json: Json = False) -> None:
-    """List the named corpora: here, fetchable, to be got by hand, or drawn when asked for."""
-    sets = wb.data_sets().values()
+    """List the named corpora and records: here, fetchable, to be got by hand, or drawn when asked for."""
+    sets, records = wb.data_sets().values(), wb.record_sets().values()
     if json:
-        return print_json({"corpora": [entry.facts() for entry in sets]})
+        return print_json({"corpora": [entry.facts() for entry in sets], "records": [entry.facts() for entry in records]})
     print_table(("name", "title", "documents", "words", "tokens", "where"), [
         (entry.name, entry.title, *map(_text, (entry.n_documents, entry.n_words, entry.n_tokens)), entry.whereabouts())
         for entry in sets
+    ], left=(0, 1, 5))
+    print_table(("records", "title", "records", "fields", "distinct", "where"), [
+        (entry.name, entry.title, *map(_text, (entry.n_records, entry.n_fields, entry.n_distinct)), entry.whereabouts())
+        for entry in records
     ], left=(0, 1, 5))
     say("`workbench data info NAME` tells more; `workbench data fetch NAME` gets what is fetchable")
 
 
 @data.command("info")
 def info(name: Name, json: Json = False) -> None:
-    """Say what a named corpus is, where it comes from and under which licence."""
-    from workbench.corpus import find_data_set
-
-    facts = find_data_set(name).facts()
+    """Say what named data are, where they come from and under which licence."""
+    facts = _found(name).facts()
     if json:
         return print_json(facts)
     print_facts([(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})])
@@ -48,10 +50,8 @@ def info(name: Name, json: Json = False) -> None:
 
 @data.command("fetch")
 def fetch(name: Name, json: Json = False) -> None:
-    """Download a named corpus into the user's cache ($WORKBENCH_CACHE moves it), and verify it."""
-    from workbench.corpus import find_data_set
-
-    entry = find_data_set(name)
+    """Download a named corpus into the user's cache ($WORKBENCH_CACHE moves it), and verify it; records are verified."""
+    entry = _found(name)
     if entry.whereabouts() == "drawn":
         say(f"{name} is drawn when it is asked for; there is nothing to fetch")
     else:
@@ -98,13 +98,20 @@ def convert(
 
 def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
     """The files that the corpus is read from: of a name of the catalog, everything that belongs to it."""
-    from workbench.corpus import find_data_set, is_named
+    from workbench.runs.loading import named_set
 
-    given = [vocabulary] if vocabulary else []
-    if not is_named(corpus):
+    given, found = [vocabulary] if vocabulary else [], named_set(corpus)
+    if found is None:
         return [Path(corpus).expanduser(), *given]
-    facts = find_data_set(corpus.split(":")[0]).facts()
+    facts = found.facts()
     return [Path(facts["folder"]) / file for form in facts["forms"] for file in form] if facts.get("folder") else []
+
+
+def _found(name: str):
+    """The corpus or records of a name; another name is refused with the nearest ones."""
+    from workbench.corpus import find_data_set
+
+    return wb.record_sets().get(name) or find_data_set(name)
 
 
 def _text(value) -> str:

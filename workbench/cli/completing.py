@@ -49,7 +49,7 @@ def _runs(context: typer.Context, incomplete: str) -> list[str]:
 
 
 VALUES = {
-    **dict.fromkeys(("CORPUS", "NAME"), _names_in("workbench.corpus", "data_sets")),
+    **dict.fromkeys(("CORPUS", "NAME"), _names_in("workbench.runs.loading", "named_sets")),
     **dict.fromkeys(("RUN", "RUN…"), _runs),
     "FIGURE": _names_in("workbench.papers.figures", "names", more=("all",)),
     "engine": _names_in("workbench.engines", "ENGINES"),

@@ -34,7 +34,11 @@ Threads = Annotated[int, typer.Option("--threads", help=SETTINGS["n_threads"].me
 Vocabulary = Annotated[Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")]
 Read = Annotated[
     list[str] | None,
-    typer.Option("--read", metavar="NAME=VALUE", help="How a file is read: text=COLUMN, title=, label=, min_documents=5 …"),
+    typer.Option(
+        "--read", metavar="NAME=VALUE",
+        help="How a file is read: text=COLUMN, title=, label=, min_documents=5 …; of "
+        " records fields=A,B, missing=NA, multiplicity=N.",
+    ),
 ]
 Detach = Annotated[bool, typer.Option("--detach", help="Run in the background and return at once.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
@@ -82,13 +86,15 @@ def settings_of(flags: dict) -> dict:
 
 def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None, engine: str | None = None):
     """The data of a name or path, of the type that the engine infers from (a corpus without one), read as the flags want it."""
+    from workbench.corpus import Corpus
     from workbench.engines import get_engine
     from workbench.runs.loading import load_data
 
-    options = {name: _scalar(value) for name, value in parse_options(read, "read").items()}
+    kind, options = get_engine(engine).model.data if engine else Corpus, parse_options(read, "read")
+    if kind is Corpus:  # those of records are all text
+        options = {name: _scalar(value) for name, value in options.items()}
     options |= {"vocabulary": vocabulary} if vocabulary else {}
-    options |= {"kind": get_engine(engine).model.data} if engine else {}
-    return load_data(corpus, **options)
+    return load_data(corpus, kind, **options)
 
 
 def _scalar(text: str):

@@ -5,8 +5,6 @@ that the environment variable WORKBENCH_DATA names, then where `workbench data f
 ever downloaded unless that is asked for.
 """
 
-import difflib
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +17,7 @@ from workbench.corpus.prepared import PREPARED
 from workbench.corpus.published import DOCSTRINGS, PUBLISHED
 from workbench.corpus.readers import FORMATS, read_corpus
 from workbench.corpus.synthetic import DRAWN, DrawnSet
+from workbench.data.names import near, options_in
 
 DATA_SETS = MappingProxyType({data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *COVARIATE_SETS, *DRAWN)})
 DEFAULT = DOCSTRINGS.name
@@ -59,49 +58,23 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
         return _named(name_or_path, fetch, options)
     path = Path(name_or_path).expanduser()
     if not path.exists() and path.name == str(name_or_path):
-        raise CorpusError(f"no data set and no file {path.name!r}{_near(path.name)}; there are {', '.join(DATA_SETS)}, and a "
-                          f"path works too: {', '.join(format.MEANING for format in FORMATS.values())}")
+        formats = ", ".join(format.MEANING for format in FORMATS.values())
+        raise CorpusError(f"no data set and no file {path.name!r}{near(path.name, DATA_SETS)}; there are "
+                          f"{', '.join(DATA_SETS)}, and a path works too: {formats}")
     return read_corpus(path, **options)
 
 
 def find_data_set(name: str) -> DataSet | DrawnSet:
     """The data set of a name of the catalog; another name is refused with the nearest ones."""
     if name not in DATA_SETS:
-        raise CorpusError(f"no data set {name!r}{_near(name)}; there are {', '.join(DATA_SETS)}")
+        raise CorpusError(f"no data set {name!r}{near(name, DATA_SETS)}; there are {', '.join(DATA_SETS)}")
     return DATA_SETS[name]
 
 
 def _named(name: str, fetch: bool, options: dict) -> Corpus:
     """The corpus of a name, its options checked against those of its data set."""
-    name, *pairs = name.split(":")
-    data_set = DATA_SETS[name]
-    for pair in pairs:
-        option, equals, value = pair.partition("=")
-        if not equals or not option or not value:
-            raise CorpusError(f"an option in a name is written {name}:option=value; got {pair!r}")
-        if option in options:
-            raise CorpusError(f"the option {option!r} of {name!r} is given twice; leave one of them out")
-        options[option] = _scalar(value)
-    unknown = [option for option in options if option not in data_set.options]
-    if unknown and not data_set.options:
-        raise CorpusError(f"the data set {name!r} is read as published, without {', '.join(unknown)}; leave the options out")
-    if unknown:
-        raise CorpusError(f"the data set {name!r} has no option {unknown[0]!r}; there are {', '.join(data_set.options)}")
+    data_set = DATA_SETS[name.split(":")[0]]
+    options = options_in(name, options, data_set.options)
     if fetch and data_set.whereabouts() != "drawn":
         data_set.fetch()
     return data_set.load(**options)
-
-
-def _scalar(text: str):
-    """A number where the text is one."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, int | float) else text
-
-
-def _near(name: str) -> str:
-    """The nearest names, as a part of a sentence."""
-    near = difflib.get_close_matches(name.lower(), DATA_SETS, n=3, cutoff=0.5)
-    return f", perhaps {' or '.join(repr(other) for other in near)}" if near else ""

@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.data_set import DataSet, Form, with_options
+from workbench.corpus.data_set import DataSet, Form
 from workbench.corpus.text import WORD_PATTERN
 from workbench.data.drawing import check_whole
+from workbench.data.names import with_options
 from workbench.data.opening import read_text
 
 OUTSIDE = frozenset(("AK", "HI", "DC"))

@@ -13,6 +13,7 @@ from pathlib import Path
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.fetching import cache_folder, fetch_files
 from workbench.corpus.readers import read_corpus
+from workbench.data.names import with_options
 from workbench.data.opening import bundled_folders, data_folders
 
 SIZES = ("documents", "words", "pairs", "tokens")
@@ -187,12 +188,6 @@ class DataSet:
         if self.whereabouts() == "fetchable":
             return f"{missing}; `workbench data fetch {self.name}` gets it, or {by_hand}"
         return f"{missing} and no public address serves its files; {by_hand}"
-
-
-def with_options(name: str, options: dict) -> str:
-    """A name with options, as `load_corpus` takes it: ``bars:side=5:seed=1``."""
-    values = {key: f"{value:.12g}" if isinstance(value, float) else value for key, value in options.items()}
-    return ":".join([name, *(f"{key}={value}" for key, value in values.items())])
 
 
 def _and(names) -> str:

@@ -230,8 +230,11 @@ def split_in_words(split: dict) -> str:
 def share_in_words(split: dict, held_out: str = "") -> str:
     """The share that is held out, in words: of what, by which seed, and how many scored tokens are left out."""
     share, per, left_out = f"{100 * split['fraction']:g} %", split.get("per", "corpus"), split.get("left_out", 0)
-    whose = {"corpus": "the corpus", "document": "each document", "half": "the documents"}[per]
-    text = f"half of the tokens of {share} of {whose}" if per == "half" else f"{share} of the tokens of {whose}"
+    whose = {
+        "corpus": "the tokens of the corpus", "document": "the tokens of each document", "half": "the documents",
+        "cell": "the known cells", "record": "the records",
+    }[per]
+    text = f"{'half of the tokens of ' * (per == 'half')}{share} of {whose}"
     text += f"{held_out}, split seed {split.get('seed', 'unknown')}"
     return text + (f", but for {left_out} tokens whose word has no training token" if left_out else "")
 

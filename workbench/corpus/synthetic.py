@@ -17,7 +17,7 @@ from numbers import Real
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.data_set import with_options
+from workbench.data.names import with_options
 
 LEAST = {"side": 2, "n_documents": 1, "n_words": 1, "tokens_per_document": 1, "n_topics": 1, "seed": 0}
 """Arguments that are whole numbers, and the least that each may be; all others are real."""

@@ -40,6 +40,8 @@ ENGINES: dict[str, str] = {
     "network-hybrid": ".networks.hybrid",     # Welling, Teh & Kappen 2008, sec. 4: the same two, by counts
     "network-cvb0": ".networks.cvb0",         # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for networks
     "bn-vb": ".bayes_nets.bn_vb",             # Welling, Teh & Kappen 2008, eq. 27-28: Bayesian networks with hidden nodes
+    "bn-cvb0": ".bayes_nets.bn_cvb0",         # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for Bayesian networks
+    "bn-em": ".bayes_nets.bn_em",             # Lauritzen 1995: expectation maximisation of Bayesian networks
     "bn-gibbs": ".bayes_nets.bn_gibbs",       # the same, eq. 29, corrected where nodes share a table: every record is drawn
     "bn-hybrid": ".bayes_nets.bn_hybrid",     # the same, sec. 4 and 6: equal records that are frequent are averaged
 }

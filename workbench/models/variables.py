@@ -51,8 +51,8 @@ VARIABLES = {each.name: each for each in (
     ),
     _scalar("change", "", "largest change of a responsibility in the iteration"),
     _scalar(
-        "moved", "", "share of the sampled tokens that changed topic, or of the documents of sequences, or records, that changed "
-        "hidden state",
+        "moved", "",
+        "share of the sampled tokens that changed topic, or of the documents of sequences or records that changed their states",
     ),
     _scalar("accepted", "", "share of the proposed hidden nodes of records that were accepted, mean over chains"),
     _scalar("scan", "", "order of the tokens, mean over chains: 0 document after document, 1 word after word"),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from workbench.data.drawing import draw_share
-from workbench.errors import DataError
+from workbench.errors import DataError, Named
 from workbench.records.columns import MISSING, merged
 from workbench.records.records import Records
 
@@ -36,15 +36,37 @@ def hold_out_records(records: Records, fraction: float = 0.1, seed: int = 0) -> 
     Equal seeds give equal splits everywhere, independent of the cells that `hold_out_cells` draws. An argument out of range, or
     a part without records or without known cells, is a DataError.
     """
+    unseen = _drawn(records, fraction, seed)
+    counts = records.multiplicities - unseen, unseen
+    return tuple(records.with_values(records.values[each > 0], each[each > 0]) for each in counts)
+
+
+def hold_out_whole_records(records: Records, fraction: float = 0.1, seed: int = 0) -> tuple[Records, Records]:
+    """Training and test records of the same rows: the records that `hold_out_records` draws, each a row of its own.
+
+    Record r of one is record r of the other, as of `hold_out_cells`: of a record for training all test cells are missing, of a
+    held-out one all training cells. Held-out ones come last, equal ones apart, so that each has a probability of its own.
+    Refused is what `hold_out_records` refuses.
+    """
+    unseen = _drawn(records, fraction, seed)
+    left = records.multiplicities - unseen
+    known, held_out = records.values[left > 0], np.repeat(records.values, unseen, axis=0)
+    multiplicities = np.concatenate([left[left > 0], np.ones(len(held_out), np.int64)])
+    train = np.concatenate([known, np.full_like(held_out, MISSING)])
+    test = np.concatenate([np.full_like(known, MISSING), held_out])
+    return records.with_values(train, multiplicities), records.with_values(test, multiplicities)
+
+
+def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
+    """(record,) how many of each distinct record are held out; refuses a part without known cells."""
     chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
     unseen = np.bincount(distinct[chosen], minlength=records.n_distinct)
-    counts = records.multiplicities - unseen, unseen
-    parts = tuple(records.with_values(records.values[each > 0], each[each > 0]) for each in counts)
-    for part, what in zip(parts, ("training", "held-out"), strict=True):
-        if part.n_items == 0:
-            raise DataError(f"all {part.n_records} {what} record(s) have no known cell; ask for another fraction or seed")
-    return parts
+    empty = ~np.any(records.values != MISSING, axis=1)
+    for counts, what in ((records.multiplicities - unseen, "training"), (unseen, "held-out")):
+        if np.all(empty[counts > 0]):
+            raise DataError(f"all {counts.sum()} {what} record(s) have no known cell; ask for another fraction or seed")
+    return unseen
 
 
 def prepare_records(
@@ -53,12 +75,27 @@ def prepare_records(
 ) -> tuple[Records, Records | None, dict | None]:
     """Training records, test records (None where nothing is held out) and the record of the split.
 
-    The other arguments are those of `workbench.corpus.prepare`, which records do not have: others than the defaults are
-    refused.
+    Parameters
+    ----------
+    holdout : float
+        Share that is held out; 0 for no test records.
+    seed : int
+        Of the held-out split.
+    per : "cell" or "record"; "corpus" is "cell"
+        What the share is of: see `hold_out_cells` and `hold_out_whole_records`.
+    top_words, singletons, rows
+        Of `workbench.corpus.prepare`; records do not have them, and others than the defaults are refused.
     """
-    own = {"top_words": (top_words, None), "singletons": (singletons, "keep"), "per": (per, "corpus"), "rows": (rows, None)}
+    own = {"top_words": (top_words, None), "singletons": (singletons, "keep"), "rows": (rows, None)}
     if idle := next((name for name, (value, default) in own.items() if value != default), None):
-        raise DataError(f"records have no words or documents, so {idle} would be without effect; leave it out")
+        raise DataError("records have no words or documents, so ", Named(idle), " would be without effect; leave it out")
+    if per not in ("corpus", *PER):
+        raise DataError.must_be(Named("holdout_per", text="per"), f"{' or '.join(PER)} for records", per)
     if not holdout:
         return records, None, None
-    return *hold_out_cells(records, holdout, seed), {"fraction": holdout, "seed": seed, "per": per}
+    per = "cell" if per == "corpus" else per
+    return *PER[per](records, holdout, seed), {"fraction": holdout, "seed": seed, "per": per}
+
+
+PER = {"cell": hold_out_cells, "record": hold_out_whole_records}
+"""What a share can be of → what holds it out."""

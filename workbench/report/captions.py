@@ -3,6 +3,7 @@
 import json
 
 from workbench.corpus.experiments import IN_WORDS, rows_in_words, share_in_words
+from workbench.engines import get_engine
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
 from workbench.measures.selection import grouped
 from workbench.models import VARIABLES
@@ -98,7 +99,7 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
         ("vocabulary", every(words, "all words")),
         ("singletons", every((IN_WORDS.get(split.get("singletons"), "kept") for split in splits), "kept")),
-        ("held-out tokens", every(_split(each) for each in found)),
+        (f"held-out {get_engine(specs[0].engine).model.data.item}s", every(_split(each) for each in found)),
         ("inference seeds", ", ".join(map(str, sorted({spec.seed for spec in specs})))),
         ("threads", every(spec.n_threads for spec in specs)),
         ("started from", every((lineage(each) or "nothing" for each in found), "nothing")),

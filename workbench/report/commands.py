@@ -3,11 +3,11 @@
 import re
 import shlex
 
-from workbench.corpus import find_data_set, is_named
 from workbench.corpus.splits import rows_as_asked
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
 from workbench.models.networks.files import spelled
+from workbench.runs.loading import named_set
 from workbench.runs.spec import RunSpec
 
 DEFAULT_BURN_IN = 10
@@ -48,7 +48,7 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     notes = []
     if any(spec.test is not None and not spec.split for spec in specs):
         notes.append("A test set was handed over ready-made; the command draws one of its own.")
-    files = sorted({spec.corpus for spec in specs if not is_named(spec.corpus)})
+    files = sorted({spec.corpus for spec in specs if not named_set(spec.corpus)})
     if files:
         notes.append(f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name.")
     networks = [spec.parts()[1] for spec in specs if "levels" in spec.model]
@@ -118,10 +118,10 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
         words += ["--holdout-rows", rows_as_asked(split["rows"])]
     elif split:
         words += ["--holdout", _value(split.get("fraction", 0.1))]
-        words += ["--holdout-per", split["per"]] if split.get("per", "corpus") != "corpus" else []
+        words += ["--holdout-per", split["per"]] if split.get("per", "corpus") not in ("corpus", "cell") else []
         if split.get("seed"):
             words += ["--split-seed", str(split["seed"])]
-        if is_named(spec.corpus) and getattr(find_data_set(spec.corpus.split(":")[0]), "held_out_rows", None):
+        if getattr(named_set(spec.corpus), "held_out_rows", None):
             words += ["--holdout-rows", "none"]
     for name, flag in (("top_words", "--top-words"), ("singletons", "--singletons")):
         if name in split:

@@ -1,11 +1,41 @@
 """Data by name or path, of the type that a model believes in."""
 
-from workbench.corpus import Corpus, load_corpus
-from workbench.records import Records, load_records
+from workbench.corpus import Corpus, data_sets, load_corpus
+from workbench.corpus.data_set import DataSet
+from workbench.errors import DataError
+from workbench.records import Records, load_records, record_sets
+from workbench.records.catalog import RecordSet
 
 LOADERS = {Corpus: load_corpus, Records: load_records}
+CATALOGS = {Corpus: data_sets, Records: record_sets}
+ROWS = {Corpus: "documents", Records: "records"}
+"""What the rows of a data type are, for people."""
+
+
+def named_sets() -> dict[str, DataSet | RecordSet]:
+    """Name → data set, everything in the catalogs of all data types."""
+    return {name: each for catalog in CATALOGS.values() for name, each in catalog().items()}
+
+
+def named_set(name_or_path) -> DataSet | RecordSet | None:
+    """The data set of a name, with options or without; None of what is no name of a catalog."""
+    return named_sets().get(name_or_path.split(":")[0]) if isinstance(name_or_path, str) else None
+
+
+def kind_of(name_or_path) -> type | None:
+    """The data type of a name of a catalog; None of what is no name."""
+    found = named_set(name_or_path)
+    return found and next(kind for kind, catalog in CATALOGS.items() if found.name in catalog())
+
+
+def check_kind(name_or_path, kind: type) -> None:
+    """Refuses a name of data of another type."""
+    if (found := kind_of(name_or_path)) not in (None, kind):
+        raise DataError(f"{name_or_path!r} is a data set of {ROWS[found]}, and {ROWS[kind]} were wanted; choose other data, or "
+                        f"an engine for {ROWS[found]}")
 
 
 def load_data(name_or_path, kind: type = Corpus, **options) -> Corpus | Records:
     """The data of a name or path, read with the options of `load_corpus` or `load_records`; kind: `data` of a model."""
+    check_kind(name_or_path, kind)
     return LOADERS[kind](name_or_path, **options)

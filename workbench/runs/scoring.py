@@ -63,7 +63,7 @@ def score(
     if test is None:
         return average, {}, None
     samples, further = engine.samples(train, options), bool(scores_of(model))
-    seen = seen_in_training(train, test) if further else None
+    seen = seen_in_training(train, test) if any(each.of_seen for each in scores_of(model)) else None
     probability, words = predict_entries(engine, train, model, options, state, test, context)
     whole = average.log_of_groups is not None
     if past_burn_in:
@@ -71,7 +71,7 @@ def score(
         logs = take_in(test.weights, probability, average.probability, n, mean)
         sums = _take_in_whole(test, probability, average) if whole else (None, -np.inf)
         mean_words = words if average.words is None or words is None else average.words + (words - average.words) / (n + 1)
-        log_of_seen = _take_in_seen(test, probability, average, seen) if further else None
+        log_of_seen = None if seen is None else _take_in_seen(test, probability, average, seen)
         average = Average(mean, n + 1, *sums, mean_words, log_of_seen)
         alone, averaged = (_of_mean(each, test) for each in logs)
     else:
@@ -97,10 +97,11 @@ def further_scores(train, test, model, predicted: Predicted | None) -> dict:
 def _predicted(test, probability: np.ndarray, words: np.ndarray | None, seen, average: Average | None) -> Predicted:
     """The probabilities that the headline scores: those of the average, or of the state where there is none."""
     if average is None:
-        logs = _of_groups(test, probability), _of_groups(test, probability, seen)
-        return Predicted(probability, *logs, words, probability, words)
-    logs = (each - np.log(average.n_averaged) for each in (average.log_of_groups, average.log_of_seen))
-    return Predicted(average.probability, *logs, average.words, probability, words)
+        of_seen = None if seen is None else _of_groups(test, probability, seen)
+        return Predicted(probability, _of_groups(test, probability), of_seen, words, probability, words)
+    of_mean = np.log(average.n_averaged)
+    of_seen = None if seen is None else average.log_of_seen - of_mean
+    return Predicted(average.probability, average.log_of_groups - of_mean, of_seen, average.words, probability, words)
 
 
 def _of_groups(test, probability: np.ndarray, counted=slice(None)) -> np.ndarray:

@@ -59,8 +59,9 @@ class SplitSettings:
     holdout: float = setting(0.1, "--holdout", "Share held out for test perplexity; 0 for none.")
     holdout_per: str = setting(
         "corpus", "--holdout-per",
-        "A share of all tokens, of each document's, or of the documents, of which half the tokens are scored.",
-        "corpus|document|half",
+        "A share of all tokens, of each document's, or of the documents, of which half the tokens are scored; of records a "
+        "share of all cells, or of the records as a whole.",
+        "corpus|document|half|cell|record",
     )
     holdout_rows: str | None = setting(
         None, "--holdout-rows", "Whole documents held out instead: 'last 10' of each sequence, 'year>=2012', 'year=2012,2013'; "

@@ -5,9 +5,12 @@ import pytest
 from bayes_net_twins import ORACLES, flat, joint_states, net_of, random_net
 from scipy.special import logsumexp
 
+from workbench.corpus import Corpus
+from workbench.engines import get_engine
 from workbench.engines.bayes_nets import bn_vb
 from workbench.engines.engine import StepContext
-from workbench.engines.options import NoOptions
+from workbench.engines.options import NoOptions, make_options
+from workbench.models import LDA
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
@@ -68,3 +71,28 @@ def test_threads_and_slices_change_no_bit(monkeypatch):
     monkeypatch.setattr("workbench.engines.bayes_nets.cases.SLICE_WORK", 64)
     one, three = (swept(net, records, 5, n_threads=n)[-1] for n in (1, 3))
     assert one.counts.tobytes() == three.counts.tobytes() and one.entropy == three.entropy
+
+
+def test_lda_as_a_network_is_svb():
+    """d -> z -> x with d given: 50 parallel sweeps from the same counts."""
+    random = np.random.default_rng(2)
+    values = np.unique(np.column_stack([random.integers(5, size=40), random.integers(8, size=40)]), axis=0)
+    multiplicities = random.integers(1, 5, len(values))
+    corpus = Corpus.from_pairs(values[:, 0], values[:, 1], multiplicities, n_documents=5, n_words=8)
+    nodes, names = (Node("d", 5, given=True), Node("z", 3, ("d",), 0.3), Node("x", 8, ("z",), 0.2)), tuple(map(str, range(8)))
+    net, records = BayesNet("lda", nodes), Records(values, multiplicities, ("d", "x"), (names[:5], names))
+    lda, model = get_engine("svb"), LDA(3, 0.3, 0.2)
+    options = make_options(lda, {"schedule": "parallel"})
+    theirs = lda.init(corpus, model, options, StepContext(0, 0))
+
+    def flat_counts():
+        found = lda.counts(corpus, model, options, theirs)
+        return np.concatenate([found["n_dk"].ravel(), found["n_kw"].ravel()])
+
+    ours = bn_vb.init(records, net, NoOptions(), StepContext(0, 0))._replace(counts=flat_counts())
+    for step in range(1, 51):
+        theirs, _ = lda.step(corpus, model, options, theirs, StepContext(0, step))
+        ours, _ = bn_vb.step(records, net, NoOptions(), ours, StepContext(0, step))
+    np.testing.assert_allclose(ours.counts, flat_counts(), rtol=1e-9, atol=1e-12)
+    their_bound = lda.watch(corpus, model, options, theirs)["bound"]
+    assert bound(net, records, ours) == pytest.approx(their_bound, rel=1e-9)

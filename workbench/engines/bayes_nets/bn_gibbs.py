@@ -59,9 +59,9 @@ def drawn_given(ready: Prepared, logs: np.ndarray, cells: np.ndarray, context, c
     tables, key = np.exp(logs), context.key(HIDDEN_NODES, chain)
 
     def visit(first, last):
-        counts, drawn, factors = np.zeros(len(logs)), np.empty(most_cliques(ready), np.int32), np.empty(ready.plan.n_factors)
+        counts, drawn = np.zeros(len(logs)), np.empty(most_cliques(ready), np.int32)
         return counts, draw_given_tables(
-            first, last, ready.plan, ready.first_cells, tables, logs, key, *workspace(ready.plan), factors, counts, cells, drawn
+            first, last, ready.plan, ready.first_cells, tables, logs, key, *workspace(ready.plan), counts, cells, drawn
         )
 
     counts, n_moved = np.zeros(len(logs)), 0
@@ -95,13 +95,13 @@ def swept(ready: Prepared, tables: Tables, counts, cells, context, chain: int = 
     ``tables`` has what is added to counts: the priors, and what is expected of other records.
     """
     rows, key, accept_key = tables.sum_rows(counts), context.key(HIDDEN_NODES, chain), context.key(ACCEPTED_NODES, chain)
-    q, inverse, factors = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows), np.empty(ready.plan.n_factors)
+    q, inverse = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows)
     drawn, found = np.empty(most_cliques(ready), np.int32), np.zeros(2)
     for first, last in ready.slices:
         context.interrupt()
         found += sweep_cases(
             first, last, ready.plan, ready.first_cells, tables.tied, tables.row_of, tables.alpha, tables.alpha_rows, counts,
-            rows, q, inverse, cells, key, accept_key, np.zeros(len(q)), *workspace(ready.plan), factors, drawn,
+            rows, q, inverse, cells, key, accept_key, np.zeros(len(q)), *workspace(ready.plan), drawn,
         )
     return moves_of(ready, found[1], found[0])
 

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import gammaln
 
-from workbench.kernels.bayes_nets.propagate import expect, log_evidence
+from workbench.kernels.bayes_nets.propagate import expect, log_evidence, marginals
 from workbench.kernels.threads import each_slice
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.plan import Cases, Plan, cases_among, cases_of, junction_trees, plan_of
@@ -25,6 +25,12 @@ class Prepared(NamedTuple):
     plan: Plan
     slices: list[tuple[int, int]]
     first_cells: np.ndarray  # (case + 1,) int64: where the cliques' cells of its records begin, record after record
+
+    @property
+    def first_own(self) -> np.ndarray:
+        """(case + 1,) int64: where the probabilities of the cliques' cells of each case begin, one case after another."""
+        sizes = np.concatenate([[0], np.cumsum(self.plan.free * self.plan.separators)])
+        return np.concatenate([[0], np.cumsum(np.diff(sizes[self.plan.cliques])[self.plan.patterns])])
 
     @property
     def n_sampled(self) -> int:
@@ -60,9 +66,9 @@ def in_slices(plan: Plan, n_cells: int) -> Prepared:
     return Prepared(plan, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)), first_cells)
 
 
-def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Working arrays of the kernels for one thread."""
-    return np.empty(plan.n_cells), np.empty(plan.n_separators), np.empty(plan.n_separators)
+def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Working arrays of the kernels for one thread: w, largest, sums and factors."""
+    return tuple(np.empty(n) for n in (plan.n_cells, plan.n_separators, plan.n_separators, plan.n_factors))
 
 
 def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndarray, float]:
@@ -71,8 +77,7 @@ def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndar
 
     def visit(first, last):
         counts = np.zeros(len(logs))
-        factors = np.empty(ready.plan.n_factors)
-        return counts, expect(first, last, ready.plan, tables, logs, *workspace(ready.plan), factors, counts)
+        return counts, expect(first, last, ready.plan, tables, logs, *workspace(ready.plan), counts)
 
     counts, log_z = np.zeros(len(logs)), 0.0
     for of_slice, found in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
@@ -81,12 +86,24 @@ def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndar
     return counts, log_z
 
 
+def clique_marginals(ready: Prepared, logs: np.ndarray, context) -> np.ndarray:
+    """The probabilities of the cells of all cliques of all cases given log tables, one case after another."""
+    first_own, tables = ready.first_own, np.exp(logs)
+    own = np.empty(first_own[-1])
+
+    def visit(first, last):
+        marginals(first, last, ready.plan, tables, logs, *workspace(ready.plan), first_own, own)
+
+    each_slice(visit, ready.slices, context.n_threads, context.interrupt)
+    return own
+
+
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """(case,) log probability of each case given log tables."""
     found, tables = np.empty(len(ready.plan.patterns)), np.exp(logs)
 
     def visit(first, last):
-        log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), np.empty(ready.plan.n_factors), found)
+        log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), found)
 
     each_slice(visit, ready.slices, n_threads, lambda: None)
     return found

@@ -210,30 +210,52 @@ def distribute(plan, case, w, shares, sums):
             s += n_free
 
 
+@inlined
+def add_families(plan, case, own, first, factors, counts):
+    """Adds the expected counts of all families of a case to counts; own[first:] : the probabilities of its cliques' cells."""
+    weight, pattern, offset = plan.weights[case], plan.patterns[case], plan.first_offset[case]
+    first_family = plan.families[pattern]
+    for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
+        at = first + plan.cell_at[c]
+        end = at + plan.free[c] * plan.separators[c]
+        for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
+            table, of_f, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
+            row, cells, shares = counts[table:], plan.maps[of_f : of_f + n_own], own[at:end]
+            if n_own < end - at:
+                shares = factors
+                add_up(own, at, end, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
+            for j in range(n_own):
+                row[np.uint32(cells[j])] += weight * shares[j]
+    for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
+        counts[plan.offsets[offset + f - first_family]] += weight
+
+
 @lean
 def expect(first, last, plan, tables, logs, w, largest, sums, factors, counts):
     """Adds the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
     found = 0.0
     for case in range(first, last):
-        weight = plan.weights[case]
-        found += weight * collect_products(plan, case, tables, logs, w, largest, sums, factors)
+        found += plan.weights[case] * collect_products(plan, case, tables, logs, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
-        pattern, offset = plan.patterns[case], plan.first_offset[case]
-        first_family = plan.families[pattern]
-        for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-            at = plan.cell_at[c]
-            end = at + plan.free[c] * plan.separators[c]
-            for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-                table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
-                row, cells, shares = counts[table:], plan.maps[own : own + n_own], w[at:end]
-                if n_own < end - at:
-                    shares = factors
-                    add_up(w, at, end, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
-                for j in range(n_own):
-                    row[np.uint32(cells[j])] += weight * shares[j]
-        for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
-            counts[plan.offsets[offset + f - first_family]] += weight
+        add_families(plan, case, w, 0, factors, counts)
     return found
+
+
+@lean
+def marginals(first, last, plan, tables, logs, w, largest, sums, factors, first_own, own):
+    """The probabilities of the cells of all cliques of the cases first..last, into own, those of a case from first_own on."""
+    for case in range(first, last):
+        collect_products(plan, case, tables, logs, w, largest, sums, factors)
+        distribute(plan, case, w, largest, sums)
+        at, n_cells = first_own[case], first_own[case + 1] - first_own[case]
+        own[at : at + n_cells] = w[:n_cells]
+
+
+@lean
+def add_marginals(first, last, plan, first_own, own, factors, counts):
+    """Adds the expected counts of all families of the cases first..last to counts, from what `marginals` gives."""
+    for case in range(first, last):
+        add_families(plan, case, own, first_own[case], factors, counts)
 
 
 @lean

@@ -20,6 +20,7 @@ import numpy as np
 
 from workbench.errors import Named
 from workbench.models.bayes_nets.nodes import Node, check_nodes, node_of
+from workbench.models.bayes_nets.scores import LOG_LIKELIHOODS
 from workbench.models.bayes_nets.shipped import SHIPPED
 from workbench.models.bayes_nets.tables import Tables, tables_of
 from workbench.models.lda import ModelError
@@ -61,6 +62,7 @@ class BayesNet:
     nonparametric = False
     warm_starts = False
     takes = ("model", "alpha", "beta")
+    scores = (LOG_LIKELIHOODS,)
 
     name: str = ""
     nodes: tuple[Node, ...] = ()

@@ -11,7 +11,7 @@ Source: specification of stick-breaking, C.6, D.5; Linderman, Johnson & Adams (2
 
 import numpy as np
 
-from workbench.models.scores import Predicted, Scores, seen_in_training
+from workbench.models.scores import LOG_LIKELIHOOD, Predicted, Scores, seen_in_training
 from workbench.models.variables import Variable
 
 LEAST = 1e-8
@@ -92,7 +92,7 @@ def hits(train, test, predicted: Predicted) -> dict[str, float]:
 
 
 GAINS = Scores((
-    _score("test_log_likelihood", "nats", "mean log probability of a held-out item: minus the log of the held-out perplexity"),
+    LOG_LIKELIHOOD,
     _score("test_gain_clipped", "nats", "gain per held-out item over training frequencies, unseen words clipped at 1e-8"),
     _score("test_gain_added", "nats", "gain per held-out item over training frequencies with 0.1 added to each count"),
     _score("test_gain_seen", "nats", "gain per held-out item over training frequencies, of words seen in training alone"),
@@ -108,7 +108,7 @@ GAINS = Scores((
         "test_gain_joint_seen", "nats", "gain per held-out item of the joint probability of each row or sequence, over "
         "training frequencies, of words seen in training alone",
     ),
-), gains)
+), gains, of_seen=True)
 """Of all models of rows and of sequences."""
 
 HITS = Scores((

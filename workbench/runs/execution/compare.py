@@ -20,6 +20,7 @@ from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit, run_specs
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
+from workbench.runs.loading import ROWS
 from workbench.runs.progress import bars
 from workbench.runs.settings import DEFAULT_ENGINES, RunSettings, SplitSettings, named, names, of
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, whole
@@ -47,7 +48,8 @@ def plan(
     ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them and takes
     their values (learn_alpha=maximised to those of LDA, learn_alpha=False to those of the HDP).
     ``seeds`` inference seeds count up from ``seed``; the split stays, and is a share of the tokens of the corpus or of each
-    document, or half the tokens of a share of the documents (``holdout_per``), or whole documents (``holdout_rows``).
+    document, or half the tokens of a share of the documents (``holdout_per``), or whole documents (``holdout_rows``);
+    of records of their cells or of whole records (``holdout_per``).
     ``top_words`` and ``singletons`` change the corpus first, see
     `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`,
     path, Dataset, or a name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose
@@ -65,6 +67,7 @@ def plan(
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
     found = {name: get_engine(name) for name, _ in chosen}
+    _refuse_kinds(found)
     for option, value in (options or {}).items():
         if not is_option(option, [value], list(found.values())):
             there_are = ", ".join(sorted({name for engine in found.values() for name in options_of(engine)}))
@@ -86,6 +89,14 @@ def plan(
             spec = make_spec(train, name, test=test, seed=seed + chain, options=shared | own, split=split, **taken)
             specs.setdefault(spec.hash, spec)
     return list(specs.values()), train, test
+
+
+def _refuse_kinds(engines: dict) -> None:
+    """Refuses engines, by name, that infer from data of several types."""
+    one_of = {engine.model.data: name for name, engine in reversed(engines.items())}  # the first of each
+    if len(one_of) > 1:
+        said = " and ".join(f"{name} from {ROWS[kind]}" for kind, name in reversed(one_of.items()))
+        raise SpecError(f"engines that are compared infer from the same data, and {said}; leave one out", field="engines")
 
 
 def is_option(name: str, values: list, engines: list) -> bool:

@@ -1,0 +1,96 @@
+"""Records on the command line: named ones, files, and what does not go together."""
+
+import json
+
+import pytest
+
+from workbench.cli import main
+from workbench.runs.loading import kind_of, named_set
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
+    monkeypatch.delenv("WORKBENCH_DATA", raising=False)
+
+
+def run(capsys, *arguments):
+    """(exit status, stdout, stderr) of a command."""
+    status = main([str(argument) for argument in arguments])
+    return status, *capsys.readouterr()
+
+
+def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_come_by_them(capsys):
+    where = {entry["name"]: entry["where"] for entry in json.loads(run(capsys, "data", "list", "--json")[1])["records"]}
+    assert where.pop("votes") == "here" and set(where.values()) == {"by hand"} and len(where) == 5
+    told = run(capsys, "data", "list")[2]
+    assert "words of Alice's Adventures in Wonderland" in told and "27,330" in told and "342" in told
+    told = run(capsys, "data", "info", "votes")[2]
+    assert all(part in told for part in ("435", "CC BY 4.0", "HouseVotes84", "a8c3bd9b85b1f2b6", "party=drop", "votes.csv"))
+    status, _, told = run(capsys, "data", "fetch", "ability")
+    assert status == 2 and "to a folder that holds ability.csv, from psych/ability.csv of" in told and told.count("\n") == 1
+    assert run(capsys, "data", "fetch", "votes")[2].startswith("votes is here, as published: ")
+
+
+def test_named_records_are_compared_and_come_again(capsys):
+    command = "compare", "votes", "--engines", "bn-vb", "--holdout-per", "record", "-n", 3, "-q", "--json"
+    status, out, _ = run(capsys, *command)
+    (told,) = json.loads(out)["runs"]
+    assert status == 0 and told["state"] == "finished" and told["test_log_likelihood_record"] < -5
+    assert run(capsys, *command)[1] == out
+    shown = run(capsys, "show", told["name"])[2]
+    assert "10 % of the records held out, split seed 0" in shown
+    status, out, _ = run(capsys, "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json")
+    assert status == 0 and json.loads(out)["runs"][0]["state"] == "finished"
+
+
+def test_a_file_of_records_is_read_as_asked(capsys, tmp_path):
+    rows = [f"{'xy'[at % 2]},{'NA' if at % 3 else 'u'},{at % 4},{1 + at % 2}" for at in range(20)]
+    (tmp_path / "mine.csv").write_text("\n".join(["a,b,c,n", *rows]) + "\n")
+    about = "--read", "fields=a,b,c", "--read", "missing=NA", "--read", "multiplicity=n", "-n", 2, "-q", "--json"
+    status, out, err = run(capsys, "fit", "mine.csv", "-e", "bn-vb", *about)
+    assert status == 0, err
+    run(capsys, "data", "list")
+    status, _, told = run(capsys, "fit", "mine.csv", "-e", "bn-vb", "--read", "text=a")
+    wanted = "workbench: records are read with fields, levels, missing, multiplicity and name, not with text; leave that out\n"
+    assert (status, told) == (2, wanted)
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    (
+        ("compare", "votes"),
+        "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
+    ),
+    (
+        ("compare", "votes", "--engines", "bn-vb,cgs"),
+        "engines that are compared infer from the same data, and bn-vb from records and cgs from documents; leave one out",
+    ),
+    (
+        ("fit", "bars", "-e", "bn-vb"),
+        "'bars' is a data set of documents, and records were wanted; choose other data, or an engine for documents",
+    ),
+    (("fit", "votes", "-e", "bn-vb", "--holdout-per", "half"), "--holdout-per must be cell or record for records; got 'half'"),
+    (("fit", "bars", "--holdout-per", "record"), "--holdout-per must be one of corpus, document, half; got 'record'"),
+    (
+        ("fit", "votes", "-e", "bn-vb", "--top-words", 5),
+        "records have no words or documents, so --top-words would be without effect; leave it out",
+    ),
+    (
+        ("fit", "votes", "-e", "bn-vb", "--vocabulary", "x.txt"),
+        "the data set 'votes' has no option 'vocabulary'; there are party",
+    ),
+    (
+        ("data", "convert", "votes", "out.npz"),
+        "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
+    ),
+])
+def test_what_does_not_go_together_is_one_sentence(capsys, arguments, sentence):
+    status, out, told = run(capsys, *arguments)
+    assert (status, out, told) == (2, "", f"workbench: {sentence}\n")
+
+
+def test_names_of_all_data_types_are_known():
+    assert named_set("votes:party=keep").name == "votes" and named_set("bars:side=3").name == "bars"
+    assert named_set("./votes") is None and kind_of("other.csv") is None
+    assert kind_of("votes").__name__ == "Records" and kind_of("alice").__name__ == "Corpus"

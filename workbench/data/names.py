@@ -1,0 +1,47 @@
+"""Names of data sets with options, ``bars:side=5:seed=1``: read, checked, written; and the nearest of some names."""
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping
+
+from workbench.errors import DataError
+
+
+def with_options(name: str, options: Mapping) -> str:
+    """A name with options, as data sets are loaded by: ``bars:side=5:seed=1``."""
+    values = {key: f"{value:.12g}" if isinstance(value, float) else value for key, value in options.items()}
+    return ":".join([name, *(f"{key}={value}" for key, value in values.items())])
+
+
+def options_in(name: str, given: Mapping, known: Mapping) -> dict:
+    """The options that stand in a name, and those given beside it; refused unless ``known`` has them."""
+    name, *pairs = name.split(":")
+    options = dict(given)
+    for pair in pairs:
+        option, equals, value = pair.partition("=")
+        if not equals or not option or not value:
+            raise DataError(f"an option in a name is written {name}:option=value; got {pair!r}")
+        if option in options:
+            raise DataError(f"the option {option!r} of {name!r} is given twice; leave one of them out")
+        options[option] = _scalar(value)
+    unknown = [option for option in options if option not in known]
+    if unknown and not known:
+        raise DataError(f"the data set {name!r} is read as published, without {', '.join(unknown)}; leave the options out")
+    if unknown:
+        raise DataError(f"the data set {name!r} has no option {unknown[0]!r}; there are {', '.join(known)}")
+    return options
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """The nearest of some names, as a part of a sentence."""
+    found = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+    return f", perhaps {' or '.join(repr(other) for other in found)}" if found else ""
+
+
+def _scalar(text: str):
+    """A number where the text is one."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, int | float) else text

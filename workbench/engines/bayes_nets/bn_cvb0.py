@@ -1,0 +1,95 @@
+"""Collapsed variational Bayes of zeroth order (CVB0) for Bayesian networks with hidden nodes.
+
+Asuncion, Welling, Smyth & Teh (2009), eq. 6, for networks: as in `bn-vb` each distinct record has a distribution over its
+hidden nodes, but its tables are predictive probabilities without one record of its own expected counts::
+
+    Q_c ~ prod over families of (alpha_rk + n_rk - own_rk) / (sum_k alpha_rk + n_r - own_r)
+
+Records are visited one after another, and each changes the counts at once. For LDA written as document -> topic -> word it is
+`cvb0`. It has no bound, and no guarantee to settle.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.bayes_nets.bn_vb import initial_counts
+from workbench.engines.bayes_nets.cases import Prepared, clique_marginals, predict_cells, prepared, trees_of, workspace
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.options import NoOptions
+from workbench.kernels.bayes_nets.cvb0 import sweep
+from workbench.kernels.bayes_nets.propagate import add_marginals
+from workbench.models.bayes_nets.bayes_net import BayesNet
+
+
+class State(NamedTuple):
+    counts: np.ndarray   # (table cell,) float64: expected counts n
+    own: np.ndarray      # (clique cell of a distinct record,) float64: probabilities
+    alpha: np.ndarray    # (table cell,) float64: priors
+    trees: np.ndarray    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+
+
+def init(records, model, options, context, warm_start=None) -> State:
+    """Distributions of hidden nodes given tables of random counts."""
+    trees = trees_of(records, model)
+    ready = prepared(records, model, trees)
+    own = clique_marginals(ready, np.log(model.tables.means(initial_counts(model.tables, context))), context)
+    return State(counts_of(ready, own, model.tables.n_cells), own, model.tables.alpha.copy(), trees)
+
+
+def counts_of(ready: Prepared, own: np.ndarray, n_cells: int) -> np.ndarray:
+    """(table cell,) expected counts of all records, summed anew so that rounding does not add up."""
+    found = np.zeros(n_cells)
+    add_marginals(0, len(ready.plan.patterns), ready.plan, ready.first_own, own, np.empty(ready.plan.n_factors), found)
+    return found
+
+
+def step(records, model, options, state, context):
+    """A pass over the distinct records."""
+    ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
+    counts, own = counts_of(ready, state.own, tables.n_cells), state.own
+    rows = tables.sum_rows(counts)
+    q, inverse, changed = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows), 0.0
+    for first, last in ready.slices:
+        context.interrupt()
+        changed = max(changed, sweep(
+            first, last, ready.plan, tables.tied, tables.row_of, tables.alpha, tables.alpha_rows, counts, rows, q, inverse,
+            ready.first_own, own, np.zeros(len(q)), *workspace(ready.plan),
+        ))
+    return state._replace(counts=counts, own=own), {"updates": len(ready.plan.patterns), "change": changed}
+
+
+def watch(records, model, options, state) -> dict:
+    return model.state_shares(state.counts)
+
+
+def counts(records, model, options, state) -> dict:
+    """The expected counts of all tables."""
+    return {"n_cpt": state.counts}
+
+
+def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+    """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
+    means = model.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
+    return predict_cells(records, model, np.log(means), cells, 1 if context is None else context.n_threads)
+
+
+def idle(options) -> str:
+    return "records are visited one after another, each with what the last one changed"
+
+
+def memory(records, model, options) -> Memory:
+    """Bytes of counts and of the probabilities of cliques, plans, and working arrays."""
+    net = model.for_data(records)
+    cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
+    own = DOUBLE * int(ready.first_own[-1])
+    return Memory(2 * cells + own, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+
+
+def engine(name: str = "bn-cvb0") -> Engine:
+    return Engine(
+        name=name, title="CVB0 for Bayesian networks", source="Asuncion, Welling, Smyth & Teh (2009), eq. 6, for networks",
+        model=BayesNet, options=NoOptions, state=State, samples=lambda records, options: False, watches=("change",), init=init,
+        step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory, idle=idle,
+    )

@@ -1,0 +1,95 @@
+"""Expectation maximisation of Bayesian networks with hidden nodes: the most likely tables.
+
+Dempster, Laird & Rubin (1977); Lauritzen (1995), "The EM algorithm for graphical association models with missing data". With
+theta the distributions of all tables, an iteration::
+
+    n_rk     = expected counts of all records given theta, by junction trees      (`kernels.bayes_nets.propagate`)
+    theta_rk = n_rk / n_r                                                          row r, state k; a row without counts stays
+
+The log likelihood, hidden nodes summed out, never falls. Priors have no part in it. What never came has probability 0 then: a
+prediction takes ``least`` for it.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.bayes_nets.bn_vb import initial_counts
+from workbench.engines.bayes_nets.cases import evidence, expected_counts, predict_cells, prepared, trees_of
+from workbench.engines.engine import Engine
+from workbench.engines.memory import DOUBLE, Memory
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.tables import Tables
+from workbench.models.options import option
+
+TINY = 1e-300
+"""In the place of a probability 0, of which there is no logarithm."""
+
+
+class State(NamedTuple):
+    theta: np.ndarray    # (table cell,) float64: distributions
+    counts: np.ndarray   # (table cell,) float64: the expected counts that they were made from
+    trees: np.ndarray    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the engine."""
+
+    least: float = option(1e-15, "probability at least, in predictions, of a state that an estimate rules out", low=0, high=0.1)
+
+
+def init(records, model, options, context, warm_start=None) -> State:
+    """Distributions of random counts, uniform in [0, 2)."""
+    counts = initial_counts(model.tables, context)
+    return State(model.tables.means(counts), counts, trees_of(records, model))
+
+
+def estimated(tables: Tables, counts: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """(table cell,) the shares of a row's counts; of a row without any those that it had."""
+    rows = tables.sum_rows(counts)[tables.row_of]
+    return np.where(rows > 0, counts / np.where(rows > 0, rows, 1.0), theta)
+
+
+def step(records, model, options, state, context):
+    """Expected counts of all records, then the distributions that make them most likely."""
+    ready = prepared(records, model, state.trees)
+    counts, _ = expected_counts(ready, np.log(np.maximum(state.theta, TINY)), context)
+    state = State(estimated(model.tables, counts, state.theta), counts, state.trees)
+    return state, {"updates": len(ready.plan.patterns)}
+
+
+def watch(records, model, options, state) -> dict:
+    """``log_likelihood`` of the distributions as they are now."""
+    ready = prepared(records, model, state.trees)
+    of_cases = evidence(ready, np.log(np.maximum(state.theta, TINY)))
+    return {"log_likelihood": float(ready.plan.weights @ of_cases)} | model.state_shares(state.counts)
+
+
+def counts(records, model, options, state) -> dict:
+    """The expected counts of all tables, of which the distributions are the shares."""
+    return {"n_cpt": state.counts}
+
+
+def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+    """(cell,) probability of each given the other training cells of its record."""
+    raised = np.maximum(state.theta, max(options.least, TINY))
+    theta = raised / model.tables.sum_rows(raised)[model.tables.row_of]
+    return predict_cells(records, model, np.log(theta), cells, 1 if context is None else context.n_threads)
+
+
+def memory(records, model, options) -> Memory:
+    """Bytes of distributions and counts, plans, and the counts of slices."""
+    net = model.for_data(records)
+    cells = net.tables.n_cells * DOUBLE
+    return Memory(2 * cells, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+
+
+def engine(name: str = "bn-em") -> Engine:
+    return Engine(
+        name=name, title="Expectation maximisation for Bayesian networks",
+        source="Dempster, Laird & Rubin (1977); Lauritzen (1995)", model=BayesNet, options=Options, state=State,
+        samples=lambda records, options: False, watches=("log_likelihood",), init=init, step=step, watch=watch, counts=counts,
+        predict=predict, fold_in=None, memory=memory,
+    )
