@@ -247,8 +247,8 @@ def marginals(first, last, plan, tables, logs, w, largest, sums, factors, first_
     for case in range(first, last):
         collect_products(plan, case, tables, logs, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
-        at, n_cells = first_own[case], first_own[case + 1] - first_own[case]
-        own[at : at + n_cells] = w[:n_cells]
+        for i in range(first_own[case + 1] - first_own[case]):
+            own[first_own[case] + i] = w[i]
 
 
 @lean
