@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import gammaln
 
+from workbench.engines.bayes_nets.cases import cases_within, prepared
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
@@ -91,3 +92,128 @@ def joint_states(net, cases):
     for together in itertools.product(*(list(completions(net, case)) for case in cases)):
         counts = np.bincount([cell for case in together for cell in families(net, case)], minlength=net.tables.n_cells)
         yield together, log_joint(net.tables, counts.astype(float))
+
+
+def each_record(net, records, state):
+    """(values of a record, its cells in the state, and the hidden nodes of each with their shape), of records in turn."""
+    ready = prepared(records, net, state.trees)
+    plan, cases, at = ready.plan, cases_within(records, net), 0
+    bags_of, begin = [], 0
+    while begin < len(state.trees):
+        bags, begin = read_bags(state.trees, begin)
+        bags_of.append(bags)
+    for case, pattern in enumerate(plan.patterns):
+        scopes = []
+        for parent, nodes in bags_of[pattern]:
+            above = bags_of[pattern][parent][1] if parent >= 0 else ()
+            order = [n for n in nodes if n in above] + [n for n in nodes if n not in above]
+            scopes.append((order, [net.nodes[n].n_states for n in order]))
+        for _ in range(int(cases.weights[case])):
+            yield cases.values[case].tolist(), slice(at, at + len(scopes)), scopes
+            at += len(scopes)
+
+
+def read_bags(trees, at):
+    """The cliques (parent, nodes) of a pattern, and where the next one begins."""
+    bags, n, at = [], trees[at], at + 1
+    for _ in range(n):
+        parent, size = int(trees[at]), trees[at + 1]
+        bags.append((parent, trees[at + 2 : at + 2 + size].tolist()))
+        at += 2 + size
+    return bags, at
+
+
+def of_hidden(net, case, complete) -> list[int]:
+    """The table cells of the families of a complete case that have a hidden node; the others count as known."""
+    at = families(net, complete)
+    number = {node.name: i for i, node in enumerate(net.nodes)}
+    return [
+        at[i] for i, node in enumerate(net.nodes) if case[i] < 0 or any(case[number[parent]] < 0 for parent in node.parents)
+    ]
+
+
+def proposal(net, case, counts) -> tuple[list[tuple[int, ...]], np.ndarray, np.ndarray]:
+    """Completions of a case given the counts of all else, their probabilities q, and log P - log q (spec C.5)."""
+    found, tables = [*completions(net, case)], net.tables
+    log_q, excess = np.zeros(len(found)), np.zeros(len(found))
+    for i, complete in enumerate(found):
+        seen, rows = counts.copy(), tables.sum_rows(counts)
+        for cell in of_hidden(net, case, complete):
+            row = tables.row_of[cell]
+            once = math.log((tables.alpha[cell] + counts[cell]) / (tables.alpha_rows[row] + tables.sum_rows(counts)[row]))
+            log_q[i] += once
+            excess[i] += math.log((tables.alpha[cell] + seen[cell]) / (tables.alpha_rows[row] + rows[row])) - once
+            seen[cell] += 1
+            rows[row] += 1
+    q = np.exp(log_q - log_q.max())
+    return found, q / q.sum(), excess
+
+
+def transitions(net, cases, record) -> tuple[np.ndarray, np.ndarray]:
+    """Transition matrices over the joint states when one record is drawn: accepted or refused, and always accepted."""
+    states = [together for together, _ in joint_states(net, cases)]
+    number = {together: i for i, together in enumerate(states)}
+    exact, proposed = np.zeros((2, len(states), len(states)))
+    for i, together in enumerate(states):
+        others = [cell for j, other in enumerate(together) if j != record for cell in families(net, other)]
+        own, hidden = families(net, together[record]), of_hidden(net, cases[record], together[record])
+        counts = np.bincount(others + own, minlength=net.tables.n_cells).astype(float)
+        np.subtract.at(counts, hidden, 1.0)
+        found, q, excess = proposal(net, cases[record], counts)
+        at = found.index(together[record])
+        for each, p, more in zip(found, q, excess, strict=True):
+            j = number[(*together[:record], each, *together[record + 1 :])]
+            proposed[i, j] += p
+            exact[i, j] += p * min(1.0, math.exp(more - excess[at]))
+        exact[i, i] += 1.0 - exact[i].sum()
+    return exact, proposed
+
+
+class PlainGibbs:
+    """Gibbs sampling of the hidden nodes of a record together by enumeration, from given uniforms."""
+
+    def __init__(self, net, records, cells):
+        self.net, self.records = net, [*records]
+        self.complete = []
+        for case, at, scopes in self.records:
+            values = list(case)
+            for cell, (order, shape) in zip(cells[at], scopes, strict=True):
+                for node, value in zip(order, np.unravel_index(cell, shape), strict=True):
+                    values[node] = int(value)
+            self.complete.append(tuple(values))
+
+    def cells(self) -> list[int]:
+        """The cell of each clique of each record."""
+        return [
+            int(np.ravel_multi_index([values[n] for n in order], shape))
+            for values, (_, _, scopes) in zip(self.complete, self.records, strict=True) for order, shape in scopes
+        ]
+
+    def sweep(self, uniform_at, accept_at) -> int:
+        """Draws every record once; how many proposals were refused."""
+        refused = 0
+        for record, (case, at, scopes) in enumerate(self.records):
+            counts = np.bincount(
+                [cell for each in self.complete for cell in families(self.net, each)], minlength=self.net.tables.n_cells
+            ).astype(float)
+            np.subtract.at(counts, of_hidden(self.net, case, self.complete[record]), 1.0)
+            found, q, excess = proposal(self.net, case, counts)
+            left, index, known = q.copy(), at.start, list(case)
+            for order, _ in scopes:  # a clique's nodes that are not drawn yet, given those that are
+                free = [n for n in order if known[n] < 0]
+                cells = [tuple(each[n] for n in free) for each in found]
+                if not free:
+                    continue
+                each_cell = [*itertools.product(*(range(self.net.nodes[n].n_states) for n in free))]
+                sums = np.array([sum(p for p, cell in zip(left, cells, strict=True) if cell == wanted) for wanted in each_cell])
+                chosen = each_cell[int(np.searchsorted(np.cumsum(sums), uniform_at(index) * sums.sum(), side="right"))]
+                index += 1
+                left = np.array([p if cell == chosen else 0.0 for p, cell in zip(left, cells, strict=True)])
+                for n, value in zip(free, chosen, strict=True):
+                    known[n] = value
+            new, old = found.index(tuple(known)), found.index(self.complete[record])
+            if 1.0 - accept_at(at.start) < math.exp(excess[new] - excess[old]):
+                self.complete[record] = tuple(known)
+            else:
+                refused += 1
+        return refused

@@ -50,7 +50,10 @@ VARIABLES = {each.name: each for each in (
         "entropy of the variational part plus log joint of expected and sampled counts; no bound unless r = 0",
     ),
     _scalar("change", "", "largest change of a responsibility in the iteration"),
-    _scalar("moved", "", "share of the sampled tokens that changed topic, or of the documents of sequences that changed state"),
+    _scalar(
+        "moved", "",
+        "share of the sampled tokens that changed topic, or of the documents of sequences or records that changed their states",
+    ),
     _scalar("accepted", "", "share of the proposed hidden nodes of records that were accepted, mean over chains"),
     _scalar("scan", "", "order of the tokens, mean over chains: 0 document after document, 1 word after word"),
     Variable(

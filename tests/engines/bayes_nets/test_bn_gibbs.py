@@ -4,14 +4,23 @@ import math
 
 import numpy as np
 import pytest
-from bayes_net_twins import ORACLES, families, joint_states, net_of, records_of
+from bayes_net_twins import (
+    ORACLES,
+    PlainGibbs,
+    each_record,
+    families,
+    joint_states,
+    net_of,
+    records_of,
+    transitions,
+)
 from scipy.special import logsumexp
 
 from workbench.engines.bayes_nets import bn_gibbs
 from workbench.engines.bayes_nets.bn_gibbs import Options
 from workbench.engines.bayes_nets.cases import cases_within, prepared
 from workbench.engines.engine import StepContext
-from workbench.kernels.uniforms import HIDDEN_NODES, draw_key, uniform
+from workbench.kernels.uniforms import ACCEPTED_NODES, HIDDEN_NODES, draw_key, uniform
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
@@ -73,6 +82,39 @@ def test_counts_are_those_of_the_hidden_nodes(toy, options):
     for state, info in sampled(net, records, 20, options):
         np.testing.assert_array_equal(state.counts, recounted(net, records, state))
         assert 0 <= info["accepted"] <= 1 and (net.tables.tied or info["accepted"] == 1)
+
+
+@pytest.mark.parametrize("toy", [naive_bayes, two_parent, hmm3])
+def test_each_draw_leaves_the_posterior_as_it_is_exactly(toy):
+    """The transition matrix of each record over all joint states, of the plain sampler below. Where nodes share a table a
+    proposal that is never refused leaves a law that is far from the posterior."""
+    net, records = toy()
+    values = np.repeat(net.values(records), records.multiplicities, axis=0).tolist()
+    log_p = np.array([log_p for _, log_p in joint_states(net, values)])
+    posterior = np.exp(log_p - logsumexp(log_p))
+    sweep = np.eye(len(posterior))
+    for record in range(len(values)):
+        exact, proposed = transitions(net, values, record)
+        assert 0.5 * np.abs(posterior @ exact - posterior).sum() < 1e-10  # rounding of some hundred states
+        sweep = sweep @ proposed
+    biased = np.linalg.matrix_power(sweep, 1000)[0]  # a law that sweeps leave as it is
+    assert (0.5 * np.abs(biased - posterior).sum() > 0.03) if net.tables.tied else np.allclose(biased, posterior, atol=1e-10)
+
+
+@pytest.mark.parametrize("toy", [naive_bayes, two_parent, hmm3])
+def test_it_goes_through_the_states_of_a_plain_sampler(toy):
+    """By enumeration, from the same uniforms: proposals, clique by clique, and whether they are accepted."""
+    net, records = toy()
+    state = bn_gibbs.init(records, net, Options(), StepContext(3, 0))
+    plain, refused = PlainGibbs(net, each_record(net, records, state), state.cells), 0
+    for step in range(1, 81):
+        keys = [np.uint64(draw_key(3, stream, 0, step)) for stream in (HIDDEN_NODES, ACCEPTED_NODES)]
+        n_refused = plain.sweep(lambda i, key=keys[0]: uniform(key, i), lambda i, key=keys[1]: uniform(key, i))
+        state, info = bn_gibbs.step(records, net, Options(), state, StepContext(3, step))
+        np.testing.assert_array_equal(state.cells, plain.cells())
+        assert info["accepted"] == pytest.approx(1 - n_refused / len(plain.records), abs=1e-12)
+        refused += n_refused
+    assert (refused > 0) == net.tables.tied
 
 
 N_SWEEPS = 100_000
@@ -151,35 +193,6 @@ def drawn_tables(net, counts, random) -> list[np.ndarray]:
         width = next(n.n_states for n, t in zip(net.nodes, net.tables.table_of, strict=True) if t == table)
         found[table] = np.array([random.dirichlet(row) for row in flat[first:last].reshape(-1, width)])
     return [found[table] for table in net.tables.table_of]
-
-
-def each_record(net, records, state):
-    """(values of a record, its cells in the state, and the hidden nodes of each with their shape), of records in turn."""
-    ready = prepared(records, net, state.trees)
-    plan, cases, at = ready.plan, cases_within(records, net), 0
-    bags_of, begin = [], 0
-    while begin < len(state.trees):
-        bags, begin = read_bags(state.trees, begin)
-        bags_of.append(bags)
-    for case, pattern in enumerate(plan.patterns):
-        scopes = []
-        for parent, nodes in bags_of[pattern]:
-            above = bags_of[pattern][parent][1] if parent >= 0 else ()
-            order = [n for n in nodes if n in above] + [n for n in nodes if n not in above]
-            scopes.append((order, [net.nodes[n].n_states for n in order]))
-        for _ in range(int(cases.weights[case])):
-            yield cases.values[case].tolist(), slice(at, at + len(scopes)), scopes
-            at += len(scopes)
-
-
-def read_bags(trees, at):
-    """The cliques (parent, nodes) of a pattern, and where the next one begins."""
-    bags, n, at = [], trees[at], at + 1
-    for _ in range(n):
-        parent, size = int(trees[at]), trees[at + 1]
-        bags.append((parent, trees[at + 2 : at + 2 + size].tolist()))
-        at += 2 + size
-    return bags, at
 
 
 @pytest.mark.slow

@@ -47,8 +47,8 @@ def test_a_junction_tree_is_the_sum_over_completions(seed, missing):
     wanted = sum(weight * each for weight, (_, each) in zip(cases.weights, exact, strict=True))
     np.testing.assert_allclose(counts, wanted, rtol=1e-10, atol=1e-12)
     assert log_z == pytest.approx(cases.weights @ found, rel=1e-12)
-    by_logs, deep = np.zeros_like(counts), 1e9  # what is so deep is computed with logarithms
-    again = expect(0, len(found), ready.plan, np.log(table), table, deep, *workspace(ready.plan), by_logs)
+    by_logs, vanished = np.zeros_like(counts), np.zeros_like(table)  # products that vanish are computed with logarithms
+    again = expect(0, len(found), ready.plan, vanished, np.log(table), *workspace(ready.plan), by_logs)
     np.testing.assert_allclose(by_logs, counts, rtol=1e-10, atol=1e-12)
     assert again == pytest.approx(log_z, rel=1e-11)
 
@@ -100,7 +100,8 @@ def test_draws_have_the_probabilities_of_completions(seed):
     _, ready = ready_of(net, records)
     plan = ready.plan
     cells = np.zeros((n_draws, plan.cliques[1]), np.int64)
-    draw_many(plan, np.log(table), *workspace(plan), np.array([draw_key(7, 0, 0, i) for i in range(n_draws)], np.uint64), cells)
+    keys = np.array([draw_key(7, 0, 0, i) for i in range(n_draws)], np.uint64)
+    draw_many(plan, np.log(table), *workspace(plan)[:3], keys, cells)
     offsets = plan.offsets[plan.first_offset[0] :]
     drawn = np.zeros((n_draws, net.tables.n_cells))
     for c in range(plan.cliques[1]):

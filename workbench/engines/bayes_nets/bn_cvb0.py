@@ -41,7 +41,7 @@ def init(records, model, options, context, warm_start=None) -> State:
 def counts_of(ready: Prepared, own: np.ndarray, n_cells: int) -> np.ndarray:
     """(table cell,) expected counts of all records, summed anew so that rounding does not add up."""
     found = np.zeros(n_cells)
-    add_marginals(0, len(ready.plan.patterns), ready.plan, ready.first_own, own, found)
+    add_marginals(0, len(ready.plan.patterns), ready.plan, ready.first_own, own, np.empty(ready.plan.n_factors), found)
     return found
 
 
@@ -55,7 +55,7 @@ def step(records, model, options, state, context):
         context.interrupt()
         changed = max(changed, sweep(
             first, last, ready.plan, tables.tied, tables.row_of, tables.alpha, tables.alpha_rows, counts, rows, q, inverse,
-            ready.first_own, own, *workspace(ready.plan),
+            ready.first_own, own, np.zeros(len(q)), *workspace(ready.plan),
         ))
     return state._replace(counts=counts, own=own), {"updates": len(ready.plan.patterns), "change": changed}
 

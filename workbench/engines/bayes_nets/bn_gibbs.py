@@ -10,6 +10,7 @@ Drawn tables make records independent, so that they go side by side on threads, 
 ones mix better. Both leave the same posterior as it is.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -47,25 +48,33 @@ class Options:
 def init(records, model, options, context, warm_start=None) -> State:
     """Hidden nodes drawn from tables of random counts."""
     alpha, trees = model.tables.alpha.copy(), trees_of(records, model)
-    start = model.tables.with_priors(alpha).means(initial_counts(model.tables, context))
-    return State(*drawn_given(prepared(records, model, trees), np.log(start), context), alpha, trees)
+    return State(*initial_chain(prepared(records, model, trees), model.tables.with_priors(alpha), context), alpha, trees)
 
 
-def drawn_given(ready: Prepared, logs: np.ndarray, context, chain: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Counts and hidden nodes of all records given log tables; the same bits for any number of threads."""
-    cells, key = np.empty(ready.first_cells[-1], np.int32), context.key(HIDDEN_NODES, chain)
+def drawn_given(ready: Prepared, logs: np.ndarray, cells: np.ndarray, context, chain: int = 0) -> tuple[np.ndarray, int]:
+    """Draws the hidden nodes of all records given log tables, cells in place; the same bits for any number of threads.
+
+    Returns the counts, and how many records moved.
+    """
+    tables, key = np.exp(logs), context.key(HIDDEN_NODES, chain)
 
     def visit(first, last):
         counts, drawn = np.zeros(len(logs)), np.empty(most_cliques(ready), np.int32)
-        draw_given_tables(
-            first, last, ready.plan, ready.first_cells, logs, key, *workspace(ready.plan), counts, cells, drawn
+        return counts, draw_given_tables(
+            first, last, ready.plan, ready.first_cells, tables, logs, key, *workspace(ready.plan), counts, cells, drawn
         )
-        return counts
 
-    counts = np.zeros(len(logs))
-    for of_slice in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
+    counts, n_moved = np.zeros(len(logs)), 0
+    for of_slice, moved in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
         counts += of_slice
-    return counts, cells
+        n_moved += moved
+    return counts, n_moved
+
+
+def initial_chain(ready: Prepared, tables: Tables, context, chain: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and cells of hidden nodes drawn from tables of random counts, the same ones of all chains."""
+    cells, logs = np.zeros(ready.first_cells[-1], np.int32), np.log(tables.means(initial_counts(tables, context)))
+    return drawn_given(ready, logs, cells, context, chain)[0], cells
 
 
 def most_cliques(ready: Prepared) -> int:
@@ -73,21 +82,34 @@ def most_cliques(ready: Prepared) -> int:
     return int(np.diff(ready.plan.cliques).max(initial=1))
 
 
-def swept(ready: Prepared, tables: Tables, counts, cells, context, chain: int = 0) -> float:
-    """Draws the hidden nodes of every record in turn, counts and cells in place; returns the share that was accepted.
+class Moves(NamedTuple):
+    """What became of the draws of a sweep, of all records with hidden nodes; not a number where there is none."""
+
+    moved: float     # share that changed the hidden nodes
+    accepted: float  # share that was accepted
+
+
+def swept(ready: Prepared, tables: Tables, counts, cells, context, chain: int = 0) -> Moves:
+    """Draws the hidden nodes of every record in turn, counts and cells in place.
 
     ``tables`` has what is added to counts: the priors, and what is expected of other records.
     """
     rows, key, accept_key = tables.sum_rows(counts), context.key(HIDDEN_NODES, chain), context.key(ACCEPTED_NODES, chain)
-    q, inverse, (w, _, sums) = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows), workspace(ready.plan)
-    drawn, accepted = np.empty(most_cliques(ready), np.int32), 0
+    q, inverse = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows)
+    drawn, found = np.empty(most_cliques(ready), np.int32), np.zeros(2)
     for first, last in ready.slices:
         context.interrupt()
-        accepted += sweep_cases(
+        found += sweep_cases(
             first, last, ready.plan, ready.first_cells, tables.tied, tables.row_of, tables.alpha, tables.alpha_rows, counts,
-            rows, q, inverse, cells, key, accept_key, w, sums, drawn,
+            rows, q, inverse, cells, key, accept_key, np.zeros(len(q)), *workspace(ready.plan), drawn,
         )
-    return accepted / ready.n_sampled if ready.n_sampled else 1.0
+    return moves_of(ready, found[1], found[0])
+
+
+def moves_of(ready: Prepared, n_moved, n_accepted) -> Moves:
+    """Shares of all records with hidden nodes."""
+    n = ready.n_sampled
+    return Moves(float(n_moved) / n, float(n_accepted) / n) if n else Moves(math.nan, math.nan)
 
 
 def step(records, model, options, state, context):
@@ -96,10 +118,11 @@ def step(records, model, options, state, context):
     if options.tables == "drawn":
         logs = np.empty(tables.n_cells)
         draw_log_tables(tables.row_starts, tables.alpha + state.counts, context.key(DRAWN_TABLES), logs)
-        counts, cells = drawn_given(ready, logs, context)
-        return state._replace(counts=counts, cells=cells), {"updates": max(ready.n_sampled, 1), "accepted": 1.0}
-    accepted = swept(ready, tables, state.counts, state.cells, context)
-    return state, {"updates": max(ready.n_sampled, 1), "accepted": accepted}
+        counts, n_moved = drawn_given(ready, logs, state.cells, context)
+        state, moves = state._replace(counts=counts), moves_of(ready, n_moved, ready.n_sampled)
+    else:
+        moves = swept(ready, tables, state.counts, state.cells, context)
+    return state, {"updates": max(ready.n_sampled, 1)} | moves._asdict()
 
 
 def watch(records, model, options, state) -> dict:
@@ -134,6 +157,6 @@ def engine(name: str = "bn-gibbs") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of Bayesian networks", source="Welling, Teh & Kappen (2008), eq. 29, corrected",
         model=BayesNet, options=Options, state=State, samples=lambda records, options: True,
-        watches=("log_joint", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None,
-        memory=memory, idle=idle,
+        watches=("log_joint", "moved", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict,
+        fold_in=None, memory=memory, idle=idle,
     )

@@ -10,13 +10,14 @@ Q. With n^s = m + c^s, an iteration::
 r = 0 is `bn-vb` and r = inf is collapsed `bn-gibbs`, bit for bit.
 """
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.bayes_nets.bn_gibbs import CELL, drawn_given, swept
+from workbench.engines.bayes_nets.bn_gibbs import CELL, initial_chain, swept
 from workbench.engines.bayes_nets.bn_vb import initial_counts, log_tables
 from workbench.engines.bayes_nets.cases import expected_counts, log_joint, predict_cells, prepared, trees_of
 from workbench.engines.cached import cached_by_corpus
@@ -51,10 +52,9 @@ def init(records, model, options, context, warm_start=None) -> State:
     """Expected counts as in `bn-vb`, hidden nodes as in `bn-gibbs`, each where there are such records."""
     averaged, sampled = trees_of(records, model, options.r), trees_of(records, model, 0.0, options.r)
     start, alpha = initial_counts(model.tables, context), model.tables.alpha.copy()
-    ready = prepared(records, model, sampled, 0.0, options.r)
+    ready, tables = prepared(records, model, sampled, 0.0, options.r), model.tables.with_priors(alpha)
     n_chains = options.n_chains if ready.n_sampled else 1
-    logs = np.log(model.tables.with_priors(alpha).means(start))
-    chains = [drawn_given(ready, logs, context, chain) for chain in range(n_chains)]
+    chains = [initial_chain(ready, tables, context, chain) for chain in range(n_chains)]
     counts, cells = (np.stack(arrays) for arrays in zip(*chains, strict=True))
     n_averaged = len(prepared(records, model, averaged, options.r).plan.weights)
     return State(start if n_averaged else np.zeros_like(start), 0.0, counts, cells, alpha, averaged, sampled)
@@ -65,7 +65,7 @@ def step(records, model, options, state, context):
     tables = model.tables.with_priors(state.alpha)
     sampled = prepared(records, model, state.sampled_trees, 0.0, options.r)
     averaged = prepared(records, model, state.trees, options.r)
-    accepted, n_chains = [1.0], len(state.counts)
+    moves, n_chains = [(math.nan, math.nan)], len(state.counts)
     if sampled.n_sampled:
         beside = model.tables.with_priors(state.alpha + state.mean)
 
@@ -73,30 +73,26 @@ def step(records, model, options, state, context):
             own = context._replace(interrupt=interrupt)
             return swept(sampled, beside, state.counts[chain], state.cells[chain], own, chain)
 
-        accepted = each_task([partial(sweep, chain) for chain in range(n_chains)], context.n_threads, context.interrupt)
+        moves = each_task([partial(sweep, chain) for chain in range(n_chains)], context.n_threads, context.interrupt)
     if len(averaged.plan.weights):
         logs = np.mean([log_tables(tables, state.mean + counts) for counts in state.counts], axis=0)
         mean, log_z = expected_counts(averaged, logs, context)
         state = state._replace(mean=mean, entropy=log_z - float(np.sum(mean * logs)))
     updates = sampled.n_sampled * n_chains + len(averaged.plan.weights)
-    return state, {"updates": max(updates, 1), "accepted": float(np.mean(accepted))}
+    moved, accepted = np.mean(moves, axis=0).tolist()
+    return state, {"updates": max(updates, 1), "moved": moved, "accepted": accepted}
 
 
 def watch(records, model, options, state) -> dict:
     """``objective``: the bound where nothing is sampled, the log joint where everything is."""
     tables = model.tables.with_priors(state.alpha)
     objective = state.entropy + float(np.mean([log_joint(tables, state.mean + counts) for counts in state.counts]))
-    return {"objective": objective} | model.state_shares(totals(state))
-
-
-def totals(state: State) -> np.ndarray:
-    """(table cell,) expected and sampled counts together, mean over the chains."""
-    return state.mean + state.counts.mean(axis=0)
+    return {"objective": objective} | model.state_shares(state.mean + state.counts[0])
 
 
 def counts(records, model, options, state) -> dict:
-    """The expected and sampled counts of all tables."""
-    return {"n_cpt": totals(state)}
+    """Expected plus sampled counts of the first chain (never averaged over chains: states may differ)."""
+    return {"n_cpt": state.mean + state.counts[0]}
 
 
 def predict(records, model, options, state, cells, context=None) -> np.ndarray:
@@ -126,10 +122,15 @@ def memory(records, model, options) -> Memory:
     return Memory(state, indices=24 * records.n_distinct * len(net.nodes), step=(6 + n_chains) * cells, look=3 * cells)
 
 
+def idle(options) -> str | None:
+    """The reason why more than one thread has little to do; None if there is none."""
+    return "one chain draws its records one after another" if options.n_chains == 1 and options.r > 0 else None
+
+
 def engine(name: str = "bn-hybrid") -> Engine:
     return Engine(
         name=name, title="Hybrid of variational Bayes and Gibbs sampling for Bayesian networks",
         source="Welling, Teh & Kappen (2008), sec. 6", model=BayesNet, options=Options, state=State, samples=samples,
-        watches=("objective", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None,
-        memory=memory,
+        watches=("objective", "moved", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict,
+        fold_in=None, memory=memory, idle=idle,
     )

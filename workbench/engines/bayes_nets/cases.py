@@ -13,7 +13,7 @@ from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.plan import Cases, Plan, cases_among, cases_of, junction_trees, plan_of
 from workbench.models.bayes_nets.tables import Tables
 
-SLICE_WORK, MOST_PARTIAL = 2**18, 2**22
+SLICE_WORK, MOST_PARTIAL = 2**20, 2**22
 """Numbers that are visited in a slice of cases, and at most in the counts that the slices have of their own."""
 KEPT = WeakKeyDictionary()
 """Records → plans by network, kept as long as the records."""
@@ -66,18 +66,18 @@ def in_slices(plan: Plan, n_cells: int) -> Prepared:
     return Prepared(plan, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)), first_cells)
 
 
-def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Working arrays of the kernels for one thread."""
-    return np.empty(plan.n_cells), np.empty(plan.n_separators), np.empty(plan.n_separators)
+def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Working arrays of the kernels for one thread: w, largest, sums and factors."""
+    return tuple(np.empty(n) for n in (plan.n_cells, plan.n_separators, plan.n_separators, plan.n_factors))
 
 
 def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndarray, float]:
     """(table cell,) expected counts of all records given log tables, and the sum of log Z; the same bits for any threads."""
-    p, deep = np.exp(logs), -float(logs.min())
+    tables = np.exp(logs)
 
     def visit(first, last):
         counts = np.zeros(len(logs))
-        return counts, expect(first, last, ready.plan, logs, p, deep, *workspace(ready.plan), counts)
+        return counts, expect(first, last, ready.plan, tables, logs, *workspace(ready.plan), counts)
 
     counts, log_z = np.zeros(len(logs)), 0.0
     for of_slice, found in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
@@ -88,11 +88,11 @@ def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndar
 
 def clique_marginals(ready: Prepared, logs: np.ndarray, context) -> np.ndarray:
     """The probabilities of the cells of all cliques of all cases given log tables, one case after another."""
-    first_own, p, deep = ready.first_own, np.exp(logs), -float(logs.min())
+    first_own, tables = ready.first_own, np.exp(logs)
     own = np.empty(first_own[-1])
 
     def visit(first, last):
-        marginals(first, last, ready.plan, logs, p, deep, *workspace(ready.plan), first_own, own)
+        marginals(first, last, ready.plan, tables, logs, *workspace(ready.plan), first_own, own)
 
     each_slice(visit, ready.slices, context.n_threads, context.interrupt)
     return own
@@ -100,10 +100,10 @@ def clique_marginals(ready: Prepared, logs: np.ndarray, context) -> np.ndarray:
 
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """(case,) log probability of each case given log tables."""
-    found, p, deep = np.empty(len(ready.plan.patterns)), np.exp(logs), -float(logs.min())
+    found, tables = np.empty(len(ready.plan.patterns)), np.exp(logs)
 
     def visit(first, last):
-        log_evidence(first, last, ready.plan, logs, p, deep, *workspace(ready.plan), found)
+        log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), found)
 
     each_slice(visit, ready.slices, n_threads, lambda: None)
     return found

@@ -29,15 +29,21 @@ def add_own(plan, case, by, tied, own, at, counts, rows, row_of, prior, prior_ro
 
 
 @lean
-def sweep(first, last, plan, tied, row_of, prior, prior_rows, counts, rows, q, inverse, first_own, own, w, largest, sums):
-    """Brings own (cell of a clique,) of the cases first..last up to date, and the counts; returns the largest change of own."""
+def sweep(
+    first, last, plan, tied, row_of, prior, prior_rows, counts, rows, q, inverse, first_own, own, tables, w, largest, sums,
+    factors,
+):
+    """Brings own (cell of a clique,) of the cases first..last up to date, and the counts; returns the largest change of own.
+
+    The last arguments are workspaces, see `gibbs.sweep`.
+    """
     changed = 0.0
     for case in range(first, last):
         at, n_cells, weight = first_own[case], first_own[case + 1] - first_own[case], plan.weights[case]
         if n_cells == 0:
             continue
         add_own(plan, case, -1.0, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse)
-        weigh(plan, case, q, inverse, row_of, w, sums)
+        weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
         if weight > 1.0:
             add_own(plan, case, 1.0 - weight, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse)

@@ -10,8 +10,8 @@ accepted with probability min(1, R), else the old x stays:
 
     R = [P(y) / q(y)] / [P(x) / q(x)],   P a product of (alpha + n)[row, k] / (alpha + n)[row], n with families before it     C4
 
-Products are rescaled before they vanish; what is 1e-150 times smaller than the largest is never drawn anyway. All numbers are
-computed from whole counts, never updated, so that they depend on the state alone.
+Families without hidden nodes count as those of another record: they stay in n. All numbers are computed from whole counts,
+never updated, so that they depend on the state alone.
 
 Welling, Teh & Kappen (2008), eq. 29, corrected.
 """
@@ -20,13 +20,13 @@ import math
 
 import numpy as np
 
-from workbench.kernels.bayes_nets.propagate import collect, draw_cells
+from workbench.kernels.bayes_nets.propagate import collect, collect_products, draw_cells, products
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.uniforms import uniform
 from workbench.kernels.variates import log_of_gamma, stream_of
 
-SMALL = 1e-150
-"""A clique whose largest cell is smaller is rescaled."""
+SMALL = 1e-100
+"""A product that is smaller is turned into its logarithm."""
 
 
 @inlined
@@ -40,109 +40,74 @@ def change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse):
 
 
 @inlined
-def rescaled(w, first, last, high):
-    """Divides w[first:last] by their largest where that is small."""
-    if 0.0 < high < SMALL:
-        for s in range(first, last):
-            w[s] /= high
-
-
-@inlined
-def weigh(plan, case, q, inverse, row_of, w, sums):
-    """Collects: leaves in w (cell,) the conditional of each clique given its separator but for its sum, which is in sums."""
-    pattern, offset = plan.patterns[case], plan.first_offset[case]
-    first_clique, last_clique, first_family = plan.cliques[pattern], plan.cliques[pattern + 1], plan.families[pattern]
-    for c in range(first_clique, last_clique):
-        at = plan.cell_at[c]
-        last = at + plan.free[c] * plan.separators[c]
-        for s in range(at, last):
-            w[s] = 1.0
-        for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-            table, down, high = plan.offsets[offset + f - first_family], plan.down[f] - at, 0.0
-            for s in range(at, last):
-                cell = table + plan.maps[down + s]
-                w[s] *= q[cell] * inverse[row_of[cell]]
-                high = max(high, w[s])
-            rescaled(w, at, last, high)
-    for c in range(last_clique - 1, first_clique - 1, -1):
-        n_free, s, parent, first, largest = plan.free[c], plan.cell_at[c], plan.parents[c], plan.separator_at[c], 0.0
-        for t in range(first, first + plan.separators[c]):
-            sums[t] = 0.0
-            for i in range(s, s + n_free):
-                sums[t] += w[i]
-            s += n_free
-            largest = max(largest, sums[t])
-        if parent >= 0:
-            above, up, high = plan.cell_at[parent], plan.up[c], 0.0
-            last = above + plan.free[parent] * plan.separators[parent]
-            scale = 1.0 / largest
-            for i in range(above, last):
-                w[i] *= sums[first + plan.maps[up - above + i]] * scale
-                high = max(high, w[i])
-            rescaled(w, above, last, high)
-
-
-@inlined
 def place(plan, case, cells, at, by, counts, rows, row_of, prior, prior_rows, q, inverse):
-    """Adds a record by times (1 or -1) to the counts, family by family; returns log P of them in that order."""
-    pattern, offset, log_p = plan.patterns[case], plan.first_offset[case], 0.0
+    """Adds a record by times (1 or -1) to the counts, family by family; returns log P of them, the same in any order."""
+    pattern, offset, log_p, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
         s = cells[at + c - first_clique]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             cell = plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
             if by > 0:
-                log_p += math.log(q[cell] * inverse[row_of[cell]])
+                p *= q[cell] * inverse[row_of[cell]]
             change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse)
             if by < 0:
-                log_p += math.log(q[cell] * inverse[row_of[cell]])
-    for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
-        cell = plan.offsets[offset + f - first_family]
-        if by > 0:
-            log_p += math.log(q[cell] * inverse[row_of[cell]])
-        change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse)
-        if by < 0:
-            log_p += math.log(q[cell] * inverse[row_of[cell]])
-    return log_p
-
-
-@inlined
-def move(plan, case, cells, at, by, counts, rows, row_of, prior, prior_rows, q, inverse):
-    """Adds the families with hidden nodes of a record by times to the counts, where no table is shared."""
-    pattern, offset = plan.patterns[case], plan.first_offset[case]
-    first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
-    for c in range(first_clique, plan.cliques[pattern + 1]):
-        s = cells[at + c - first_clique]
-        for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-            cell = plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
-            change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse)
+                p *= q[cell] * inverse[row_of[cell]]
+            if p < SMALL:
+                log_p += math.log(p)
+                p = 1.0
+    return log_p + math.log(p)
 
 
 @inlined
 def log_proposal(plan, case, cells, at, row_of, q, inverse):
-    """log q of the cells of a record, of its families with hidden nodes."""
-    pattern, offset, found = plan.patterns[case], plan.first_offset[case], 0.0
+    """log q of the cells of a record."""
+    pattern, offset, log_q, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
         s = cells[at + c - first_clique]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             cell = plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
-            found += math.log(q[cell] * inverse[row_of[cell]])
-    return found
+            p *= q[cell] * inverse[row_of[cell]]
+            if p < SMALL:
+                log_q += math.log(p)
+                p = 1.0
+    return log_q + math.log(p)
+
+
+@inlined
+def weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors):
+    """Collects a record given q and inverse; see `propagate.products`. tables (cell,) : a workspace."""
+    pattern, offset = plan.patterns[case], plan.first_offset[case]
+    first_family, last_family = plan.families[pattern], plan.scalars[pattern]
+    for f in range(first_family, last_family):
+        table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
+        cells, found, of_cell, of_row = plan.maps[own : own + n_own], tables[table:], q[table:], row_of[table:]
+        for j in range(n_own):
+            cell = np.uint32(cells[j])
+            found[cell] = of_cell[cell] * inverse[np.uint64(of_row[cell])]
+    if not products(plan, case, tables, w, largest, sums, factors) > -np.inf:
+        for f in range(first_family, last_family):
+            table, own = plan.offsets[offset + f - first_family], plan.own[f]
+            for j in range(own, own + plan.n_own[f]):
+                cell = table + plan.maps[j]
+                tables[cell] = math.log(q[cell]) + math.log(inverse[row_of[cell]])
+        collect(plan, case, tables, w, largest, sums)
 
 
 @lean
 def sweep(
-    first, last, plan, first_cells, tied, row_of, prior, prior_rows, counts, rows, q, inverse, cells, key, accept_key, w, sums,
-    drawn,
+    first, last, plan, first_cells, tied, row_of, prior, prior_rows, counts, rows, q, inverse, cells, key, accept_key,
+    tables, w, largest, sums, factors, drawn,
 ):
-    """Draws the hidden nodes of every record of the cases first..last; returns how many proposals were accepted.
+    """Draws the hidden nodes of every record of the cases first..last; returns how many draws were accepted, and moved it.
 
     plan : of the sampled cases; first_cells (case + 1,) : where in ``cells`` those of its records begin, record after record.
     prior, prior_rows : what is added to counts, of cells and of rows; with expected counts of other records in a hybrid.
-    counts, rows, q, inverse : of table cells and rows, see `change`; updated. drawn : a workspace of one record's cliques.
+    counts, rows, q, inverse : of table cells and rows, see `change`; updated. The last arguments are workspaces, ``tables`` of
+    numbers that are finite.
     """
-    accepted = 0
+    accepted, moved = 0, 0
     for case in range(first, last):
         pattern = plan.patterns[case]
         n_cliques, n_records = plan.cliques[pattern + 1] - plan.cliques[pattern], int(plan.weights[case])
@@ -150,34 +115,35 @@ def sweep(
             continue
         for record in range(n_records):
             at = first_cells[case] + record * n_cliques
-            if not tied:
-                move(plan, case, cells, at, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
-                weigh(plan, case, q, inverse, row_of, w, sums)
-                draw_cells(plan, case, w, sums, key, at, drawn)
-                for i in range(n_cliques):
-                    cells[at + i] = drawn[i]
-                move(plan, case, cells, at, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
-                accepted += 1
-                continue
             before = place(plan, case, cells, at, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
-            weigh(plan, case, q, inverse, row_of, w, sums)
+            weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors)
             draw_cells(plan, case, w, sums, key, at, drawn)
-            before -= log_proposal(plan, case, cells, at, row_of, q, inverse)
-            after = -log_proposal(plan, case, drawn, 0, row_of, q, inverse)
-            after += place(plan, case, drawn, 0, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
-            if math.log(1.0 - uniform(accept_key, at)) < after - before:
-                accepted += 1
-                for i in range(n_cliques):
-                    cells[at + i] = drawn[i]
-            else:
+            new = False
+            for i in range(n_cliques):
+                new |= cells[at + i] != drawn[i]
+            ratio = 0.0
+            if new and tied:
+                ratio = log_proposal(plan, case, cells, at, row_of, q, inverse) - before
+                ratio -= log_proposal(plan, case, drawn, 0, row_of, q, inverse)
+            after = place(plan, case, drawn, 0, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
+            if new and tied and math.log(1.0 - uniform(accept_key, at)) >= ratio + after:
                 place(plan, case, drawn, 0, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
                 place(plan, case, cells, at, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
-    return accepted
+                continue
+            accepted += 1
+            moved += new
+            for i in range(n_cliques):
+                cells[at + i] = drawn[i]
+    return accepted, moved
 
 
 @lean
-def draw_given_tables(first, last, plan, first_cells, logs, key, w, largest, sums, counts, cells, drawn):
-    """Draws the hidden nodes of every record of the cases first..last given log tables; adds all their families to counts."""
+def draw_given_tables(first, last, plan, first_cells, tables, logs, key, w, largest, sums, factors, counts, cells, drawn):
+    """Draws the hidden nodes of every record of the cases first..last given tables and their logarithms; how many moved.
+
+    Adds all their families to counts.
+    """
+    moved = 0
     for case in range(first, last):
         pattern, offset = plan.patterns[case], plan.first_offset[case]
         first_clique, last_clique, first_family = plan.cliques[pattern], plan.cliques[pattern + 1], plan.families[pattern]
@@ -185,15 +151,19 @@ def draw_given_tables(first, last, plan, first_cells, logs, key, w, largest, sum
             counts[plan.offsets[offset + f - first_family]] += plan.weights[case]
         if first_clique == last_clique:
             continue
-        collect(plan, case, logs, w, largest, sums)
+        collect_products(plan, case, tables, logs, w, largest, sums, factors)
         for record in range(int(plan.weights[case])):
             at = first_cells[case] + record * (last_clique - first_clique)
             draw_cells(plan, case, w, sums, key, at, drawn)
+            new = False
             for c in range(first_clique, last_clique):
                 s = drawn[c - first_clique]
+                new |= cells[at + c - first_clique] != s
                 cells[at + c - first_clique] = s
                 for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
                     counts[plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]] += 1.0
+            moved += new
+    return moved
 
 
 @lean

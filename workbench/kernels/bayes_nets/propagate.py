@@ -1,30 +1,159 @@
 """Junction-tree propagation of the cases of a Bayesian network.
 
-    w[c, s] = sum of the log table cells of the families at home in clique c, s a state of its nodes                 spec C.3
-    collect      m[t] = log sum_{s with separator t} exp w[s],  added to w of the parent;  root: log Z
-    distribute   b[s] = b[t] exp(w[s] - m[t]),  b[t] the sum of the parent's b over its cells with t
+    e[c, s] = product of the table cells of the families at home in clique c, s a state of its nodes                 spec C.3
+    upwards      m[t] = sum_{s with separator t} e[s],  which e of the parent is multiplied by;  root: Z
+    distribute   b[s] = b[t] e[s] / m[t],  b[t] the sum of the parent's b over its cells with t
 
-Each clique keeps e = exp(w - max), the conditional of its own nodes given its separator but for its sum, from which counts
-and draws are made. Where all families of a case together cannot come near the smallest double, e is a product of
-probabilities; else it is computed from logarithms, so that no number underflows that matters, however small the tables are. A
-plan (`models.bayes_nets.plan.Plan`) is a tuple of integer arrays: the loops are compiled once for all networks, and allocate
-nothing.
+Each clique keeps e, the conditional of its own nodes given its separator but for its sum, from which counts and draws are made.
+Products are rescaled as they shrink; where one vanishes nevertheless, `collect` does the same with logarithms: no number
+underflows that matters, however small the tables are. A plan (`models.bayes_nets.plan.Plan`) is a tuple of integer arrays: the
+loops are compiled once for all networks, and allocate nothing. Loops over a part of an array go over a view of it, with indices
+from 0: numba asks of others whether they are negative, which keeps loops from being done in vectors.
 
 Welling, Teh & Kappen (2008), eq. 27-29; Lauritzen & Spiegelhalter (1988).
 """
 
 import math
 
+import numpy as np
+
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.uniforms import uniform
 
-DEEPEST = 600.0
-"""exp of minus this is far from the smallest double: products of probabilities down to it need no logarithms."""
+VANISHING = 1e-250
+"""A clique whose cells are all smaller is collected with logarithms."""
+MOST_FACTORS = 16
+"""Families that a clique is multiplied by before it is rescaled."""
+
+
+@inlined
+def multiply(w, first, last, factors, n, run, maps, pick):
+    """Multiplies w[first:last] by factors, one of which belongs to each cell; see `Plan.run`."""
+    if run == 1:
+        for s in range(first, last, n):
+            row = w[s : s + n]
+            for j in range(n):
+                row[j] *= factors[j]
+    elif run > 1:
+        for s in range(first, last, n * run):
+            for j in range(n):
+                row, factor = w[s + j * run : s + (j + 1) * run], factors[j]
+                for i in range(run):
+                    row[i] *= factor
+    else:
+        row, chosen = w[first:last], maps[pick : pick + last - first]
+        for s in range(last - first):
+            row[s] *= factors[np.uint32(chosen[s])]
+
+
+@inlined
+def add_up(w, first, last, sums, n, run, maps, pick):
+    """Sums w[first:last] into sums, one of which belongs to each cell; see `Plan.run`."""
+    for j in range(n):
+        sums[j] = 0.0
+    if run == 1:
+        for s in range(first, last, n):
+            row = w[s : s + n]
+            for j in range(n):
+                sums[j] += row[j]
+    elif run > 1:
+        for s in range(first, last, n * run):
+            for j in range(n):
+                row, found = w[s + j * run : s + (j + 1) * run], 0.0
+                for i in range(run):
+                    found += row[i]
+                sums[j] += found
+    else:
+        row, chosen = w[first:last], maps[pick : pick + last - first]
+        for s in range(last - first):
+            sums[np.uint32(chosen[s])] += row[s]
+
+
+@inlined
+def rescaled(w, first, last):
+    """The largest of w[first:last], by which they are divided where it is not 0."""
+    high = 0.0
+    for s in range(first, last):
+        high = max(high, w[s])
+    if high > 0.0:
+        for s in range(first, last):
+            w[s] /= high
+    return high
+
+
+@inlined
+def upwards(plan, pattern, w, sums, messages):
+    """log of the sum of the product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
+
+    Not a number where a clique vanishes.
+    """
+    log_z, z = 0.0, 1.0
+    for c in range(plan.cliques[pattern + 1] - 1, plan.cliques[pattern] - 1, -1):
+        s, n_free, parent, largest = plan.cell_at[c], plan.free[c], plan.parents[c], 0.0
+        first, n_states = plan.separator_at[c], plan.separators[c]
+        for t in range(first, first + n_states):
+            row, found = w[s : s + n_free], 0.0
+            for i in range(n_free):
+                found += row[i]
+            sums[t] = found
+            largest = max(largest, found)
+            s += n_free
+        if not largest > VANISHING:
+            return np.nan
+        z *= largest
+        if z < 1e-50:
+            log_z += math.log(z)
+            z = 1.0
+        if parent >= 0:
+            scale, above = 1.0 / largest, plan.cell_at[parent]
+            for t in range(first, first + n_states):
+                messages[t] = sums[t] * scale
+            last = above + plan.free[parent] * plan.separators[parent]
+            multiply(w, above, last, messages[first : first + n_states], n_states, plan.up_run[c], plan.maps, plan.up[c])
+    return log_z + math.log(z)
+
+
+@inlined
+def products(plan, case, tables, w, messages, sums, factors):
+    """log Z of a case given tables (cell,), without families that are observed; leaves e in w, and their sums.
+
+    Not a number, or minus infinity, where a clique vanishes. factors : a workspace of `Plan.n_factors` numbers.
+    """
+    pattern, offset = plan.patterns[case], plan.first_offset[case]
+    first_family, log_scale = plan.families[pattern], 0.0
+    for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
+        at, begin, end = plan.cell_at[c], plan.clique_families[c, 0], plan.clique_families[c, 1]
+        last = at + plan.free[c] * plan.separators[c]
+        whole = begin < end and plan.n_own[begin] == last - at
+        if not whole:
+            w[at:last] = 1.0
+        for f in range(begin, end):
+            table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
+            row, cells, found = tables[table:], plan.maps[own : own + n_own], w[at:last] if whole and f == begin else factors
+            for j in range(n_own):
+                found[j] = row[np.uint32(cells[j])]
+            if not whole or f > begin:
+                multiply(w, at, last, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
+            if (f - begin) % MOST_FACTORS == MOST_FACTORS - 1:
+                log_scale += math.log(rescaled(w, at, last))
+    return log_scale + upwards(plan, pattern, w, sums, messages)
+
+
+@inlined
+def collect_products(plan, case, tables, logs, w, largest, sums, factors):
+    """log Z of a case given tables (cell,) and their logarithms; leaves e in w, and of each separator state its sum."""
+    log_z = products(plan, case, tables, w, largest, sums, factors)
+    if not log_z > -np.inf:
+        return collect(plan, case, logs, w, largest, sums)
+    pattern, offset = plan.patterns[case], plan.first_offset[case]
+    for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
+        log_z += logs[plan.offsets[offset + f - plan.families[pattern]]]
+    return log_z
 
 
 @inlined
 def collect(plan, case, logs, w, largest, sums):
-    """log Z of a case; leaves e in w (cell,), and of each separator state the largest w and the sum of e."""
+    """The same as `collect_products`, with logarithms of all cells: e is divided by its largest of each separator state."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_clique, last_clique = plan.cliques[pattern], plan.cliques[pattern + 1]
     first_family, log_z = plan.families[pattern], 0.0
@@ -62,200 +191,78 @@ def collect(plan, case, logs, w, largest, sums):
 
 
 @inlined
-def multiply(plan, f, table, c, p, w, fresh, spare):
-    """Multiplies the cells of a clique by those of a family's table; ``fresh``: sets them."""
-    at, n_free, n_separator = plan.cell_at[c], plan.free[c], plan.separators[c]
-    slow, fast = plan.down_strides[f, 0], plan.down_strides[f, 1]
-    if fast == 1 and slow == n_free:  # the table as it lies there
-        if fresh:
-            for i in range(n_separator * n_free):
-                w[at + i] = p[table + i]
-        else:
-            for i in range(n_separator * n_free):
-                w[at + i] *= p[table + i]
-        return
-    if fresh:
-        for i in range(at, at + n_separator * n_free):
-            w[i] = 1.0
-    if slow < 0:
-        down = plan.down[f]
-        for i in range(n_separator * n_free):
-            w[at + i] *= p[table + plan.maps[down + i]]
-    elif slow == 0 and n_separator > 1:
-        for i in range(n_free):
-            spare[i] = p[table + i * fast]
-        for t in range(n_separator):
-            first = at + t * n_free
-            for i in range(n_free):
-                w[first + i] *= spare[i]
-    else:
-        for t in range(n_separator):
-            first, row = at + t * n_free, table + t * slow
-            for i in range(n_free):
-                w[first + i] *= p[row + i * fast]
-
-
-@inlined
-def collect_products(plan, case, p, w, spare, sums):
-    """As `collect`, of probabilities in the place of logarithms, where no product can vanish; returns Z."""
-    pattern, offset = plan.patterns[case], plan.first_offset[case]
-    first_clique, last_clique = plan.cliques[pattern], plan.cliques[pattern + 1]
-    first_family, z = plan.families[pattern], 1.0
-    for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
-        z *= p[plan.offsets[offset + f - first_family]]
-    for c in range(first_clique, last_clique):
-        begin = plan.clique_families[c, 0]
-        if begin == plan.clique_families[c, 1]:
-            for s in range(plan.cell_at[c], plan.cell_at[c] + plan.free[c] * plan.separators[c]):
-                w[s] = 1.0
-        for f in range(begin, plan.clique_families[c, 1]):
-            multiply(plan, f, plan.offsets[offset + f - first_family], c, p, w, f == begin, spare)
-    for c in range(last_clique - 1, first_clique - 1, -1):
-        n_free, s, parent, first = plan.free[c], plan.cell_at[c], plan.parents[c], plan.separator_at[c]
-        for t in range(first, first + plan.separators[c]):
-            found = 0.0
-            for i in range(s, s + n_free):
-                found += w[i]
-            sums[t] = found
-            s += n_free
-        if parent < 0:
-            z *= sums[first]
-        else:
-            up, n_above, slow, fast = plan.up[c], plan.free[parent], plan.up_strides[c, 0], plan.up_strides[c, 1]
-            for t in range(plan.separators[parent]):
-                above = plan.cell_at[parent] + t * n_above
-                if slow < 0:
-                    for i in range(n_above):
-                        w[above + i] *= sums[first + plan.maps[up + t * n_above + i]]
-                elif fast == 1:
-                    for i in range(n_above):
-                        w[above + i] *= sums[first + t * slow + i]
-                else:
-                    for i in range(n_above):
-                        w[above + i] *= sums[first + t * slow + i * fast]
-    return z
-
-
-@inlined
-def distribute(plan, case, w, largest, sums):
-    """Turns e into the probabilities of the cells of each clique, in place; ``largest`` is overwritten."""
+def distribute(plan, case, w, shares, sums):
+    """Turns e into the probabilities of the cells of each clique, in place; ``shares`` is overwritten."""
     pattern = plan.patterns[case]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-        first, parent, s, n_free = plan.separator_at[c], plan.parents[c], plan.cell_at[c], plan.free[c]
+        s, n_free, parent = plan.cell_at[c], plan.free[c], plan.parents[c]
+        first, n_states = plan.separator_at[c], plan.separators[c]
         if parent < 0:
-            largest[first] = 1.0
+            shares[first] = 1.0
         else:
-            up, n_above, slow, fast = plan.up[c], plan.free[parent], plan.up_strides[c, 0], plan.up_strides[c, 1]
-            for t in range(first, first + plan.separators[c]):
-                largest[t] = 0.0
-            for t in range(plan.separators[parent]):
-                above = plan.cell_at[parent] + t * n_above
-                if slow < 0:
-                    for i in range(n_above):
-                        largest[first + plan.maps[up + t * n_above + i]] += w[above + i]
-                elif fast == 0:
-                    for i in range(n_above):
-                        largest[first + t * slow] += w[above + i]
-                else:
-                    for i in range(n_above):
-                        largest[first + t * slow + i * fast] += w[above + i]
-        for t in range(first, first + plan.separators[c]):
-            factor = largest[t] / sums[t]
-            for i in range(s, s + n_free):
-                w[i] *= factor
+            above = plan.cell_at[parent]
+            last = above + plan.free[parent] * plan.separators[parent]
+            add_up(w, above, last, shares[first : first + n_states], n_states, plan.up_run[c], plan.maps, plan.up[c])
+        for t in range(first, first + n_states):
+            row, factor = w[s : s + n_free], shares[t] / sums[t] if shares[t] > 0.0 else 0.0
+            for i in range(n_free):
+                row[i] *= factor
             s += n_free
 
 
 @inlined
-def count(plan, f, table, c, weight, w, counts, spare):
-    """Adds weight times the probabilities of the cells of a clique to those of a family's table."""
-    at, n_free, n_separator = plan.cell_at[c], plan.free[c], plan.separators[c]
-    slow, fast = plan.down_strides[f, 0], plan.down_strides[f, 1]
-    if fast == 1 and slow == n_free:
-        for i in range(n_separator * n_free):
-            counts[table + i] += weight * w[at + i]
-    elif slow < 0:
-        down = plan.down[f]
-        for i in range(n_separator * n_free):
-            counts[table + plan.maps[down + i]] += weight * w[at + i]
-    elif slow == 0 and n_separator > 1:  # summed over the separator first
-        for i in range(n_free):
-            spare[i] = 0.0
-        for t in range(n_separator):
-            first = at + t * n_free
-            for i in range(n_free):
-                spare[i] += w[first + i]
-        for i in range(n_free):
-            counts[table + i * fast] += weight * spare[i]
-    else:
-        for t in range(n_separator):
-            first, row = at + t * n_free, table + t * slow
-            for i in range(n_free):
-                counts[row + i * fast] += weight * w[first + i]
+def add_families(plan, case, own, first, factors, counts):
+    """Adds the expected counts of all families of a case to counts; own[first:] : the probabilities of its cliques' cells."""
+    weight, pattern, offset = plan.weights[case], plan.patterns[case], plan.first_offset[case]
+    first_family = plan.families[pattern]
+    for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
+        at = first + plan.cell_at[c]
+        end = at + plan.free[c] * plan.separators[c]
+        for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
+            table, of_f, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
+            row, cells, shares = counts[table:], plan.maps[of_f : of_f + n_own], own[at:end]
+            if n_own < end - at:
+                shares = factors
+                add_up(own, at, end, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
+            for j in range(n_own):
+                row[np.uint32(cells[j])] += weight * shares[j]
+    for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
+        counts[plan.offsets[offset + f - first_family]] += weight
 
 
 @lean
-def expect(first, last, plan, logs, p, deep, w, largest, sums, counts):
-    """Adds the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z.
-
-    p : exp(logs); deep : minus the smallest of logs. Cases whose products could vanish are computed with logarithms.
-    """
+def expect(first, last, plan, tables, logs, w, largest, sums, factors, counts):
+    """Adds the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
     found = 0.0
     for case in range(first, last):
-        weight, pattern, offset = plan.weights[case], plan.patterns[case], plan.first_offset[case]
-        first_family = plan.families[pattern]
-        if deep * (plan.families[pattern + 1] - first_family) < DEEPEST:
-            found += weight * math.log(collect_products(plan, case, p, w, largest, sums))
-        else:
-            found += weight * collect(plan, case, logs, w, largest, sums)
+        found += plan.weights[case] * collect_products(plan, case, tables, logs, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
-        for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-            for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-                count(plan, f, plan.offsets[offset + f - first_family], c, weight, w, counts, largest)
-        for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
-            counts[plan.offsets[offset + f - first_family]] += weight
+        add_families(plan, case, w, 0, factors, counts)
     return found
 
 
 @lean
-def marginals(first, last, plan, logs, p, deep, w, largest, sums, first_own, own):
+def marginals(first, last, plan, tables, logs, w, largest, sums, factors, first_own, own):
     """The probabilities of the cells of all cliques of the cases first..last, into own, those of a case from first_own on."""
     for case in range(first, last):
-        pattern = plan.patterns[case]
-        if deep * (plan.families[pattern + 1] - plan.families[pattern]) < DEEPEST:
-            collect_products(plan, case, p, w, largest, sums)
-        else:
-            collect(plan, case, logs, w, largest, sums)
+        collect_products(plan, case, tables, logs, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
         for i in range(first_own[case + 1] - first_own[case]):
             own[first_own[case] + i] = w[i]
 
 
 @lean
-def add_marginals(first, last, plan, first_own, own, counts):
+def add_marginals(first, last, plan, first_own, own, factors, counts):
     """Adds the expected counts of all families of the cases first..last to counts, from what `marginals` gives."""
     for case in range(first, last):
-        weight, pattern, offset = plan.weights[case], plan.patterns[case], plan.first_offset[case]
-        first_family = plan.families[pattern]
-        for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-            at = first_own[case] + plan.cell_at[c]
-            for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-                table, down = plan.offsets[offset + f - first_family], plan.down[f]
-                for s in range(plan.free[c] * plan.separators[c]):
-                    counts[table + plan.maps[down + s]] += weight * own[at + s]
-        for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
-            counts[plan.offsets[offset + f - first_family]] += weight
+        add_families(plan, case, own, first_own[case], factors, counts)
 
 
 @lean
-def log_evidence(first, last, plan, logs, p, deep, w, largest, sums, found):
-    """log Z of each case first..last, into found (case,); p and deep as in `expect`."""
+def log_evidence(first, last, plan, tables, logs, w, largest, sums, factors, found):
+    """log Z of each case first..last, into found (case,)."""
     for case in range(first, last):
-        pattern = plan.patterns[case]
-        if deep * (plan.families[pattern + 1] - plan.families[pattern]) < DEEPEST:
-            found[case] = math.log(collect_products(plan, case, p, w, largest, sums))
-        else:
-            found[case] = collect(plan, case, logs, w, largest, sums)
+        found[case] = collect_products(plan, case, tables, logs, w, largest, sums, factors)
 
 
 @inlined

@@ -10,6 +10,7 @@ Spec of the networks, C.3; Cowell, Dawid, Lauritzen & Spiegelhalter (1999), "Pro
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -41,10 +42,13 @@ class Plan(NamedTuple):
     cell_at: np.ndarray       # (clique,) int64: first cell, in a workspace for the pattern
     separator_at: np.ndarray  # (clique,) int64: first state of the separator, in a workspace
     up: np.ndarray            # (clique,) int64: where in ``maps`` the separator's state of each cell of the parent begins
-    up_strides: np.ndarray    # (clique, 2) int64: by the parent's separator and free states, if even; else -1
+    up_run: np.ndarray        # (clique,) int64: cells of the parent with one state after another, see ``run``
     # of families
     down: np.ndarray          # (family,) int64: where in ``maps`` the number of each cell of its clique begins
-    down_strides: np.ndarray  # (family, 2) int64: by the clique's separator and free states, if even; else -1
+    own: np.ndarray           # (family,) int64: the same of each state of its own hidden nodes, in the order of the clique
+    n_own: np.ndarray         # (family,) int64: how many there are
+    pick: np.ndarray          # (family,) int64: where in ``maps`` the own state of each cell of its clique begins
+    run: np.ndarray           # (family,) int64: cell s of the clique has the own state s // run % n_own; 0: only maps tell
     maps: np.ndarray          # int32
     # of cases: distinct records
     patterns: np.ndarray      # (case,) int64
@@ -59,9 +63,14 @@ class Plan(NamedTuple):
         return int(sizes.max(initial=1))
 
     @property
+    def n_factors(self) -> int:
+        """Most states of a family's hidden nodes."""
+        return int(self.n_own.max(initial=1))
+
+    @property
     def n_separators(self) -> int:
-        """Most states of a pattern's separators together, and of the free nodes of a clique."""
-        return max(int((self.separator_at + self.separators).max(initial=1)), int(self.free.max(initial=1)))
+        """Most states of a pattern's separators together."""
+        return int((self.separator_at + self.separators).max(initial=1))
 
     @property
     def work(self) -> np.ndarray:
@@ -154,7 +163,7 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
     families, at = families_of(net), 0
     maps, (patterns, of_case) = _Maps(families.sizes), _patterns(cases)
     bounds = np.searchsorted(of_case, np.arange(len(patterns) + 1))
-    of_patterns, cliques, offsets, down, down_strides = [(0, 0, 0)], [], [], [], []
+    of_patterns, cliques, offsets, down = [(0, 0, 0)], [], [], []  # of ``down``: down, own, n_own, pick, run
     for number, observed in enumerate(patterns):
         bags, at = _read_bags(trees, at)
         homes = [[] for _ in bags]
@@ -171,36 +180,31 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
             above = cliques[first_clique + parent][-1] if parent >= 0 else ()
             shared = tuple(n for n in nodes if n in above)
             scope, n_states = (*shared, *(n for n in nodes if n not in shared)), math.prod(families.sizes[n] for n in shared)
-            up, up_strides = 0, (-1, -1)
-            if parent >= 0:
-                up = maps.start(above, dict(zip(shared, _row_major(shared, families.sizes), strict=True)))
-                n_above, n_free = cliques[first_clique + parent][3], cliques[first_clique + parent][2]
-                up_strides = maps.strides(up, n_above, n_free)
+            up, _, up_run = maps.picked(above, shared)
             begin = len(down)
+            own.sort(key=lambda node: -math.prod(families.sizes[n] for n in _hidden(families, node, observed)))
             for node in own:
                 strides = zip(families.scopes[node], families.strides[node], strict=True)
-                down.append(maps.start(scope, {n: stride for n, stride in strides if not observed[n]}))
-                down_strides.append(maps.strides(down[-1], n_states, n_cells // n_states))
+                strides = {n: stride for n, stride in strides if not observed[n]}
+                within = tuple(n for n in scope if n in strides)
+                pick, n_own, run = maps.picked(scope, within)
+                down.append((maps.start(scope, strides), maps.start(within, strides), n_own, pick, run))
             ordered += own
             parent = first_clique + parent if parent >= 0 else -1
-            cliques.append((
-                begin, len(down), n_cells // n_states, n_states, parent, cell_at, separator_at, up, *up_strides, scope,
-            ))
+            cliques.append((begin, len(down), n_cells // n_states, n_states, parent, cell_at, separator_at, up, up_run, scope))
             cell_at, separator_at = cell_at + n_cells, separator_at + n_states
         of_patterns[-1] = (*of_patterns[-1][:2], len(down))
-        down += [0] * len(scalars)
-        down_strides += [(-1, -1)] * len(scalars)
+        down += [(0, 0, 1, 0, 0)] * len(scalars)
         of_patterns.append((len(down), len(cliques), 0))
         values = cases.values[bounds[number] : bounds[number + 1]].astype(np.int64)
         offsets.append(_offsets(families, [*ordered, *scalars], observed, values).ravel())
     first = np.array(of_patterns, np.int64)
-    columns = np.array([each[:-1] for each in cliques], np.int64).reshape(len(cliques), 10).T.copy()
+    columns = np.array([each[:-1] for each in cliques], np.int64).reshape(len(cliques), 9).T.copy()
     n_families = np.diff(first[:, 0])
     return Plan(
-        first[:, 0].copy(), first[:-1, 2].copy(), first[:, 1].copy(), np.ascontiguousarray(columns[:2].T), *columns[2:8],
-        np.ascontiguousarray(columns[8:].T), np.array(down, np.int64), np.array(down_strides, np.int64).reshape(-1, 2),
-        maps.numbers, of_case, np.concatenate([[0], np.cumsum(n_families[of_case])]),
-        np.concatenate([np.zeros(0, np.int64), *offsets]), cases.weights,
+        first[:, 0].copy(), first[:-1, 2].copy(), first[:, 1].copy(), np.ascontiguousarray(columns[:2].T), *columns[2:],
+        *np.array(down, np.int64).reshape(len(down), 5).T.copy(), maps.numbers, of_case,
+        np.concatenate([[0], np.cumsum(n_families[of_case])]), np.concatenate([np.zeros(0, np.int64), *offsets]), cases.weights,
     )
 
 
@@ -208,7 +212,7 @@ class _Maps:
     """Arrays of numbers by cell of a clique, each kept once."""
 
     def __init__(self, sizes: tuple[int, ...]):
-        self._sizes, self._known, self._parts, self._at, self._length = sizes, {}, [], {}, 0
+        self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
 
     def start(self, scope: tuple[int, ...], strides: dict[int, int]) -> int:
         """Where the array begins that has, for each cell of the scope, the sum of state times stride over its nodes."""
@@ -219,16 +223,18 @@ class _Maps:
                 cells = np.add.outer(cells, stride * np.arange(size)).ravel()
             self._known[key] = self._length
             self._parts.append(cells.astype(np.int32))
-            self._at[self._length] = self._parts[-1]
             self._length += len(cells)
         return self._known[key]
 
-    def strides(self, start: int, n_slow: int, n_fast: int) -> tuple[int, int]:
-        """Strides of the array that begins there, by a slow and a fast state; -1, -1 where it has none."""
-        cells = self._at[start].reshape(n_slow, n_fast)
-        slow, fast = (int(cells[1, 0]) if n_slow > 1 else 0), (int(cells[0, 1]) if n_fast > 1 else 0)
-        even = np.array_equal(cells, np.add.outer(slow * np.arange(n_slow), fast * np.arange(n_fast)))
-        return (slow, fast) if even else (-1, -1)
+    def picked(self, scope: tuple[int, ...], within: tuple[int, ...]) -> tuple[int, int, int]:
+        """Of each cell of a scope the state of nodes within it: where that begins in ``maps``, see also ``Plan``.
+
+        Returns where, how many states, and the run of cells with one state after another.
+        """
+        n_states, at = math.prod(self._sizes[n] for n in within), [scope.index(n) for n in within]
+        together = all(b == a + 1 for a, b in itertools.pairwise(at))
+        run = math.prod(self._sizes[n] for n in scope[at[-1] + 1 :]) if together and at else 0
+        return self.start(scope, dict(zip(within, _row_major(within, self._sizes), strict=True))), n_states, run
 
     @property
     def numbers(self) -> np.ndarray:
