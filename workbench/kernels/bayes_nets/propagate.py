@@ -22,6 +22,8 @@ from workbench.kernels.uniforms import uniform
 
 VANISHING = 1e-250
 """A clique whose cells are all smaller is collected with logarithms."""
+TINY = 1e-300
+"""In the place of a sum that is 0, which is then multiplied by 0."""
 MOST_FACTORS = 16
 """Families that a clique is multiplied by before it is rescaled."""
 
@@ -29,21 +31,24 @@ MOST_FACTORS = 16
 @inlined
 def multiply(w, first, last, factors, n, run, maps, pick):
     """Multiplies w[first:last] by factors, one of which belongs to each cell; see `Plan.run`."""
+    s = first
     if run == 1:
-        for s in range(first, last, n):
+        while s < last:
             row = w[s : s + n]
             for j in range(n):
                 row[j] *= factors[j]
+            s += n
     elif run > 1:
-        for s in range(first, last, n * run):
+        while s < last:
             for j in range(n):
-                row, factor = w[s + j * run : s + (j + 1) * run], factors[j]
+                row, factor = w[s : s + run], factors[j]
                 for i in range(run):
                     row[i] *= factor
+                s += run
     else:
         row, chosen = w[first:last], maps[pick : pick + last - first]
-        for s in range(last - first):
-            row[s] *= factors[np.uint32(chosen[s])]
+        for i in range(last - first):
+            row[i] *= factors[np.uint32(chosen[i])]
 
 
 @inlined
@@ -51,22 +56,25 @@ def add_up(w, first, last, sums, n, run, maps, pick):
     """Sums w[first:last] into sums, one of which belongs to each cell; see `Plan.run`."""
     for j in range(n):
         sums[j] = 0.0
+    s = first
     if run == 1:
-        for s in range(first, last, n):
+        while s < last:
             row = w[s : s + n]
             for j in range(n):
                 sums[j] += row[j]
+            s += n
     elif run > 1:
-        for s in range(first, last, n * run):
+        while s < last:
             for j in range(n):
-                row, found = w[s + j * run : s + (j + 1) * run], 0.0
+                row, found = w[s : s + run], 0.0
                 for i in range(run):
                     found += row[i]
                 sums[j] += found
+                s += run
     else:
         row, chosen = w[first:last], maps[pick : pick + last - first]
-        for s in range(last - first):
-            sums[np.uint32(chosen[s])] += row[s]
+        for i in range(last - first):
+            sums[np.uint32(chosen[i])] += row[i]
 
 
 @inlined
@@ -208,11 +216,10 @@ def distribute(plan, case, w, shares, sums):
             above = plan.cell_at[parent]
             last = above + plan.free[parent] * plan.separators[parent]
             add_up(w, above, last, shares[first : first + n_states], n_states, plan.up_run[c], plan.maps, plan.up[c])
-        for t in range(first, first + n_states):
-            row, factor = w[s : s + n_free], shares[t] / sums[t] if shares[t] > 0.0 else 0.0
-            for i in range(n_free):
-                row[i] *= factor
-            s += n_free
+        share, total = shares[first : first + n_states], sums[first : first + n_states]
+        for t in range(n_states):
+            share[t] /= max(total[t], TINY)
+        multiply(w, s, s + n_states * n_free, share, n_states, n_free, plan.maps, 0)
 
 
 @inlined
