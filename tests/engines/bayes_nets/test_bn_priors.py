@@ -19,6 +19,7 @@ from workbench.models.bayes_nets.nodes import Node
 from workbench.models.options import OptionError
 
 AT_ONCE = {"learn_after": 0, "learn_every": 1}
+MAXIMISED = Learning(learn_priors="maximised", **AT_ONCE)
 
 
 def with_numbers(net):
@@ -38,7 +39,7 @@ def swept(engine, net, records, options, n_sweeps, seed=0):
 def test_the_bound_never_falls_while_priors_are_maximised(seed, missing):
     """But for the rounding of their likelihood, 1e-8 relative (`kernels.lda.polya`)."""
     net, records = random_net(seed, n_nodes=5, n_cases=12, tied=seed % 2 == 1, missing=missing)
-    net, options = with_numbers(net), Learning(learn_priors="maximised", **AT_ONCE)
+    net, options = with_numbers(net), MAXIMISED
     states = list(swept(bn_vb, net, records, options, 60, seed))
     found = [bn_vb.watch(records, net, options, state)["bound"] for state in states]
     assert np.all(np.diff(found) > -1e-8 * np.abs(found[0])) and np.any(states[-1].alpha != 0.7)
@@ -52,7 +53,7 @@ def test_a_maximised_prior_has_the_greatest_likelihood(whole):
     chains = [random.integers(0, 30, net.tables.n_cells).astype(float) + (0.0 if whole else 0.37) for _ in range(2)]
     alpha = net.tables.alpha
     for step in range(1, 60):
-        alpha = learnt_alpha(net, Learning(learn_priors="maximised", **AT_ONCE), StepContext(0, step), alpha, *chains, whole=whole)
+        alpha = learnt_alpha(net, MAXIMISED, StepContext(0, step), alpha, *chains, whole=whole)
 
     def value(a, b):
         tables = net.tables.with_priors(np.repeat([a, b], np.diff(net.tables.starts)))
@@ -69,7 +70,7 @@ def test_a_prior_that_is_a_row_or_of_a_single_state_stays():
     given = Node("d", 2, (), 2.0, given=True)
     net = BayesNet("kept", (Node("a", 2, (), (0.5, 0.5)), Node("b", 2, ("a",), 2.0), Node("c", 1), given))
     counts = np.array([3.0, 5.0, 9.0, 0.0, 1.0, 7.0, 8.0])
-    alpha = learnt_alpha(net, Learning(learn_priors="maximised", **AT_ONCE), StepContext(0, 1), net.tables.alpha, counts)
+    alpha = learnt_alpha(net, MAXIMISED, StepContext(0, 1), net.tables.alpha, counts)
     assert alpha[:2].tolist() == [0.5, 0.5] and alpha[6] == 0.5 and alpha[2] != 2.0 and np.ptp(alpha[2:6]) == 0.0
 
 

@@ -123,7 +123,7 @@ def step(records, model, options, state, context):
         state, moves = state._replace(counts=counts), moves_of(ready, n_moved, ready.n_sampled)
     else:
         moves = swept(ready, tables, state.counts, state.cells, context)
-    alpha = learnt_alpha(model, options, context, state.alpha, state.counts, sampled=True, whole=True)
+    alpha = learnt_alpha(model, options, context, state.alpha, state.counts, whole=True)
     return state._replace(alpha=alpha), {"updates": max(ready.n_sampled, 1)} | moves._asdict()
 
 

@@ -79,9 +79,8 @@ def step(records, model, options, state, context):
         logs = np.mean([log_tables(tables, state.mean + counts) for counts in state.counts], axis=0)
         mean, log_z = expected_counts(averaged, logs, context)
         state = state._replace(mean=mean, entropy=log_z - float(np.sum(mean * logs)))
-    sampling, averaging = sampled.n_sampled > 0, len(averaged.plan.weights) > 0
-    chains, alpha = state.mean + state.counts, state.alpha
-    alpha = learnt_alpha(model, options, context, alpha, *chains, sampled=sampling, whole=not averaging)
+    chains, whole = state.mean + state.counts, not len(averaged.plan.weights)
+    alpha = learnt_alpha(model, options, context, state.alpha, *chains, whole=whole)
     updates = sampled.n_sampled * n_chains + len(averaged.plan.weights)
     moved, accepted = np.mean(moves, axis=0).tolist()
     return state._replace(alpha=alpha), {"updates": max(updates, 1), "moved": moved, "accepted": accepted}

@@ -29,10 +29,8 @@ class Learning:
         "fixed", "the prior of each table: fixed; maximised, one Newton step a time; or sampled, under a Gamma prior",
         choices=WAYS, late=True,
     )
-    learn_after: int = option(10, "iterations before priors are learnt for the first time", low=0, whole=True, late=True)
-    learn_every: int = option(
-        0, "iterations from one time to the next; 0: 1, or 10 where records or priors are sampled", low=0, whole=True, late=True
-    )
+    learn_after: int = option(20, "iterations before priors are learnt for the first time", low=0, whole=True, late=True)
+    learn_every: int = option(1, "iterations from one time to the next", low=1, whole=True, late=True)
     a_prior: float = option(1.0, "shape of the Gamma prior of each prior that is sampled", low=TINY, late=True)
     b_prior: float = option(1.0, "rate of the same", low=TINY, late=True)
 
@@ -50,22 +48,18 @@ def learns(options) -> bool:
     return getattr(options, "learn_priors", "fixed") != "fixed"
 
 
-def due(options, step: int, samples: bool) -> bool:
-    """Are they learnt after this step? ``samples``: whether any record is sampled."""
-    if not learns(options) or step < max(options.learn_after, 1):
-        return False
-    often = not samples and options.learn_priors == "maximised"
-    return (step - options.learn_after) % (options.learn_every or (1 if often else 10)) == 0
+def due(options, step: int) -> bool:
+    """Are they learnt after this step?"""
+    return learns(options) and step >= max(options.learn_after, 1) and (step - options.learn_after) % options.learn_every == 0
 
 
-def learnt_alpha(net: BayesNet, options, context, alpha: np.ndarray, *chains: np.ndarray, sampled=False, whole=False):
+def learnt_alpha(net: BayesNet, options, context, alpha: np.ndarray, *chains: np.ndarray, whole=False):
     """(table cell,) the priors after this step; the same array where none is due.
 
     chains : (table cell,) counts of each chain, those that are expected added
-    sampled : is any record sampled?
     whole : are all records sampled, so that the counts are whole?
     """
-    if not due(options, context.step, sampled):
+    if not due(options, context.step):
         return alpha
     alpha = alpha.copy()
     random = np.random.Generator(np.random.Philox(int(context.key(LEARNT_PRIORS))))
