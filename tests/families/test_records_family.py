@@ -111,6 +111,8 @@ def test_it_is_in_figures_and_in_the_report(stored, tmp_path):
     assert any(name.startswith("recorded") for name in files)
     page = write_report([stored], tmp_path / "report.html").read_text()
     assert "latent-class-em" in page and "latent classes" in page
+    assert "log probability of the cells that were held out" in page and "held-out cells" in page
+    assert "phi (word given topic)" not in page and "topic sizes and words" not in page
 
 
 def test_its_curve_is_on_the_compare_page_and_the_topics_page_says_that_there_are_none(stored):
@@ -125,5 +127,5 @@ def test_its_curve_is_on_the_compare_page_and_the_topics_page_says_that_there_ar
 
 def test_the_form_of_the_page_reads_a_file_as_the_data_that_its_engine_infers_from(records, tmp_path):
     write_csv(records, tmp_path / "two.csv")
-    found = data_of(tmp_path / "two.csv", {"text": "f0"}, ENGINE)
+    found = data_of(tmp_path / "two.csv", {"missing": "?"}, ENGINE)
     assert found.content_hash == records.content_hash

@@ -26,6 +26,16 @@ SCORED = (
      "logarithm is taken; until burn-in is over it is that of the state. Probabilities are averaged, never topics, whose "
      "numbers may change places."),
 )
+SCORED_CELLS = (
+    ("held-out perplexity", "The exponential of the mean negative log probability of the cells that were held out, each given "
+     "those of its record that are in training, or, of a whole record that was held out, given its cells before: how many "
+     "levels, all equally likely, would be as hard to guess. Lower is better. For engines that sample, the number is that of "
+     "the running average; for those that do not, that of the state."),
+    ("of the state", "The same from the last iteration's state alone, sampled or variational."),
+    ("running average", "The same with the probability of each held-out cell averaged over all iterations after burn-in, "
+     "before the logarithm is taken; until burn-in is over it is that of the state."),
+)
+"""Of records."""
 DIFFERENCE = (
     "difference", "How much higher the held-out perplexity is than the reference's, run by run on the same split with the "
     "same seed, averaged over these pairs; what pairs share cancels, so its error can be smaller than that of either mean.",
@@ -67,7 +77,8 @@ def definitions(found: list[Gathered], by_documents: bool = False) -> list[tuple
     def sentence(name: str, unit: str = "") -> str:
         return f"{capital(VARIABLES[name].meaning)}{unit}."
 
-    said = [*SCORED, *[DIFFERENCE] * (n_labels > 1)] if scored else []
+    of_records = _item(found[0].spec) == "cell"
+    said = [*(SCORED_CELLS if of_records else SCORED), *[DIFFERENCE] * (n_labels > 1)] if scored else []
     said += [ERROR] * (n_labels < len(runs)) + [DOCUMENTS] * by_documents
     said += [(name.replace("_", " "), f"{sentence(name)} In nats (natural logarithm); higher is better.")
              for name in objectives_of(runs)]
@@ -75,7 +86,12 @@ def definitions(found: list[Gathered], by_documents: bool = False) -> list[tuple
     if "n_active_topics" in there:
         said += [*((SHORT[name], sentence(name)) for name in TOPIC_NUMBERS), STEPS]
     said += [(SHORT[name], sentence(name)) for name in HYPERPARAMETERS if name in there]
-    return [*said, *COSTS, TOPICS]
+    return [*said, *COSTS, *[TOPICS] * (not of_records)]
+
+
+def _item(spec: RunSpec) -> str:
+    """What a score of the run is per: a token, a cell."""
+    return get_engine(spec.engine).model.data.item
 
 
 def settings(found: list[Gathered]) -> list[tuple[str, str]]:
@@ -99,7 +115,7 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
         ("vocabulary", every(words, "all words")),
         ("singletons", every((IN_WORDS.get(split.get("singletons"), "kept") for split in splits), "kept")),
-        (f"held-out {get_engine(specs[0].engine).model.data.item}s", every(_split(each) for each in found)),
+        (f"held-out {_item(specs[0])}s", every(_split(each) for each in found)),
         ("inference seeds", ", ".join(map(str, sorted({spec.seed for spec in specs})))),
         ("threads", every(spec.n_threads for spec in specs)),
         ("started from", every((lineage(each) or "nothing" for each in found), "nothing")),
@@ -122,7 +138,8 @@ def _beliefs(spec: RunSpec) -> list[tuple[str, str]]:
         if name in spec.model and "n_topics" in spec.model:
             way = spec.options.get(f"learn_{name}", "fixed")
             learnt = f" at the start, then {way}" if way != "fixed" else ""
-            rows.append((f"{name} (per {per})", _number(spec.model[name]) + learnt))
+            label = f"{name} (per {per})" if _item(spec) == "token" else name
+            rows.append((label, _number(spec.model[name]) + learnt))
     return rows + spec.parts()[1].describe()
 
 
