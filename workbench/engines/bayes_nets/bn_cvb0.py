@@ -85,7 +85,7 @@ def memory(records, model, options) -> Memory:
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     own = DOUBLE * int(ready.first_own[-1])
-    return Memory(2 * cells + own, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(2 * cells + own, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
 
 
 def engine(name: str = "bn-cvb0") -> Engine:

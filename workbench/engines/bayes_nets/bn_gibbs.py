@@ -152,7 +152,7 @@ def memory(records, model, options) -> Memory:
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     state = 2 * cells + CELL * int(ready.first_cells[-1])
-    return Memory(state, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(state, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
 
 
 def engine(name: str = "bn-gibbs") -> Engine:

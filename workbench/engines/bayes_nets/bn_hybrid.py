@@ -122,7 +122,7 @@ def memory(records, model, options) -> Memory:
     ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
     n_chains, cells = options.n_chains if ready.n_sampled else 1, net.tables.n_cells * DOUBLE
     state = (2 + n_chains) * cells + n_chains * CELL * int(ready.first_cells[-1])
-    return Memory(state, indices=24 * records.n_distinct * len(net.nodes), step=(6 + n_chains) * cells, look=3 * cells)
+    return Memory(state, indices=40 * records.n_distinct * len(net.nodes), step=(6 + n_chains) * cells, look=3 * cells)
 
 
 def idle(options) -> str | None:
