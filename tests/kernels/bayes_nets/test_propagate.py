@@ -148,3 +148,16 @@ def test_many_families_of_one_clique_are_rescaled():
     _, ready = ready_of(net, records_of(net.nodes, [case]))
     logs = [sum(np.log(table[cell]) for cell in families(net, each)) for each in completions(net, case)]
     assert evidence(ready, np.log(table))[0] == pytest.approx(np.logaddexp.reduce(logs), rel=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_clique_whose_products_vanish_is_weighed_by_logarithms(seed):
+    """Tables times 1e-300, which is about log Z = -691 for each of the families that count."""
+    net, records = random_net(seed)
+    table = table_of(net, seed)
+    cases, ready = ready_of(net, records)
+    small = evidence(ready, np.log(table) - 300 * np.log(10.0))
+    n_families = [len(counted(net, case)) for case in cases.values]
+    np.testing.assert_allclose(small, evidence(ready, np.log(table)) - np.multiply(n_families, 300 * np.log(10.0)), rtol=1e-12)
+    found, _ = expected_counts(ready, np.log(table) - 300 * np.log(10.0), StepContext(0, 0))
+    np.testing.assert_allclose(found, expected_counts(ready, np.log(table), StepContext(0, 0))[0], rtol=1e-9, atol=1e-12)
