@@ -34,6 +34,9 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "predict": ("conditional", "conditional", {}), "average_after": ("5", 5, {}), "lnm-gp.average_after": ("7", 7, {}),
 
     "network": ("hmm", "hmm", {}), "missing": ("imputed", "imputed", {}), "bn-vb.n_states": ("4", 4, {}),
+    "learn_priors": ("maximised", "maximised", {}), "a_prior": ("2", 2.0, {"learn_priors": "sampled"}),
+    "b_prior": ("0.5", 0.5, {"learn_priors": "sampled"}), "bn-vb.learn_after": ("4", 4, {"learn_priors": "maximised"}),
+    "bn-vb.learn_every": ("5", 5, {"learn_priors": "maximised"}),
     "tables": ("drawn", "drawn", {}), "least": ("0.001", 0.001, {}),
     "sweep_particles": ("20", 20, {}), "n_states": ("4", 4, {}), "alpha0": ("0.5", 0.5, {}),
     "sb-ctm.topics": ("drawn", "drawn", {}), "start_sweeps": ("5", 5, {}),

@@ -48,8 +48,9 @@ HIDDEN_STATES, FIRST_STATE, TRANSITIONS, EMISSIONS = 440, 441, 442, 443
 """Streams of hidden Markov models: the states of rows, and the rows of probabilities that they follow."""
 PATHS_OF_STATES, LOADING_SLICES, FORECASTS = 445, 446, 447
 """Streams of particle Gibbs: paths of states, elliptical slices of loadings, and forecasts."""
-TABLE_COUNTS, HIDDEN_NODES, ACCEPTED_NODES, DRAWN_TABLES = 460, 461, 462, 463
-"""Streams of Bayesian networks: initial counts, hidden nodes of records, whether proposed ones are accepted, tables."""
+TABLE_COUNTS, HIDDEN_NODES, ACCEPTED_NODES, DRAWN_TABLES, LEARNT_PRIORS = 460, 461, 462, 463, 464
+"""Streams of Bayesian networks: initial counts, hidden nodes of records, whether proposed ones are accepted, tables,
+and their priors."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

@@ -24,6 +24,13 @@ def counted(net, case) -> list[int]:
     return sorted(found)
 
 
+@pytest.fixture(autouse=True, params=["factors", "tables"])
+def way(request, monkeypatch):
+    """Families as stretches of numbers, or looked up in tables."""
+    most = 2**40 if request.param == "factors" else 0
+    monkeypatch.setattr("workbench.engines.bayes_nets.factors.most_cells", lambda plan: most)
+
+
 def table_of(net, seed=0):
     """Random probabilities of the right shape, small ones among them."""
     raw = np.random.default_rng(seed).gamma(0.3, size=net.tables.n_cells) + 1e-6
@@ -130,3 +137,27 @@ def test_the_plan_is_a_function_of_the_trees_that_are_kept():
     trees = junction_trees(net, cases)
     one, two = plan_of(net, cases, trees), plan_of(net, cases, trees.copy())
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def test_many_families_of_one_clique_are_rescaled():
+    """A hundred children of a hidden node, each about as likely as 1e-8: together less than the smallest double."""
+    net = BayesNet("wide", (Node("h", 3), *(Node(f"x{i}", 2, ("h",), 0.5, "show" if i % 2 else "") for i in range(100))))
+    table = table_of(net, 3)
+    table[3:] *= 1e-8
+    case = [-1] + [i % 2 for i in range(100)]
+    _, ready = ready_of(net, records_of(net.nodes, [case]))
+    logs = [sum(np.log(table[cell]) for cell in families(net, each)) for each in completions(net, case)]
+    assert evidence(ready, np.log(table))[0] == pytest.approx(np.logaddexp.reduce(logs), rel=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_clique_whose_products_vanish_is_weighed_by_logarithms(seed):
+    """Tables times 1e-300, which is about log Z = -691 for each of the families that count."""
+    net, records = random_net(seed)
+    table = table_of(net, seed)
+    cases, ready = ready_of(net, records)
+    small = evidence(ready, np.log(table) - 300 * np.log(10.0))
+    n_families = [len(counted(net, case)) for case in cases.values]
+    np.testing.assert_allclose(small, evidence(ready, np.log(table)) - np.multiply(n_families, 300 * np.log(10.0)), rtol=1e-12)
+    found, _ = expected_counts(ready, np.log(table) - 300 * np.log(10.0), StepContext(0, 0))
+    np.testing.assert_allclose(found, expected_counts(ready, np.log(table), StepContext(0, 0))[0], rtol=1e-9, atol=1e-12)

@@ -14,6 +14,7 @@ LABELS = {
     "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
     "update": "Update", "reorder": "Reorder sticks", "moves_every": "Moves every", "moves_after": "Moves after",
     "learn_alpha": "Learn alpha", "learn_beta": "Learn beta", "learn_gamma": "Learn gamma", "learn_tau": "Learn tau",
+    "learn_priors": "Learn priors", "a_prior": "Prior: shape", "b_prior": "Prior: rate",
     "alpha_form": "Form of alpha", "learn_after": "Learn after", "learn_every": "Learn every",
     "alpha_total": "alpha in all", "beta_total": "beta in all", "top_concentration": "gamma",
     "a_alpha": "alpha: shape", "b_alpha": "alpha: rate", "a_beta": "beta: shape", "b_beta": "beta: rate",

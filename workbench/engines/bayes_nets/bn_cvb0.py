@@ -15,9 +15,9 @@ import numpy as np
 
 from workbench.engines.bayes_nets.bn_vb import initial_counts
 from workbench.engines.bayes_nets.cases import Prepared, clique_marginals, predict_cells, prepared, trees_of, workspace
+from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Memory
-from workbench.engines.options import NoOptions
 from workbench.kernels.bayes_nets.cvb0 import sweep
 from workbench.kernels.bayes_nets.propagate import add_marginals
 from workbench.models.bayes_nets.bayes_net import BayesNet
@@ -46,7 +46,7 @@ def counts_of(ready: Prepared, own: np.ndarray, n_cells: int) -> np.ndarray:
 
 
 def step(records, model, options, state, context):
-    """A pass over the distinct records."""
+    """A pass over the distinct records; then learn priors that are due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     counts, own = counts_of(ready, state.own, tables.n_cells), state.own
     rows = tables.sum_rows(counts)
@@ -57,16 +57,17 @@ def step(records, model, options, state, context):
             first, last, ready.plan, tables.tied, tables.row_of, tables.alpha, tables.alpha_rows, counts, rows, q, inverse,
             ready.first_own, own, np.zeros(len(q)), *workspace(ready.plan),
         ))
-    return state._replace(counts=counts, own=own), {"updates": len(ready.plan.patterns), "change": changed}
+    alpha = learnt_alpha(model, options, context, state.alpha, counts)
+    return state._replace(counts=counts, own=own, alpha=alpha), {"updates": len(ready.plan.patterns), "change": changed}
 
 
 def watch(records, model, options, state) -> dict:
-    return model.state_shares(state.counts)
+    return model.state_shares(state.counts) | watched(model, options, state)
 
 
 def counts(records, model, options, state) -> dict:
-    """The expected counts of all tables."""
-    return {"n_cpt": state.counts}
+    """The expected counts of all tables, and their priors where they learn."""
+    return {"n_cpt": state.counts} | kept(options, state)
 
 
 def predict(records, model, options, state, cells, context=None) -> np.ndarray:
@@ -84,12 +85,12 @@ def memory(records, model, options) -> Memory:
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     own = DOUBLE * int(ready.first_own[-1])
-    return Memory(2 * cells + own, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(2 * cells + own, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
 
 
 def engine(name: str = "bn-cvb0") -> Engine:
     return Engine(
         name=name, title="CVB0 for Bayesian networks", source="Asuncion, Welling, Smyth & Teh (2009), eq. 6, for networks",
-        model=BayesNet, options=NoOptions, state=State, samples=lambda records, options: False, watches=("change",), init=init,
+        model=BayesNet, options=Learning, state=State, samples=lambda records, options: False, watches=("change",), init=init,
         step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory, idle=idle,
     )

@@ -83,7 +83,7 @@ def memory(records, model, options) -> Memory:
     """Bytes of distributions and counts, plans, and the counts of slices."""
     net = model.for_data(records)
     cells = net.tables.n_cells * DOUBLE
-    return Memory(2 * cells, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
 
 
 def engine(name: str = "bn-em") -> Engine:

@@ -18,6 +18,7 @@ import numpy as np
 
 from workbench.engines.bayes_nets.bn_vb import initial_counts
 from workbench.engines.bayes_nets.cases import Prepared, log_joint, predict_cells, prepared, trees_of, workspace
+from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.bayes_nets.gibbs import draw_given_tables, draw_log_tables
@@ -39,7 +40,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Learning):
     """Options of the engine."""
 
     tables: str = option("collapsed", "tables: integrated out, or drawn in each iteration", choices=("collapsed", "drawn"))
@@ -113,7 +114,7 @@ def moves_of(ready: Prepared, n_moved, n_accepted) -> Moves:
 
 
 def step(records, model, options, state, context):
-    """A sweep over all records."""
+    """A sweep over all records; then learn priors that are due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     if options.tables == "drawn":
         logs = np.empty(tables.n_cells)
@@ -122,17 +123,18 @@ def step(records, model, options, state, context):
         state, moves = state._replace(counts=counts), moves_of(ready, n_moved, ready.n_sampled)
     else:
         moves = swept(ready, tables, state.counts, state.cells, context)
-    return state, {"updates": max(ready.n_sampled, 1)} | moves._asdict()
+    alpha = learnt_alpha(model, options, context, state.alpha, state.counts, whole=True)
+    return state._replace(alpha=alpha), {"updates": max(ready.n_sampled, 1)} | moves._asdict()
 
 
 def watch(records, model, options, state) -> dict:
     log_p = log_joint(model.tables.with_priors(state.alpha), state.counts)
-    return {"log_joint": log_p} | model.state_shares(state.counts)
+    return {"log_joint": log_p} | model.state_shares(state.counts) | watched(model, options, state)
 
 
 def counts(records, model, options, state) -> dict:
-    """The counts of all tables."""
-    return {"n_cpt": state.counts}
+    """The counts of all tables, and their priors where they learn."""
+    return {"n_cpt": state.counts} | kept(options, state)
 
 
 def predict(records, model, options, state, cells, context=None) -> np.ndarray:
@@ -150,7 +152,7 @@ def memory(records, model, options) -> Memory:
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     state = 2 * cells + CELL * int(ready.first_cells[-1])
-    return Memory(state, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(state, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
 
 
 def engine(name: str = "bn-gibbs") -> Engine:

@@ -20,6 +20,7 @@ import numpy as np
 from workbench.engines.bayes_nets.bn_gibbs import CELL, initial_chain, swept
 from workbench.engines.bayes_nets.bn_vb import initial_counts, log_tables
 from workbench.engines.bayes_nets.cases import expected_counts, log_joint, predict_cells, prepared, trees_of
+from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda.hybrid import n_chains_option
@@ -41,7 +42,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Learning):
     """Options of the engine."""
 
     r: float = option(1.0, "records that come more than r times are variational, the others are sampled", low=0, infinite=True)
@@ -61,7 +62,7 @@ def init(records, model, options, context, warm_start=None) -> State:
 
 
 def step(records, model, options, state, context):
-    """Draw the sampled records of every chain, then update the others given all chains."""
+    """Draw the sampled records of every chain, update the others given all chains, then learn priors that are due."""
     tables = model.tables.with_priors(state.alpha)
     sampled = prepared(records, model, state.sampled_trees, 0.0, options.r)
     averaged = prepared(records, model, state.trees, options.r)
@@ -78,21 +79,23 @@ def step(records, model, options, state, context):
         logs = np.mean([log_tables(tables, state.mean + counts) for counts in state.counts], axis=0)
         mean, log_z = expected_counts(averaged, logs, context)
         state = state._replace(mean=mean, entropy=log_z - float(np.sum(mean * logs)))
+    chains, whole = state.mean + state.counts, not len(averaged.plan.weights)
+    alpha = learnt_alpha(model, options, context, state.alpha, *chains, whole=whole)
     updates = sampled.n_sampled * n_chains + len(averaged.plan.weights)
     moved, accepted = np.mean(moves, axis=0).tolist()
-    return state, {"updates": max(updates, 1), "moved": moved, "accepted": accepted}
+    return state._replace(alpha=alpha), {"updates": max(updates, 1), "moved": moved, "accepted": accepted}
 
 
 def watch(records, model, options, state) -> dict:
     """``objective``: the bound where nothing is sampled, the log joint where everything is."""
     tables = model.tables.with_priors(state.alpha)
     objective = state.entropy + float(np.mean([log_joint(tables, state.mean + counts) for counts in state.counts]))
-    return {"objective": objective} | model.state_shares(state.mean + state.counts[0])
+    return {"objective": objective} | model.state_shares(state.mean + state.counts[0]) | watched(model, options, state)
 
 
 def counts(records, model, options, state) -> dict:
     """Expected plus sampled counts of the first chain (never averaged over chains: states may differ)."""
-    return {"n_cpt": state.mean + state.counts[0]}
+    return {"n_cpt": state.mean + state.counts[0]} | kept(options, state)
 
 
 def predict(records, model, options, state, cells, context=None) -> np.ndarray:
@@ -119,7 +122,7 @@ def memory(records, model, options) -> Memory:
     ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
     n_chains, cells = options.n_chains if ready.n_sampled else 1, net.tables.n_cells * DOUBLE
     state = (2 + n_chains) * cells + n_chains * CELL * int(ready.first_cells[-1])
-    return Memory(state, indices=24 * records.n_distinct * len(net.nodes), step=(6 + n_chains) * cells, look=3 * cells)
+    return Memory(state, indices=40 * records.n_distinct * len(net.nodes), step=(6 + n_chains) * cells, look=3 * cells)
 
 
 def idle(options) -> str | None:

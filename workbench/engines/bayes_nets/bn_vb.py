@@ -20,9 +20,9 @@ import numpy as np
 from scipy.special import digamma
 
 from workbench.engines.bayes_nets.cases import expected_counts, log_joint, predict_cells, prepared, trees_of
+from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Memory
-from workbench.engines.options import NoOptions
 from workbench.kernels.uniforms import TABLE_COUNTS, fill_uniform
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
@@ -53,22 +53,23 @@ def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
 
 
 def step(records, model, options, state, context):
-    """A parallel sweep over the distinct records; the same bits for any number of threads."""
+    """A parallel sweep over the distinct records, the same bits for any number of threads; then learn priors that are due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     logs = log_tables(tables, state.counts)
     counts, log_z = expected_counts(ready, logs, context)
     state = state._replace(counts=counts, entropy=log_z - float(np.sum(counts * logs)))
-    return state, {"updates": len(ready.plan.patterns)}
+    alpha = learnt_alpha(model, options, context, state.alpha, counts)
+    return state._replace(alpha=alpha), {"updates": len(ready.plan.patterns)}
 
 
 def watch(records, model, options, state) -> dict:
     bound = state.entropy + log_joint(model.tables.with_priors(state.alpha), state.counts)
-    return {"bound": bound} | model.state_shares(state.counts)
+    return {"bound": bound} | model.state_shares(state.counts) | watched(model, options, state)
 
 
 def counts(records, model, options, state) -> dict:
-    """The expected counts of all tables."""
-    return {"n_cpt": state.counts}
+    """The expected counts of all tables, and their priors where they learn."""
+    return {"n_cpt": state.counts} | kept(options, state)
 
 
 def predict(records, model, options, state, cells, context=None) -> np.ndarray:
@@ -82,12 +83,12 @@ def memory(records, model, options) -> Memory:
     """Bytes of counts, plans, and the counts of slices."""
     net = model.for_data(records)
     cells = net.tables.n_cells * DOUBLE
-    return Memory(2 * cells, indices=24 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
 
 
 def engine(name: str = "bn-vb") -> Engine:
     return Engine(
         name=name, title="Variational Bayes for Bayesian networks", source="Welling, Teh & Kappen (2008), eq. 27-28",
-        model=BayesNet, options=NoOptions, state=State, samples=lambda records, options: False, watches=("bound",),
+        model=BayesNet, options=Learning, state=State, samples=lambda records, options: False, watches=("bound",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
     )

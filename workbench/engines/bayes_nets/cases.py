@@ -7,6 +7,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import gammaln, softmax
 
+from workbench.engines.bayes_nets.factors import Factors, factors_of
+from workbench.kernels.bayes_nets.factors import BLOCK, expect_factors, log_evidence_of_factors
 from workbench.kernels.bayes_nets.propagate import expect, log_evidence, marginals
 from workbench.kernels.threads import each_slice
 from workbench.models.bayes_nets.bayes_net import BayesNet
@@ -25,6 +27,7 @@ class Prepared(NamedTuple):
     plan: Plan
     slices: list[tuple[int, int]]
     first_cells: np.ndarray  # (case + 1,) int64: where the cliques' cells of its records begin, record after record
+    factors: Factors | None  # the same plan over factors, for sums over hidden nodes
 
     @property
     def first_own(self) -> np.ndarray:
@@ -63,27 +66,31 @@ def in_slices(plan: Plan, n_cells: int) -> Prepared:
     cuts = np.unique(np.searchsorted(done, np.linspace(0, done[-1], max(n_slices, 1) + 1)))
     cuts[0], cuts[-1] = 0, len(plan.patterns)
     first_cells = np.concatenate([[0], np.cumsum(np.diff(plan.cliques)[plan.patterns] * plan.weights.astype(np.int64))])
-    return Prepared(plan, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)), first_cells)
+    return Prepared(plan, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)), first_cells, factors_of(plan, n_cells))
 
 
 def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Working arrays of the kernels for one thread: w, largest, sums and factors."""
-    return tuple(np.empty(n) for n in (plan.n_cells, plan.n_separators, plan.n_separators, plan.n_factors))
+    return tuple(np.empty(n) for n in (plan.n_cells + BLOCK, plan.n_separators, plan.n_separators, plan.n_factors))
 
 
 def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndarray, float]:
     """(table cell,) expected counts of all records given log tables, and the sum of log Z; the same bits for any threads."""
-    tables = np.exp(logs)
+    factors, tables = ready.factors, np.exp(logs)
+    if factors:
+        tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
 
     def visit(first, last):
         counts = np.zeros(len(logs))
+        if factors:
+            return counts, expect_factors(first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], counts)
         return counts, expect(first, last, ready.plan, tables, logs, *workspace(ready.plan), counts)
 
     counts, log_z = np.zeros(len(logs)), 0.0
     for of_slice, found in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
         counts += of_slice
         log_z += found
-    return counts, log_z
+    return factors.table_sums(counts) if factors else counts, log_z
 
 
 def clique_marginals(ready: Prepared, logs: np.ndarray, context) -> np.ndarray:
@@ -100,10 +107,15 @@ def clique_marginals(ready: Prepared, logs: np.ndarray, context) -> np.ndarray:
 
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """(case,) log probability of each case given log tables."""
-    found, tables = np.empty(len(ready.plan.patterns)), np.exp(logs)
+    found, tables, factors = np.empty(len(ready.plan.patterns)), np.exp(logs), ready.factors
+    if factors:
+        tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
 
     def visit(first, last):
-        log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), found)
+        if factors:
+            log_evidence_of_factors(first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], found)
+        else:
+            log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), found)
 
     each_slice(visit, ready.slices, n_threads, lambda: None)
     return found

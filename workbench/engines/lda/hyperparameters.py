@@ -61,16 +61,16 @@ class Learning:
         getattr(super(), "__post_init__", lambda: None)()  # of the engine's own options
         changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
         if not learnt(self):
-            _refuse(
+            refuse_without_effect(
                 changed, ("learn_after", "learn_every"), "nothing is learnt; set ", Named("learn_alpha"), " or ",
                 Named("learn_beta"),
             )
         if self.learn_alpha == "fixed":
-            _refuse(changed, ("alpha_form",), "alpha is fixed; set ", Named("learn_alpha"))
+            refuse_without_effect(changed, ("alpha_form",), "alpha is fixed; set ", Named("learn_alpha"))
         for name in ("alpha", "beta"):
             if getattr(self, f"learn_{name}") != "sampled":
                 needed = Named(f"learn_{name}", "sampled")
-                _refuse(changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set ", needed)
+                refuse_without_effect(changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set ", needed)
 
 
 def learning(own: type) -> type:
@@ -79,7 +79,7 @@ def learning(own: type) -> type:
     return dataclass(frozen=True)(type(own.__name__, (Learning, dataclass(frozen=True)(own)), about))
 
 
-def _refuse(changed: set, names: tuple, *because) -> None:
+def refuse_without_effect(changed: set, names: tuple, *because) -> None:
     """Refuses the first of the named options that is set and would be without effect."""
     for name in names:
         if name in changed:

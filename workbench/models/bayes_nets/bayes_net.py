@@ -31,6 +31,11 @@ from workbench.records.records import Records
 
 PRIOR = 0.5
 """Prior of each cell of a shipped network: Jeffreys'."""
+LEARNT = (
+    Variable("prior_mean", ("iteration",), "", "prior of a cell of a table, as learnt, mean over the tables that learn theirs"),
+    Variable("table_prior", ("snapshot", "parameter"), "", "prior of the cell of a table, as learnt"),
+)
+"""What is recorded of priors that learn."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +223,7 @@ class BayesNet:
         return (
             *([share] if self.is_shipped else []),
             Variable("n_cpt", ("snapshot", "parameter"), "records", "(expected) records in each cell of a table"),
+            *(LEARNT if self.hyperparameters(options) else []),
             Variable("cpt", ("parameter",), "", "probability of a state given those of its parents, posterior mean"),
         )
 
@@ -233,12 +239,16 @@ class BayesNet:
         return {"state_share": found / max(found.sum(), 1e-300)}
 
     def estimates(self, last: Mapping, records: Records) -> dict[str, np.ndarray]:
-        """``cpt`` (parameter,), posterior means given the counts of a snapshot."""
-        return {"cpt": self.for_data(records).tables.means(np.asarray(last["n_cpt"], float))}
+        """``cpt`` (parameter,), posterior means given the counts of a snapshot, and its priors where they are learnt."""
+        tables = self.for_data(records).tables
+        if "table_prior" in last:
+            tables = tables.with_priors(np.asarray(last["table_prior"], float))
+        return {"cpt": tables.means(np.asarray(last["n_cpt"], float))}
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Empty: priors are as given."""
-        return {}
+        """``prior_mean``: "maximised" or "sampled"; empty where priors are as given."""
+        how = getattr(options, "learn_priors", "fixed")
+        return {} if how == "fixed" else {"prior_mean": how}
 
     def describe(self) -> list[tuple[str, str]]:
         """(label, text) for captions: its nodes with states and parents."""

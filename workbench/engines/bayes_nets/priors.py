@@ -1,0 +1,112 @@
+"""Priors of the tables of a Bayesian network that learn: one number x for all cells of a table (spec A.10).
+
+With n the counts of a table, expected, sampled or both, x maximises, or is drawn given, their Polya likelihood::
+
+    f(x) = sum_rows { lnG(R x) - lnG(R x + n_r) + sum_k [ lnG(x + n_rk) - lnG(x) ] },   R states k of a row
+
+a mean over the chains that share x. It is what L of eq. 26 says about x, so the bound of `bn-vb` never falls. A table whose
+prior was given as a row or as a table keeps it, and so does one of a single state.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from workbench.engines.lda.hyperparameters import TINY, WAYS, refuse_without_effect
+from workbench.engines.lda.likelihoods import Polya, climbed, drawn, within
+from workbench.errors import Named
+from workbench.kernels.lda.polya import real_sites, whole_sites
+from workbench.kernels.uniforms import LEARNT_PRIORS
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.options import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """Options of learning the priors; of the engine's own options a base class."""
+
+    learn_priors: str = option(
+        "fixed", "the prior of each table: fixed; maximised, one Newton step a time; or sampled, under a Gamma prior",
+        choices=WAYS, late=True,
+    )
+    learn_after: int = option(20, "iterations before priors are learnt for the first time", low=0, whole=True, late=True)
+    learn_every: int = option(1, "iterations from one time to the next", low=1, whole=True, late=True)
+    a_prior: float = option(1.0, "shape of the Gamma prior of each prior that is sampled", low=TINY, late=True)
+    b_prior: float = option(1.0, "rate of the same", low=TINY, late=True)
+
+    def __post_init__(self):
+        changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
+        if self.learn_priors == "fixed":
+            refuse_without_effect(changed, ("learn_after", "learn_every"), "nothing is learnt; set ", Named("learn_priors"))
+        if self.learn_priors != "sampled":
+            needed = Named("learn_priors", "sampled")
+            refuse_without_effect(changed, ("a_prior", "b_prior"), "priors are not sampled; set ", needed)
+
+
+def learns(options) -> bool:
+    """Are any priors learnt?"""
+    return getattr(options, "learn_priors", "fixed") != "fixed"
+
+
+def due(options, step: int) -> bool:
+    """Are they learnt after this step?"""
+    return learns(options) and step >= max(options.learn_after, 1) and (step - options.learn_after) % options.learn_every == 0
+
+
+def learnt_alpha(net: BayesNet, options, context, alpha: np.ndarray, *chains: np.ndarray, whole=False):
+    """(table cell,) the priors after this step; the same array where none is due.
+
+    chains : (table cell,) counts of each chain, those that are expected added
+    whole : are all records sampled, so that the counts are whole?
+    """
+    if not due(options, context.step):
+        return alpha
+    alpha = alpha.copy()
+    random = np.random.Generator(np.random.Philox(int(context.key(LEARNT_PRIORS))))
+    for first, last, width in learnable(net):
+        likelihood = polya([counts[first:last].reshape(-1, width) for counts in chains], whole)
+        x = within(alpha[first : first + 1])
+        if options.learn_priors == "maximised":
+            x = climbed(likelihood, x)
+        else:
+            x = drawn(likelihood, x, options.a_prior, options.b_prior, random)
+        alpha[first:last] = x
+    return alpha
+
+
+def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
+    """(first cell, last cell, states) of the tables with one number as prior and more than one state."""
+    found = {}
+    for node, table in zip(net.nodes, net.tables.table_of, strict=True):
+        if table >= 0 and isinstance(node.prior, float) and node.n_states > 1:
+            found[int(table)] = node.n_states
+    starts = net.tables.starts.tolist()
+    return [(starts[table], starts[table + 1], width) for table, width in sorted(found.items())]
+
+
+def polya(chains: list[np.ndarray], whole: bool) -> Polya:
+    """The likelihood of the one prior behind counts (row, state) of chains, the mean over these."""
+    n_chains, width = len(chains), chains[0].shape[1]
+    rows = np.concatenate(chains)
+    if not whole:
+        rows = np.maximum(rows, 0.0)
+        cells, totals = (real_sites(each, None, None, None, each.shape[1], True) for each in (rows, rows.sum(axis=1)[:, None]))
+        cells, totals = (sites._replace(weight=sites.weight / n_chains) for sites in (cells, totals))
+        return Polya(cells, totals, width)
+    rows = np.rint(rows).astype(np.int64)
+    histogram, of_rows = np.bincount(rows.ravel())[None], np.bincount(rows.sum(axis=1))[None]
+    alone = histogram if n_chains == 1 else None
+    return Polya(whole_sites(histogram, n_chains), whole_sites(of_rows, n_chains), width, alone)
+
+
+def watched(net: BayesNet, options, state) -> dict[str, float]:
+    """``prior_mean`` of an iteration: the mean over the tables whose priors are learnt."""
+    if not learns(options):
+        return {}
+    firsts = [first for first, _, _ in learnable(net)]
+    return {"prior_mean": float(state.alpha[firsts].mean()) if firsts else float("nan")}
+
+
+def kept(options, state) -> dict[str, np.ndarray]:
+    """``table_prior`` of a snapshot: (table cell,) the priors as learnt."""
+    return {"table_prior": state.alpha} if learns(options) else {}
