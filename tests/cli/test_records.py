@@ -1,10 +1,13 @@
 """Records on the command line: named ones, files, and what does not go together."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
 
 from workbench.cli import main
+from workbench.models.bayes_nets import bif, simulated
+from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.runs.loading import kind_of, named_set
 
 
@@ -23,6 +26,7 @@ def run(capsys, *arguments):
 
 def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_come_by_them(capsys):
     where = {entry["name"]: entry["where"] for entry in json.loads(run(capsys, "data", "list", "--json")[1])["records"]}
+    assert [where.pop(name) for name in SIMULATED] == ["drawn" if find_spec("pgmpy") else "by hand"] * 4
     assert where.pop("votes") == "here" and set(where.values()) == {"by hand"} and len(where) == 5
     told = run(capsys, "data", "list")[2]
     assert "words of Alice's Adventures in Wonderland" in told and "27,330" in told and "342" in told
@@ -43,6 +47,17 @@ def test_named_records_are_compared_and_come_again(capsys):
     assert "10 % of the records held out, split seed 0" in shown
     status, out, _ = run(capsys, "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json")
     assert status == 0 and json.loads(out)["runs"][0]["state"] == "finished"
+
+
+def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install(capsys, monkeypatch):
+    monkeypatch.setattr(simulated, "find_spec", lambda name: True)
+    assert run(capsys, "data", "fetch", "alarm")[2] == "alarm is drawn when it is asked for; there is nothing to fetch\n"
+    assert "n_records=1000, seed=0, hidden=0.2" in run(capsys, "data", "info", "alarm")[2]
+    for module in (bif, simulated):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
+    for command in ("data fetch alarm", "fit alarm -e bn-vb", "fit votes -e bn-vb --model alarm"):
+        status, out, told = run(capsys, *command.split())
+        assert (status, out, told.count("\n")) == (2, "", 1) and "BIF needs the package pgmpy; `pip install" in told
 
 
 def test_a_file_of_records_is_read_as_asked(capsys, tmp_path):

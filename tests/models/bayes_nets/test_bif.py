@@ -83,6 +83,7 @@ def test_a_file_is_a_network_with_its_true_tables(name, tmp_path, with_reader):
     assert tables == pytest.approx(TABLES, abs=1e-15)  # divided by sums of 1
 
 
+@pytest.mark.slow  # pgmpy takes seconds to import
 def test_pgmpy_itself_reads_the_same(tmp_path):
     if importlib.util.find_spec("pgmpy") is None:
         skip_without("pgmpy is not installed; the extra bif has it")
@@ -140,6 +141,8 @@ def test_a_share_of_the_inner_nodes_is_hidden():
     assert len(hidden) == 3 and set(hidden) <= {f"n{at}" for at in range(1, 11)} and hidden == draw_hidden(net, 0.3, seed=1)
     assert draw_hidden(net, 0) == ()
     assert {name for seed in range(60) for name in draw_hidden(net, 0.3, seed)} == {f"n{at}" for at in range(1, 11)}
+    with pytest.raises(DataError, match="hidden must be a number of at least 0 and below 1; got 1.5"):
+        draw_hidden(net, 1.5)
 
 
 @pytest.mark.parametrize(("given", "sentence"), [

@@ -103,7 +103,8 @@ class BayesNet:
 
     @classmethod
     def of(cls, model=None, alpha=None, beta=None) -> BayesNet:
-        """The network that is meant by a BayesNet, a dict with name and nodes, or the path of a file (see `files.net_of`)."""
+        """The network that is meant by a BayesNet, a dict with name and nodes, the path of a file, or a published name
+        (see `files.net_of`)."""
         from workbench.models.bayes_nets.files import net_of
 
         net = cls() if model is None else net_of(model)
