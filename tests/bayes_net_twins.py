@@ -134,13 +134,13 @@ def of_hidden(net, case, complete) -> list[int]:
 
 def proposal(net, case, counts) -> tuple[list[tuple[int, ...]], np.ndarray, np.ndarray]:
     """Completions of a case given the counts of all else, their probabilities q, and log P - log q (spec C.5)."""
-    found, tables = [*completions(net, case)], net.tables
+    found, tables, total = [*completions(net, case)], net.tables, net.tables.sum_rows(counts)
     log_q, excess = np.zeros(len(found)), np.zeros(len(found))
     for i, complete in enumerate(found):
-        seen, rows = counts.copy(), tables.sum_rows(counts)
+        seen, rows = counts.copy(), total.copy()
         for cell in of_hidden(net, case, complete):
             row = tables.row_of[cell]
-            once = math.log((tables.alpha[cell] + counts[cell]) / (tables.alpha_rows[row] + tables.sum_rows(counts)[row]))
+            once = math.log((tables.alpha[cell] + counts[cell]) / (tables.alpha_rows[row] + total[row]))
             log_q[i] += once
             excess[i] += math.log((tables.alpha[cell] + seen[cell]) / (tables.alpha_rows[row] + rows[row])) - once
             seen[cell] += 1
@@ -197,6 +197,8 @@ class PlainGibbs:
                 [cell for each in self.complete for cell in families(self.net, each)], minlength=self.net.tables.n_cells
             ).astype(float)
             np.subtract.at(counts, of_hidden(self.net, case, self.complete[record]), 1.0)
+            if not scopes:
+                continue
             found, q, excess = proposal(self.net, case, counts)
             left, index, known = q.copy(), at.start, list(case)
             for order, _ in scopes:  # a clique's nodes that are not drawn yet, given those that are

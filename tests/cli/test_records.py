@@ -109,3 +109,16 @@ def test_names_of_all_data_types_are_known():
     assert named_set("votes:party=keep").name == "votes" and named_set("bars:side=3").name == "bars"
     assert named_set("./votes") is None and kind_of("other.csv") is None
     assert kind_of("votes").__name__ == "Records" and kind_of("alice").__name__ == "Corpus"
+
+
+def test_hidden_nodes_of_new_records_are_inferred(capsys, tmp_path):
+    (tmp_path / "new.csv").write_text("V1,V4\ny,n\nn,y\n,\n")
+    assert run(capsys, "fit", "votes", "-e", "bn-vb", "-n", 30, "--name", "two", "-q")[0] == 0
+    status, _, told = run(capsys, "infer", "two", "new.csv")
+    assert status == 0 and "log_probability" in told and told.count("class") == 3
+    assert run(capsys, "infer", "two", "new.csv", "--out", "found.csv")[0] == 0
+    header, *rows = (tmp_path / "found.csv").read_text().splitlines()
+    assert header == "record,multiplicity,log_probability,node,state 0,state 1" and len(rows) == 3
+    assert all(abs(sum(map(float, row.split(",")[4:])) - 1) < 1e-12 for row in rows)
+    status, _, told = run(capsys, "infer", "two", "new.csv", "--protocol", "foldin_same")
+    assert status == 2 and "--protocol foldin_same is of documents; of records leave it out" in told

@@ -27,11 +27,13 @@ def infer(
             "or fitted and scored on the same tokens.",
         ),
     ] = "theta",
-    out: Annotated[Path | None, typer.Option("--out", help="CSV file for theta, one row per document.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="CSV file for theta, one row per document; of records one per hidden node."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the halves and of the Gibbs sweeps.")] = 0,
     threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
 ) -> None:
-    """Find the topics of unseen documents, or score how well a run predicts their words."""
+    """Find the topics of unseen documents, or score how well a run predicts their words; of records their hidden nodes."""
     from workbench.runs.afterwards.infer import PROTOCOLS
 
     if protocol not in ("theta", *PROTOCOLS):
@@ -39,7 +41,9 @@ def infer(
     if out is not None and protocol != "theta":
         raise wb.SpecError(f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out")
     learnt = wb.open_run(run, store)
-    documents = load_documents(corpus, vocabulary, read)
+    documents = load_documents(corpus, vocabulary, read, learnt.attrs.get("engine"))
+    if isinstance(documents, wb.Records):
+        return _infer_records(learnt, documents, protocol, out, threads, json)
     if protocol != "theta":
         score = wb.document_completion(learnt, documents, seed, protocol, threads)
         if json:
@@ -60,6 +64,39 @@ def infer(
         _print_topics(learnt, found)
 
 
+def _infer_records(learnt, records, protocol: str, out: Path | None, threads: int, json: bool) -> None:
+    """Prints or writes the posterior of the hidden nodes of records."""
+    if protocol != "theta":
+        raise wb.SpecError(f"--protocol {protocol} is of documents; of records leave it out")
+    found = wb.infer(learnt, records, n_threads=threads)
+    nodes, log_p = found["node"].values.tolist(), found["log_probability"].values.tolist()
+    rows = [
+        [record, int(found["multiplicity"][record]), log_p[record], node, *found["posterior"].values[record, at].tolist()]
+        for record in range(found.sizes["record"]) for at, node in enumerate(nodes)
+    ]
+    header = ["record", "multiplicity", "log_probability", "node", *(f"state {k}" for k in found["state"].values)]
+    if out is not None:
+        _write_rows([header, *rows], out)
+        say(f"{out}: hidden nodes of {found.sizes['record']:,} distinct records")
+    if json:
+        listed = {"path": str(out)} if out else {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
+        print_json(dict(found.attrs) | listed)
+    elif out is None:
+        shown = [[*row[:2], number(row[2]), row[3], *(f"{p:.3f}" if p == p else "" for p in row[4:])] for row in rows]
+        print_table(header, shown[:SHOWN_DOCUMENTS])
+        if len(rows) > SHOWN_DOCUMENTS:
+            say(f"and {len(rows) - SHOWN_DOCUMENTS:,} rows more; --out FILE writes them all")
+
+
+def _write_rows(rows: list[list], path: Path) -> None:
+    """Writes a CSV file with all digits, whole or not at all."""
+    from workbench.report.files import put_file
+
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    put_file(path, text.getvalue().encode())
+
+
 def _documents(found) -> list[dict]:
     """One dict for each document: title, tokens, share of unknown words, theta."""
     names = "document", "n_tokens", "out_of_vocabulary", "theta"
@@ -68,14 +105,8 @@ def _documents(found) -> list[dict]:
 
 def _write_theta(found, path: Path) -> None:
     """Writes theta to a CSV file with all digits, whole or not at all."""
-    from workbench.report.files import put_file
-
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["document", "n_tokens", "out_of_vocabulary", *(f"topic {k}" for k in found["topic"].values)])
-    for *about, theta in map(dict.values, _documents(found)):
-        rows.writerow([*about, *theta])
-    put_file(path, text.getvalue().encode())
+    header = ["document", "n_tokens", "out_of_vocabulary", *(f"topic {k}" for k in found["topic"].values)]
+    _write_rows([header, *([*about, *theta] for *about, theta in map(dict.values, _documents(found)))], path)
 
 
 def _print_topics(learnt, found) -> None:

@@ -1,5 +1,6 @@
 """Gibbs sampling of Bayesian networks: the exact posterior of toys in the long run, LDA as a network, Geweke's test."""
 
+import itertools
 import math
 
 import numpy as np
@@ -101,13 +102,21 @@ def test_each_draw_leaves_the_posterior_as_it_is_exactly(toy):
     assert (0.5 * np.abs(biased - posterior).sum() > 0.03) if net.tables.tied else np.allclose(biased, posterior, atol=1e-10)
 
 
-@pytest.mark.parametrize("toy", [naive_bayes, two_parent, hmm3])
+def torn() -> tuple[BayesNet, Records]:
+    """One half of a record rules out each state that the other half allows: products of both vanish, logarithms do not."""
+    nodes = [Node("a", 2), Node("b", 2, ("a",)), Node("c", 2, ("b",))]
+    nodes += [Node(f"x{i}", 2, ("a", "b"), 1e-8) for i in range(45)] + [Node(f"y{i}", 2, ("b", "c"), 1e-8) for i in range(45)]
+    cases = [[a, b, c] + [b] * 90 for a, b, c in itertools.product((0, 1), repeat=3)] + [[-1] * 3 + [0] * 45 + [1] * 45]
+    return BayesNet("torn", tuple(nodes)), records_of(nodes, cases)
+
+
+@pytest.mark.parametrize("toy", [naive_bayes, two_parent, hmm3, torn])
 def test_it_goes_through_the_states_of_a_plain_sampler(toy):
     """By enumeration, from the same uniforms: proposals, clique by clique, and whether they are accepted."""
     net, records = toy()
     state = bn_gibbs.init(records, net, Options(), StepContext(3, 0))
     plain, refused = PlainGibbs(net, each_record(net, records, state), state.cells), 0
-    for step in range(1, 81):
+    for step in range(1, 41):
         keys = [np.uint64(draw_key(3, stream, 0, step)) for stream in (HIDDEN_NODES, ACCEPTED_NODES)]
         n_refused = plain.sweep(lambda i, key=keys[0]: uniform(key, i), lambda i, key=keys[1]: uniform(key, i))
         state, info = bn_gibbs.step(records, net, Options(), state, StepContext(3, step))

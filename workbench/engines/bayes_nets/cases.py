@@ -5,7 +5,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, softmax
 
 from workbench.kernels.bayes_nets.propagate import expect, log_evidence, marginals
 from workbench.kernels.threads import each_slice
@@ -131,6 +131,23 @@ def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int =
     ready, of_record = kept[key]
     with_it, without = np.split(evidence(ready, logs, n_threads)[of_record], 2)
     return np.exp(with_it - without)
+
+
+def log_evidence_of(net: BayesNet, values: np.ndarray, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """(row,) log probability of the known values of each row (row, node), -1 where unknown; 0 of a row without any."""
+    marginal = replace(net, missing="marginalised")
+    cases = cases_of(values, np.ones(len(values)))
+    plan = plan_of(marginal, cases, junction_trees(marginal, cases))
+    return evidence(in_slices(plan, net.tables.n_cells), logs, n_threads)[cases.of_record]
+
+
+def posterior(net: BayesNet, values: np.ndarray, node: int, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """(row, state) probability of each state of a hidden node given the known values of each row; log tables as given."""
+    n_states = net.nodes[node].n_states
+    each = np.repeat(values, n_states, axis=0)
+    each[:, node] = np.tile(np.arange(n_states), len(values))
+    found = log_evidence_of(net, each, logs, n_threads).reshape(len(values), n_states)
+    return softmax(found, axis=1)
 
 
 def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarray]:

@@ -82,15 +82,20 @@ def weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors):
     first_family, last_family = plan.families[pattern], plan.scalars[pattern]
     for f in range(first_family, last_family):
         table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
-        cells, found, of_cell, of_row = plan.maps[own : own + n_own], tables[table:], q[table:], row_of[table:]
-        for j in range(n_own):
-            cell = np.uint32(cells[j])
-            found[cell] = of_cell[cell] * inverse[np.uint64(of_row[cell])]
+        found, of_cell, of_row = tables[table:], q[table:], row_of[table:]
+        if own < 0:
+            for j in range(n_own):
+                found[j] = of_cell[j] * inverse[np.uint64(of_row[j])]
+        else:
+            cells = plan.maps[own : own + n_own]
+            for j in range(n_own):
+                cell = np.uint32(cells[j])
+                found[cell] = of_cell[cell] * inverse[np.uint64(of_row[cell])]
     if not products(plan, case, tables, w, largest, sums, factors) > -np.inf:
         for f in range(first_family, last_family):
             table, own = plan.offsets[offset + f - first_family], plan.own[f]
-            for j in range(own, own + plan.n_own[f]):
-                cell = table + plan.maps[j]
+            for j in range(plan.n_own[f]):
+                cell = table + (j if own < 0 else plan.maps[own + j])
                 tables[cell] = math.log(q[cell]) + math.log(inverse[row_of[cell]])
         collect(plan, case, tables, w, largest, sums)
 

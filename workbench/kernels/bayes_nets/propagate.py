@@ -129,9 +129,14 @@ def products(plan, case, tables, w, messages, sums, factors):
             w[at:last] = 1.0
         for f in range(begin, end):
             table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
-            row, cells, found = tables[table:], plan.maps[own : own + n_own], w[at:last] if whole and f == begin else factors
-            for j in range(n_own):
-                found[j] = row[np.uint32(cells[j])]
+            row, found = tables[table:], w[at:last] if whole and f == begin else factors
+            if own < 0:
+                for j in range(n_own):
+                    found[j] = row[j]
+            else:
+                cells = plan.maps[own : own + n_own]
+                for j in range(n_own):
+                    found[j] = row[np.uint32(cells[j])]
             if not whole or f > begin:
                 multiply(w, at, last, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
             if (f - begin) % MOST_FACTORS == MOST_FACTORS - 1:
@@ -220,12 +225,17 @@ def add_families(plan, case, own, first, factors, counts):
         end = at + plan.free[c] * plan.separators[c]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             table, of_f, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
-            row, cells, shares = counts[table:], plan.maps[of_f : of_f + n_own], own[at:end]
+            row, shares = counts[table:], own[at:end]
             if n_own < end - at:
                 shares = factors
                 add_up(own, at, end, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
-            for j in range(n_own):
-                row[np.uint32(cells[j])] += weight * shares[j]
+            if of_f < 0:
+                for j in range(n_own):
+                    row[j] += weight * shares[j]
+            else:
+                cells = plan.maps[of_f : of_f + n_own]
+                for j in range(n_own):
+                    row[np.uint32(cells[j])] += weight * shares[j]
     for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
         counts[plan.offsets[offset + f - first_family]] += weight
 

@@ -45,7 +45,7 @@ class Plan(NamedTuple):
     up_run: np.ndarray        # (clique,) int64: cells of the parent with one state after another, see ``run``
     # of families
     down: np.ndarray          # (family,) int64: where in ``maps`` the number of each cell of its clique begins
-    own: np.ndarray           # (family,) int64: the same of each state of its own hidden nodes, in the order of the clique
+    own: np.ndarray           # (family,) int64: the same of each state of its hidden nodes, in their order; -1: 0, 1, 2, …
     n_own: np.ndarray         # (family,) int64: how many there are
     pick: np.ndarray          # (family,) int64: where in ``maps`` the own state of each cell of its clique begins
     run: np.ndarray           # (family,) int64: cell s of the clique has the own state s // run % n_own; 0: only maps tell
@@ -188,7 +188,8 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
                 strides = {n: stride for n, stride in strides if not observed[n]}
                 within = tuple(n for n in scope if n in strides)
                 pick, n_own, run = maps.picked(scope, within)
-                down.append((maps.start(scope, strides), maps.start(within, strides), n_own, pick, run))
+                in_a_row = [strides[n] for n in within] == _row_major(within, families.sizes)
+                down.append((maps.start(scope, strides), -1 if in_a_row else maps.start(within, strides), n_own, pick, run))
             ordered += own
             parent = first_clique + parent if parent >= 0 else -1
             cliques.append((begin, len(down), n_cells // n_states, n_states, parent, cell_at, separator_at, up, up_run, scope))

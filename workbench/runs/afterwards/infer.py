@@ -16,6 +16,8 @@ from workbench.corpus import Corpus, split_halves
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, word_probabilities
 from workbench.models import VARIABLES
+from workbench.records import Records
+from workbench.runs.afterwards.infer_records import infer_records
 from workbench.runs.dataset import last_snapshot, model_of, priors_of
 from workbench.runs.execution.run import open_run
 from workbench.runs.scoring import perplexity
@@ -59,7 +61,7 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.D
     ----------
     run : Dataset, Run, path or name
         What has learnt the topics; a name is looked up in ``store`` (default: ``WORKBENCH_STORE`` or ``./runs``).
-    documents : Corpus, or list of str
+    documents : Corpus, or list of str; or Records, of a run of a Bayesian network: see `infer_records`
         Raw strings are counted as `Corpus.from_texts` does by default. Where topics change over time, a document is of the year
         in its corpus's ``times``, or the nearest that the run knows; without one it is of the last year.
     seed : int
@@ -78,6 +80,8 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.D
 
     Source: specification of LDA, B.4.
     """
+    if isinstance(documents, Records):
+        return infer_records(run if isinstance(run, xr.Dataset) else open_run(run, store), documents, n_threads)
     topics, corpus = _topics_of(run, store), _corpus_of(documents)
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0 and corpus.n_tokens > 0:
