@@ -128,6 +128,13 @@ def test_records_are_drawn_from_the_tables():
     assert draw_records(net, TABLES, n, seed=4).content_hash != records.content_hash
 
 
+def test_the_last_of_parents_of_several_sizes_is_the_fastest():
+    nodes = [Node("a", 2), Node("b", 3), Node("both", 6, ("a", "b"))]
+    records = draw_records(BayesNet("pair", nodes), [*[1 / 2] * 2, *[1 / 3] * 3, *np.eye(6).ravel()], 200)
+    a, b, both = records.values.T
+    assert records.n_distinct == 6 and both.tolist() == (3 * a + b).tolist()
+
+
 def test_tied_nodes_are_drawn_from_one_table():
     nodes = [Node("s1", 2, (), cpt="start"), *(Node(f"s{t}", 2, f"s{t - 1}", cpt="next") for t in (2, 3))]
     records = draw_records(BayesNet("chain", nodes), [1, 0, 0, 1, 1, 0], 5)

@@ -30,6 +30,13 @@ def test_a_fifth_of_the_inner_nodes_is_hidden_and_the_truth_is_known(chain):
     assert simulate_records("asia", 500, seed=1, hidden=0)[0].content_hash == truth.complete.content_hash
 
 
+def test_the_seed_chooses_both_the_records_and_the_hidden_nodes(chain):
+    first, *others = (simulate_records("asia", seed=seed) for seed in range(4))
+    for _, truth in others:
+        assert truth.complete.content_hash != first[1].complete.content_hash
+    assert len({records.fields for records, _ in (first, *others)}) > 1  # of 45 pairs of nodes
+
+
 def test_the_name_of_simulated_records_draws_them_again(chain):
     records = wb.load_records("asia:n_records=70:seed=4:hidden=0.5")
     assert records.name == "asia:n_records=70:seed=4:hidden=0.5" and records.n_fields == 7
