@@ -49,6 +49,16 @@ def test_named_records_are_compared_and_come_again(capsys):
     assert status == 0 and json.loads(out)["runs"][0]["state"] == "finished"
 
 
+def test_a_network_of_ones_own_is_shown_in_words(capsys, tmp_path):
+    (tmp_path / "mine.csv").write_text("wet\nyes\nno\nyes\nyes\n")
+    nodes = [{"name": "rain", "states": 3}, {"name": "wet", "states": ["no", "yes"], "parents": ["rain"]}]
+    (tmp_path / "mine.json").write_text(json.dumps({"name": "mine", "nodes": nodes}))
+    status, out, err = run(capsys, "fit", "mine.csv", "-e", "bn-vb", "--model", "mine.json", "--holdout", 0, "-n", 2, "-q", "--json")
+    assert status == 0, err
+    shown = run(capsys, "show", json.loads(out)["runs"][0]["name"])[2]
+    assert "Bayesian network: mine: rain (3); wet (2) ← rain" in " ".join(shown.split()) and "'prior'" not in shown
+
+
 def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install(capsys, monkeypatch):
     monkeypatch.setattr(simulated, "find_spec", lambda name: True)
     assert run(capsys, "data", "fetch", "alarm")[2] == "alarm is drawn when it is asked for; there is nothing to fetch\n"

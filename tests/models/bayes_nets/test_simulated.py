@@ -77,6 +77,15 @@ def test_simulated_records_are_in_the_catalog():
     assert SIMULATED["alarm"].facts()["options"] == {"n_records": 1000, "seed": 0, "hidden": 0.2}
 
 
+def test_a_field_that_a_network_has_no_node_for_is_refused_with_ten_of_its_nodes(chain):
+    with pytest.raises(wb.ModelError) as refused:
+        CHAIN.for_data(wb.load_records("votes"))
+    assert str(refused.value) == (
+        "network 'asia' has no node for the field 'V1' of 'votes'; there are n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, …; leave the "
+        "field out, or add a node"
+    )
+
+
 @pytest.mark.slow  # pgmpy takes seconds to import
 @pytest.mark.parametrize("name", SIMULATED)
 def test_published_networks_are_as_described_and_are_models_by_name(name):
