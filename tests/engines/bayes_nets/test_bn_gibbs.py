@@ -12,6 +12,7 @@ from bayes_net_twins import (
     families,
     joint_states,
     net_of,
+    random_net,
     records_of,
     transitions,
 )
@@ -124,6 +125,19 @@ def test_it_goes_through_the_states_of_a_plain_sampler(toy):
         assert info["accepted"] == pytest.approx(1 - n_refused / len(plain.records), abs=1e-12)
         refused += n_refused
     assert (refused > 0) == net.tables.tied
+
+
+def test_tables_that_are_drawn_have_the_same_bits_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr("workbench.engines.bayes_nets.cases.SLICE_WORK", 64)
+    net, records = random_net(3, n_nodes=8, n_cases=60)
+    found = []
+    for n_threads in (1, 3):
+        state = bn_gibbs.init(records, net, DRAWN, StepContext(4, 0, n_threads))
+        for step in range(1, 6):
+            state, _ = bn_gibbs.step(records, net, DRAWN, state, StepContext(4, step, n_threads))
+        found.append(state)
+    assert len(prepared(records, net, state.trees).slices) > 3
+    assert found[0].counts.tobytes() == found[1].counts.tobytes() and found[0].cells.tobytes() == found[1].cells.tobytes()
 
 
 N_SWEEPS = 100_000

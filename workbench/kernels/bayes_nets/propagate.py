@@ -7,8 +7,7 @@
 Each clique keeps e, the conditional of its own nodes given its separator but for its sum, from which counts and draws are made.
 Products are rescaled as they shrink; where one vanishes nevertheless, `collect` does the same with logarithms: no number
 underflows that matters, however small the tables are. A plan (`models.bayes_nets.plan.Plan`) is a tuple of integer arrays: the
-loops are compiled once for all networks, and allocate nothing. Loops over a part of an array go over a view of it, with indices
-from 0: numba asks of others whether they are negative, which keeps loops from being done in vectors.
+loops are compiled once for all networks, and allocate nothing.
 
 Welling, Teh & Kappen (2008), eq. 27-29; Lauritzen & Spiegelhalter (1988).
 """
@@ -17,68 +16,16 @@ import math
 
 import numpy as np
 
+from workbench.kernels.bayes_nets.cells import add_up, multiply, rescaled
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.uniforms import uniform
 
 VANISHING = 1e-250
 """A clique whose cells are all smaller is collected with logarithms."""
+TINY = 1e-300
+"""In the place of a sum that is 0, which is then multiplied by 0."""
 MOST_FACTORS = 16
 """Families that a clique is multiplied by before it is rescaled."""
-
-
-@inlined
-def multiply(w, first, last, factors, n, run, maps, pick):
-    """Multiplies w[first:last] by factors, one of which belongs to each cell; see `Plan.run`."""
-    if run == 1:
-        for s in range(first, last, n):
-            row = w[s : s + n]
-            for j in range(n):
-                row[j] *= factors[j]
-    elif run > 1:
-        for s in range(first, last, n * run):
-            for j in range(n):
-                row, factor = w[s + j * run : s + (j + 1) * run], factors[j]
-                for i in range(run):
-                    row[i] *= factor
-    else:
-        row, chosen = w[first:last], maps[pick : pick + last - first]
-        for s in range(last - first):
-            row[s] *= factors[np.uint32(chosen[s])]
-
-
-@inlined
-def add_up(w, first, last, sums, n, run, maps, pick):
-    """Sums w[first:last] into sums, one of which belongs to each cell; see `Plan.run`."""
-    for j in range(n):
-        sums[j] = 0.0
-    if run == 1:
-        for s in range(first, last, n):
-            row = w[s : s + n]
-            for j in range(n):
-                sums[j] += row[j]
-    elif run > 1:
-        for s in range(first, last, n * run):
-            for j in range(n):
-                row, found = w[s + j * run : s + (j + 1) * run], 0.0
-                for i in range(run):
-                    found += row[i]
-                sums[j] += found
-    else:
-        row, chosen = w[first:last], maps[pick : pick + last - first]
-        for s in range(last - first):
-            sums[np.uint32(chosen[s])] += row[s]
-
-
-@inlined
-def rescaled(w, first, last):
-    """The largest of w[first:last], by which they are divided where it is not 0."""
-    high = 0.0
-    for s in range(first, last):
-        high = max(high, w[s])
-    if high > 0.0:
-        for s in range(first, last):
-            w[s] /= high
-    return high
 
 
 @inlined
@@ -208,11 +155,10 @@ def distribute(plan, case, w, shares, sums):
             above = plan.cell_at[parent]
             last = above + plan.free[parent] * plan.separators[parent]
             add_up(w, above, last, shares[first : first + n_states], n_states, plan.up_run[c], plan.maps, plan.up[c])
-        for t in range(first, first + n_states):
-            row, factor = w[s : s + n_free], shares[t] / sums[t] if shares[t] > 0.0 else 0.0
-            for i in range(n_free):
-                row[i] *= factor
-            s += n_free
+        share, total = shares[first : first + n_states], sums[first : first + n_states]
+        for t in range(n_states):
+            share[t] /= max(total[t], TINY)
+        multiply(w, s, s + n_states * n_free, share, n_states, n_free, plan.maps, 0)
 
 
 @inlined
