@@ -53,7 +53,7 @@ def test_a_network_of_ones_own_is_shown_in_words(capsys, tmp_path):
     (tmp_path / "mine.csv").write_text("wet\nyes\nno\nyes\nyes\n")
     nodes = [{"name": "rain", "states": 3}, {"name": "wet", "states": ["no", "yes"], "parents": ["rain"]}]
     (tmp_path / "mine.json").write_text(json.dumps({"name": "mine", "nodes": nodes}))
-    status, out, err = run(capsys, "fit", "mine.csv", "-e", "bn-vb", "--model", "mine.json", "--holdout", 0, "-n", 2, "-q", "--json")
+    status, out, err = run(capsys, *"fit mine.csv -e bn-vb --model mine.json --holdout 0 -n 2 -q --json".split())
     assert status == 0, err
     shown = run(capsys, "show", json.loads(out)["runs"][0]["name"])[2]
     assert "Bayesian network: mine: rain (3); wet (2) ← rain" in " ".join(shown.split()) and "'prior'" not in shown

@@ -81,8 +81,8 @@ def test_a_field_that_a_network_has_no_node_for_is_refused_with_ten_of_its_nodes
     with pytest.raises(wb.ModelError) as refused:
         CHAIN.for_data(wb.load_records("votes"))
     assert str(refused.value) == (
-        "network 'asia' has no node for the field 'V1' of 'votes'; there are n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, …; leave the "
-        "field out, or add a node"
+        "network 'asia' has no node for the field 'V1' of 'votes'; there are n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, …; leave "
+        "the field out, or add a node"
     )
 
 
