@@ -2,6 +2,7 @@
 
 import json
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,10 @@ def test_named_records_are_compared_and_come_again(capsys):
     assert run(capsys, *command)[1] == out
     shown = run(capsys, "show", told["name"])[2]
     assert "10 % of the records held out, split seed 0" in shown
+    assert run(capsys, "report", told["name"])[0] == 0
+    page = Path("report.html").read_text()
+    assert page.count("95 % over records") == 3 and "over documents" not in page  # head of the table, note, definition
+    assert "The records that have held-out cells are drawn 1,000 times" in page
     status, out, _ = run(capsys, "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json")
     assert status == 0 and json.loads(out)["runs"][0]["state"] == "finished"
 
