@@ -24,11 +24,11 @@ _HOMES = {
     "workbench.measures": ("effective_samples",),
     "workbench.models.bayes_nets.bayes_net": ("BayesNet",),
     "workbench.models.bayes_nets.nodes": ("Node",),
+    "workbench.models.bayes_nets.simulated": ("simulate_records",),
     "workbench.models": ("LDA", "ModelError", "VARIABLES"),
     "workbench.papers.reproduce": ("reproduce",),
     "workbench.records": (
-        "DataError", "Records", "hold_out_cells", "hold_out_records", "hold_out_whole_records", "load_records", "read_records",
-        "record_sets",
+        "DataError", "Records", "hold_out_cells", "hold_out_records", "hold_out_whole_records", "read_records",
     ),
     "workbench.report": ("export_run", "save_figures", "write_report"),
     "workbench.runs.afterwards.bound": ("hybrid_bound",),
@@ -36,6 +36,7 @@ _HOMES = {
     "workbench.runs.execution.fit": ("fit", "resume", "start"),
     "workbench.runs.afterwards.infer": ("document_completion", "infer"),
     "workbench.runs.execution.run": ("Run", "open_run", "open_runs"),
+    "workbench.runs.loading": ("load_records", "record_sets"),
     "workbench.runs.spec": ("RunSpec", "SpecError"),
     "workbench.runs.execution.sweep": ("sweep",),
 }

@@ -1,10 +1,14 @@
 """Records on the command line: named ones, files, and what does not go together."""
 
 import json
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from workbench.cli import main
+from workbench.models.bayes_nets import bif, simulated
+from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.runs.loading import kind_of, named_set
 
 
@@ -23,6 +27,7 @@ def run(capsys, *arguments):
 
 def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_come_by_them(capsys):
     where = {entry["name"]: entry["where"] for entry in json.loads(run(capsys, "data", "list", "--json")[1])["records"]}
+    assert [where.pop(name) for name in SIMULATED] == ["drawn" if find_spec("pgmpy") else "by hand"] * 4
     assert where.pop("votes") == "here" and set(where.values()) == {"by hand"} and len(where) == 5
     told = run(capsys, "data", "list")[2]
     assert "words of Alice's Adventures in Wonderland" in told and "27,330" in told and "342" in told
@@ -41,8 +46,33 @@ def test_named_records_are_compared_and_come_again(capsys):
     assert run(capsys, *command)[1] == out
     shown = run(capsys, "show", told["name"])[2]
     assert "10 % of the records held out, split seed 0" in shown
+    assert run(capsys, "report", told["name"])[0] == 0
+    page = Path("report.html").read_text()
+    assert page.count("95 % over records") == 3 and "over documents" not in page  # head of the table, note, definition
+    assert "The records that have held-out cells are drawn 1,000 times" in page
     status, out, _ = run(capsys, "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json")
     assert status == 0 and json.loads(out)["runs"][0]["state"] == "finished"
+
+
+def test_a_network_of_ones_own_is_shown_in_words(capsys, tmp_path):
+    (tmp_path / "mine.csv").write_text("wet\nyes\nno\nyes\nyes\n")
+    nodes = [{"name": "rain", "states": 3}, {"name": "wet", "states": ["no", "yes"], "parents": ["rain"]}]
+    (tmp_path / "mine.json").write_text(json.dumps({"name": "mine", "nodes": nodes}))
+    status, out, err = run(capsys, *"fit mine.csv -e bn-vb --model mine.json --holdout 0 -n 2 -q --json".split())
+    assert status == 0, err
+    shown = run(capsys, "show", json.loads(out)["runs"][0]["name"])[2]
+    assert "Bayesian network: mine: rain (3); wet (2) ← rain" in " ".join(shown.split()) and "'prior'" not in shown
+
+
+def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install(capsys, monkeypatch):
+    monkeypatch.setattr(simulated, "find_spec", lambda name: True)
+    assert run(capsys, "data", "fetch", "alarm")[2] == "alarm is drawn when it is asked for; there is nothing to fetch\n"
+    assert "n_records=1000, seed=0, hidden=0.2" in run(capsys, "data", "info", "alarm")[2]
+    for module in (bif, simulated):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
+    for command in ("data fetch alarm", "fit alarm -e bn-vb", "fit votes -e bn-vb --model alarm"):
+        status, out, told = run(capsys, *command.split())
+        assert (status, out, told.count("\n")) == (2, "", 1) and "BIF needs the package pgmpy; `pip install" in told
 
 
 def test_a_file_of_records_is_read_as_asked(capsys, tmp_path):

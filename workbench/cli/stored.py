@@ -105,7 +105,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
 
 def _model_rows(spec) -> list[tuple[str, str]]:
     """Rows of a table about the model: its numbers in one, or its description."""
-    if spec.model and "levels" not in spec.model:
+    if spec.model and not spec.model.keys() & {"levels", "nodes"}:
         return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
     (first, text), *others = spec.parts()[1].describe() or [("", "")]
     return [("model", f"{first}: {text}"), *((f"  {name.removeprefix('level ')}", text) for name, text in others)]

@@ -14,10 +14,10 @@ SHARE = Named("holdout", text="fraction")
 """The share of the data that is held out, in sentences."""
 
 
-def check_fraction(fraction) -> None:
+def check_fraction(fraction, what: Named | str = SHARE) -> None:
     """Refuses a share that is not at least 0 and below 1."""
     if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
-        raise DataError.must_be(SHARE, "a number of at least 0 and below 1", fraction)
+        raise DataError.must_be(what, "a number of at least 0 and below 1", fraction)
 
 
 def check_seed(seed) -> None:

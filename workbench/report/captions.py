@@ -9,6 +9,7 @@ from workbench.measures.selection import grouped
 from workbench.models import VARIABLES
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
+from workbench.runs.loading import ROWS
 from workbench.runs.spec import RunSpec
 from workbench.views import Picture, objectives_of
 from workbench.views.curves import SHORT
@@ -44,11 +45,11 @@ ERROR = (
     "± standard error", "The standard deviation (n − 1) over the runs of a label, divided by the square root of their number. "
     "It tells seeds apart, not corpora.",
 )
-DOCUMENTS = (
-    "95 % over documents", "The documents that have held-out tokens are drawn 1,000 times with replacement, as many as there "
+OVER_ROWS = (
+    "95 % over {rows}", "The {rows} that have held-out {items} are drawn 1,000 times with replacement, as many as there "
     "are, and the interval lies between the 2.5 and 97.5 percentiles of the perplexities, each averaged over the runs of a "
-    "label. The difference of a single pair has one too, with the same documents drawn for both. It tells what other documents "
-    "would have given under these topics, nothing of other seeds.",
+    "label. The difference of a single pair has one too, with the same {rows} drawn for both. It tells what other {rows} would "
+    "have given under what was learnt, nothing of other seeds.",
 )
 COSTS = (
     ("inference seconds, CPU seconds", "Time spent in the steps of the engine alone: measuring, storing and compiling are not "
@@ -79,7 +80,7 @@ def definitions(found: list[Gathered], by_documents: bool = False) -> list[tuple
 
     of_records = _item(found[0].spec) == "cell"
     said = [*(SCORED_CELLS if of_records else SCORED), *[DIFFERENCE] * (n_labels > 1)] if scored else []
-    said += [ERROR] * (n_labels < len(runs)) + [DOCUMENTS] * by_documents
+    said += [ERROR] * (n_labels < len(runs)) + [_over_rows(found)] * by_documents
     said += [(name.replace("_", " "), f"{sentence(name)} In nats (natural logarithm); higher is better.")
              for name in objectives_of(runs)]
     said += [("collapsed bound", sentence("collapsed_bound", ", in nats"))] * ("collapsed_bound" in there)
@@ -87,6 +88,15 @@ def definitions(found: list[Gathered], by_documents: bool = False) -> list[tuple
         said += [*((SHORT[name], sentence(name)) for name in TOPIC_NUMBERS), STEPS]
     said += [(SHORT[name], sentence(name)) for name in HYPERPARAMETERS if name in there]
     return [*said, *COSTS, *[TOPICS] * (not of_records)]
+
+
+def rows_of(found: list[Gathered]) -> str:
+    """What the rows of the runs' data are: documents, records."""
+    return ROWS[get_engine(found[0].spec.engine).model.data]
+
+
+def _over_rows(found: list[Gathered]) -> tuple[str, ...]:
+    return tuple(text.format(rows=rows_of(found), items=f"{_item(found[0].spec)}s") for text in OVER_ROWS)
 
 
 def _item(spec: RunSpec) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from workbench.engines import describe
 from workbench.measures import in_papers_order
-from workbench.report.captions import definitions, remarks, settings, statistics
+from workbench.report.captions import definitions, remarks, rows_of, settings, statistics
 from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
@@ -88,7 +88,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         versions=version_rows(found), commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
         growing=any("n_active_topics" in run for run in datasets), priors=prior_rows(found), moves=move_tables(found),
         figures=figures, topics=topic_tables(counted), hierarchies=hierarchy_tables(counted), runs=run_rows(found),
-        scores=score_table(found),
+        scores=score_table(found), rows_of=rows_of(found),
     )
 
 

@@ -2,9 +2,39 @@
 
 from workbench.corpus import Corpus, data_sets, load_corpus
 from workbench.corpus.data_set import DataSet
+from workbench.data.names import options_in
 from workbench.errors import DataError
-from workbench.records import Records, load_records, record_sets
+from workbench.models.bayes_nets.simulated import SIMULATED, SimulatedSet
+from workbench.records import Records, catalog
 from workbench.records.catalog import RecordSet
+
+
+def record_sets() -> dict[str, RecordSet | SimulatedSet]:
+    """Name → records, everything in the catalog of records: the bundled ones first, simulated ones last."""
+    return {**catalog.record_sets(), **SIMULATED}
+
+
+def load_records(name_or_path, **options) -> Records:
+    """The records of that name, drawn if it is of simulated ones, or those in a file.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        A name comes before a file of that name; options may stand in it: ``votes:party=keep``, ``alarm:n_records=200:seed=1``.
+    **options
+        Of a name: the ``options`` of its set. Of a path: see `read_records`.
+
+    Raises
+    ------
+    DataError
+        Neither a name nor a file, a file that is missing or is another, an unknown option, or whatever is wrong with the file.
+    ModelError
+        Of simulated records, without pgmpy.
+    """
+    if simulated := SIMULATED.get(str(name_or_path).split(":")[0]):
+        return simulated.load(**options_in(name_or_path, options, simulated.options))
+    return catalog.load_records(name_or_path, **options)
+
 
 LOADERS = {Corpus: load_corpus, Records: load_records}
 CATALOGS = {Corpus: data_sets, Records: record_sets}
@@ -12,12 +42,12 @@ ROWS = {Corpus: "documents", Records: "records"}
 """What the rows of a data type are, for people."""
 
 
-def named_sets() -> dict[str, DataSet | RecordSet]:
+def named_sets() -> dict[str, DataSet | RecordSet | SimulatedSet]:
     """Name → data set, everything in the catalogs of all data types."""
     return {name: each for catalog in CATALOGS.values() for name, each in catalog().items()}
 
 
-def named_set(name_or_path) -> DataSet | RecordSet | None:
+def named_set(name_or_path) -> DataSet | RecordSet | SimulatedSet | None:
     """The data set of a name, with options or without; None of what is no name of a catalog."""
     return named_sets().get(name_or_path.split(":")[0]) if isinstance(name_or_path, str) else None
 

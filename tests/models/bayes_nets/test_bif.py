@@ -83,6 +83,7 @@ def test_a_file_is_a_network_with_its_true_tables(name, tmp_path, with_reader):
     assert tables == pytest.approx(TABLES, abs=1e-15)  # divided by sums of 1
 
 
+@pytest.mark.slow  # pgmpy takes seconds to import
 def test_pgmpy_itself_reads_the_same(tmp_path):
     if importlib.util.find_spec("pgmpy") is None:
         skip_without("pgmpy is not installed; the extra bif has it")
@@ -127,6 +128,13 @@ def test_records_are_drawn_from_the_tables():
     assert draw_records(net, TABLES, n, seed=4).content_hash != records.content_hash
 
 
+def test_the_last_of_parents_of_several_sizes_is_the_fastest():
+    nodes = [Node("a", 2), Node("b", 3), Node("both", 6, ("a", "b"))]
+    records = draw_records(BayesNet("pair", nodes), [*[1 / 2] * 2, *[1 / 3] * 3, *np.eye(6).ravel()], 200)
+    a, b, both = records.values.T
+    assert records.n_distinct == 6 and both.tolist() == (3 * a + b).tolist()
+
+
 def test_tied_nodes_are_drawn_from_one_table():
     nodes = [Node("s1", 2, (), cpt="start"), *(Node(f"s{t}", 2, f"s{t - 1}", cpt="next") for t in (2, 3))]
     records = draw_records(BayesNet("chain", nodes), [1, 0, 0, 1, 1, 0], 5)
@@ -140,6 +148,8 @@ def test_a_share_of_the_inner_nodes_is_hidden():
     assert len(hidden) == 3 and set(hidden) <= {f"n{at}" for at in range(1, 11)} and hidden == draw_hidden(net, 0.3, seed=1)
     assert draw_hidden(net, 0) == ()
     assert {name for seed in range(60) for name in draw_hidden(net, 0.3, seed)} == {f"n{at}" for at in range(1, 11)}
+    with pytest.raises(DataError, match="hidden must be a number of at least 0 and below 1; got 1.5"):
+        draw_hidden(net, 1.5)
 
 
 @pytest.mark.parametrize(("given", "sentence"), [

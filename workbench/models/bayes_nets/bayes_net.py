@@ -108,7 +108,8 @@ class BayesNet:
 
     @classmethod
     def of(cls, model=None, alpha=None, beta=None) -> BayesNet:
-        """The network that is meant by a BayesNet, a dict with name and nodes, or the path of a file (see `files.net_of`)."""
+        """The network that is meant by a BayesNet, a dict with name and nodes, the path of a file, or a published name
+        (see `files.net_of`)."""
         from workbench.models.bayes_nets.files import net_of
 
         net = cls() if model is None else net_of(model)
@@ -165,7 +166,7 @@ class BayesNet:
         found = np.full((records.n_distinct, len(self.nodes)), MISSING, np.int32)
         for column, (field, levels) in enumerate(zip(records.fields, records.levels, strict=True)):
             if field not in at:
-                raise ModelError(f"{where} has no node for the field '{field}' of {records.name!r}; there are {', '.join(at)}; "
+                raise ModelError(f"{where} has no node for the field '{field}' of {records.name!r}; there are {_some(at)}; "
                                  "leave the field out, or add a node")
             node = self.nodes[at[field]]
             state_of = {name: state for state, name in enumerate(node.state_names)}
@@ -175,7 +176,7 @@ class BayesNet:
             for level in occurring[occurring != MISSING]:
                 if not 0 <= states[level] < node.n_states:
                     raise ModelError(f"{where}: '{levels[level]}' of the field '{field}' is no state of its node; there are "
-                                     f"{', '.join(node.state_names[:10])}{', …' * (node.n_states > 10)}")
+                                     + _some(node.state_names))
             found[:, at[field]] = np.where(values == MISSING, MISSING, np.array([*states, MISSING], np.int32)[values])
         return found
 
@@ -269,3 +270,7 @@ class BayesNet:
         values, names = np.array([[0] * len(shown), shown]), tuple(node.name for node in self.nodes)
         return Records(values, np.array([1, most or 1]), names, tuple(node.state_names for node in self.nodes))
 
+
+def _some(names) -> str:
+    """The first ten of some names, for sentences."""
+    return ", ".join(itertools.islice(names, 10)) + ", …" * (len(names) > 10)

@@ -53,13 +53,13 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
     return Records(*merged(values, np.ones(n_records, np.int64)), fields, levels, net.name)
 
 
-def draw_hidden(net: BayesNet, share: float = 0.2, seed: int = 0) -> tuple[str, ...]:
+def draw_hidden(net: BayesNet, hidden: float = 0.2, seed: int = 0) -> tuple[str, ...]:
     """Names of nodes to hide: a share of the inner ones, which have parents and children, drawn at random.
 
     ``records.of_fields`` takes the others. A share that is not in [0, 1) and a seed below 0 are a DataError.
     """
-    check_fraction(share)
+    check_fraction(hidden, "hidden")
     parents = {name for node in net.nodes for name in node.parents}
     inner = [node.name for node in net.nodes if node.parents and node.name in parents]
-    chosen = np.random.default_rng(check_whole("seed", seed, 0)).permutation(len(inner))[:round(share * len(inner))]
+    chosen = np.random.default_rng(check_whole("seed", seed, 0)).permutation(len(inner))[:round(hidden * len(inner))]
     return tuple(inner[at] for at in sorted(chosen))

@@ -25,14 +25,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.models.bayes_nets.bayes_net import BayesNet
-from workbench.models.bayes_nets.bif import is_bif, read_bif
+from workbench.models.bayes_nets.bif import is_bif, published, read_bif
 from workbench.models.bayes_nets.shipped import SHIPPED
+from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.models.files import read_settings, write_settings
 from workbench.models.lda import ModelError
 
 
 def net_of(given) -> BayesNet:
-    """The network that is meant by a BayesNet, a dict with name and nodes, or the path of a .toml, .json or .bif file.
+    """The network that is meant by a BayesNet, a dict with name and nodes, the path of a .toml, .json or .bif file, or
+    "asia", "alarm", "insurance" or "hepar2": the published one behind the simulated records of that name.
 
     Raises
     ------
@@ -46,6 +48,8 @@ def net_of(given) -> BayesNet:
         raise ModelError(f"'{given}' is a shipped network; choose it with the option network={given}, and leave model out")
     if not isinstance(given, (str, Path)):
         raise ModelError(f"a Bayesian network is a BayesNet, a table with name and nodes, or a file; got {given!r}")
+    if given in SIMULATED:
+        return read_bif(published(given))[0]
     if is_bif(given):
         return read_bif(given)[0]
     settings = read_settings(given, "a Bayesian network", "name and nodes")

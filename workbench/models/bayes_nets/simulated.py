@@ -1,0 +1,100 @@
+"""Records drawn from published Bayesian networks, by name: a share of the inner nodes is hidden, the truth is known.
+
+The networks are in files of pgmpy (the extra ``bif``). Equal names give equal records with one version of numpy.
+"""
+
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.data.names import with_options
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.bif import published, read_bif
+from workbench.models.bayes_nets.drawing import draw_hidden, draw_records
+from workbench.records.records import Records
+
+OPTIONS = MappingProxyType({"n_records": 1000, "seed": 0, "hidden": 0.2})
+
+
+class Truth(NamedTuple):
+    """What is behind simulated records."""
+
+    net: BayesNet
+    tables: np.ndarray  # (table cell,) in the order of ``net.tables``
+    complete: Records   # with the hidden nodes too
+
+
+def simulate_records(name: str, n_records: int = 1000, seed: int = 0, hidden: float = 0.2) -> tuple[Records, Truth]:
+    """Records of a network that comes with pgmpy, as "alarm", and the truth behind them.
+
+    Parameters
+    ----------
+    n_records, seed : int
+        How many, and of numpy's generator.
+    hidden : float, default 0.2
+        Share of the inner nodes (with parents and children) that no field shows; the seed says which.
+
+    Raises
+    ------
+    ModelError
+        Without pgmpy, or of a name that it does not have.
+    DataError
+        A number out of range.
+    """
+    net, tables = read_bif(published(name))
+    complete = draw_records(net, tables, n_records, seed)
+    without = set(draw_hidden(net, hidden, seed))
+    shown = complete.of_fields([field for field in complete.fields if field not in without]) if without else complete
+    given = {"n_records": n_records, "seed": seed, "hidden": hidden}
+    own = {option: value for option, value in given.items() if value != OPTIONS[option]}
+    return replace(shown, name=with_options(name, own)), Truth(net, tables, complete)
+
+
+@dataclass(frozen=True)
+class SimulatedSet:
+    """A name of the catalog of records behind which nothing is stored: they are drawn when they are asked for."""
+
+    name: str
+    title: str           # one line for people
+    n_fields: int        # sizes with the default options
+    n_distinct: int
+    n_records: int = OPTIONS["n_records"]
+    origin: str = "drawn here from a network in the Python package pgmpy (1.1.2), which the extra bif installs"
+    licence: str = "pgmpy: MIT"
+
+    @property
+    def options(self) -> dict:
+        """Name → default of each option of `load`."""
+        return dict(OPTIONS)
+
+    def folder(self) -> None:
+        """Nowhere: it has no files."""
+        return None
+
+    def whereabouts(self) -> str:
+        """"drawn", or without pgmpy to be got "by hand"."""
+        return "drawn" if find_spec("pgmpy") else "by hand"
+
+    def facts(self) -> dict:
+        """Name, title, sizes and options, as JSON can hold them."""
+        names = ("name", "title", "n_records", "n_fields", "n_distinct", "licence", "origin", "options")
+        return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
+
+    def fetch(self) -> None:
+        """Nothing; a ModelError says how to get pgmpy where it is missing."""
+        published(self.name)
+
+    def load(self, **options) -> Records:
+        """The records; the truth behind them comes from `simulate_records`."""
+        return simulate_records(self.name, **options)[0]
+
+
+SIMULATED = MappingProxyType({each.name: each for each in (
+    SimulatedSet("asia", "simulated visits to a chest clinic", 7, 21),
+    SimulatedSet("alarm", "simulated monitoring of patients", 34, 770),
+    SimulatedSet("insurance", "simulated risks of cars", 23, 970),
+    SimulatedSet("hepar2", "simulated disorders of the liver", 66, 1000),
+)})
