@@ -7,6 +7,7 @@ from workbench.models import ModelError
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.files import write_net
 from workbench.models.bayes_nets.nodes import Node
+from workbench.models.bayes_nets.plan import cases_of, junction_trees
 from workbench.records import Records
 
 COIN = Node("coin", ("heads", "tails"))
@@ -143,3 +144,14 @@ def test_a_broken_file_is_told_with_its_path(tmp_path):
     for file, sentence in (("cut.toml", "cut.toml is not TOML: "), ("ring.toml", "ring.toml: network 'two causes': there ")):
         with pytest.raises(ModelError, match=sentence):
             BayesNet.of(tmp_path / file)
+
+
+def test_cliques_that_are_too_large_are_refused_with_the_largest(monkeypatch):
+    monkeypatch.setattr("workbench.models.bayes_nets.cliques.MOST_CLIQUE_CELLS", 60)
+    wide = BayesNet("wide", (Node("a", 4), Node("b", 4), Node("c", 2, ("a", "b")), Node("d", 4), Node("e", 2, ("b", "d"))))
+    cases = cases_of(np.array([[-1, -1, 0, -1, -1]]), np.ones(1))
+    junction_trees(wide, cases)  # 16 cells: d and e say nothing
+    both = cases_of(np.array([[-1, -1, -1, -1, -1, 0]]), np.ones(1))
+    wide = BayesNet("wide", (*wide.nodes, Node("f", 2, ("c", "e"))))
+    with pytest.raises(ModelError, match=r"network 'wide' has cliques of \d+ cells, more than 60; the largest has \d+ \(.*\): give"):
+        junction_trees(wide, both)

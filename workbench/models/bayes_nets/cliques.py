@@ -8,6 +8,7 @@ import math
 from workbench.models.lda import ModelError
 
 MOST_CLIQUE_CELLS = 2**22
+"""Cells of all cliques of a pattern together."""
 
 
 def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
@@ -20,12 +21,13 @@ def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
     bags = []
     for part in sorted(map(sorted, nx.connected_components(graph))):
         for parent, nodes in _tree(graph.subgraph(part) if len(part) < len(graph) else graph, part, len(bags)):
-            n_cells = math.prod(families.sizes[n] for n in nodes)
-            if n_cells > MOST_CLIQUE_CELLS:
-                named = ", ".join(families.names[n] for n in nodes)
-                raise ModelError(f"{called} has a clique of {n_cells:,} cells ({named}), more than "
-                                 f"{MOST_CLIQUE_CELLS:,}; give these nodes fewer states or parents, or observe some of them")
             bags.append((parent, nodes))
+    sizes = [math.prod(families.sizes[n] for n in nodes) for _, nodes in bags]
+    if sum(sizes) > MOST_CLIQUE_CELLS:
+        largest = max(sizes)
+        named = ", ".join(families.names[n] for n in bags[sizes.index(largest)][1])
+        raise ModelError(f"{called} has cliques of {sum(sizes):,} cells, more than {MOST_CLIQUE_CELLS:,}; the largest has "
+                         f"{largest:,} ({named}): give these nodes fewer states or parents, or observe some of them")
     return [len(bags), *(number for parent, nodes in bags for number in (parent, len(nodes), *nodes))]
 
 
