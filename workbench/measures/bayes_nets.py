@@ -46,7 +46,8 @@ def distributions(run: xr.Dataset, table: str, snapshot: int = -1) -> xr.Dataset
     width = int(np.sum(rows == rows[0]))
     count = run["n_cpt"].isel(snapshot=snapshot).values[cells].reshape(-1, width)
     estimated = "log_likelihood" in run
-    raised = np.maximum(count, 0.0) + (0.0 if estimated else run["prior"].values[cells].reshape(-1, width))
+    prior = run["table_prior"].isel(snapshot=snapshot) if "table_prior" in run else run["prior"]
+    raised = np.maximum(count, 0.0) + (0.0 if estimated else prior.values[cells].reshape(-1, width))
     total = raised.sum(axis=1, keepdims=True)
     mean = np.divide(raised, total, out=np.full_like(raised, 1.0 / width), where=total > 0)
     deviation = np.full_like(mean, np.nan) if estimated else np.sqrt(mean * (1 - mean) / (total + 1))
