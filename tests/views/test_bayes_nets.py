@@ -54,7 +54,8 @@ def test_learnt_priors_are_those_of_the_snapshot(records):
     run = fitted(records, options={"n_states": 3, "learn_priors": "maximised", "learn_after": 5})
     for table in ("class", "g"):
         cells = run["table"].values == table
-        np.testing.assert_allclose(distributions(run, table)["probability"].values.ravel(), run["cpt"].values[cells], rtol=1e-12)
+        found = distributions(run, table)["probability"].values.ravel()
+        np.testing.assert_allclose(found, run["cpt"].values[cells], rtol=1e-12)
 
 
 def test_estimates_have_no_deviation_and_no_prior(runs):
