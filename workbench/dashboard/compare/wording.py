@@ -30,7 +30,7 @@ LABELS = {
     "a_sigma_c2": "Variance of C: shape", "b_sigma_c2": "Variance of C: scale", "offset": "Offset",
     "n_particles": "Particles", "sweep_particles": "Particles of a sweep", "n_states": "States", "alpha0": "Prior of words",
     "probabilities": "Probabilities", "n_draws": "Draws",
-    "network": "Network", "missing": "Missing cells", "tables": "Tables", "least": "Least probability",
+    "network": "Bayesian network", "missing": "Missing cells", "tables": "Tables", "least": "Least probability",
     "a_gamma": "gamma: shape", "b_gamma": "gamma: rate", "a_tau": "tau: prior",
 }
 NOUNS = {
