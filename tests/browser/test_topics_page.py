@@ -440,10 +440,10 @@ def test_points_stay_the_same_while_a_live_run_goes_on(new_page, topics_url, sto
         page.evaluate("() => { first = deep('g[data-topic]'); held = deep('tr[data-topic] button')[0] }")
         until(lambda: page.evaluate("() => deep('path.line').length > 0"), "sizes are drawn")
         path = "() => deep('path.line')[0].getAttribute('d')"
-        before, said = page.evaluate(path), page.get_by_text("topics of live").inner_text()
+        before = page.evaluate(path)
         until(lambda: page.evaluate(path) != before, "sizes go on")
         assert page.evaluate("() => deep('g[data-topic]').every(g => first.includes(g)) && held.isConnected")
-        assert "running" in said
+        until(lambda: "running" in page.get_by_text("topics of live").inner_text(), "its state is told")
     finally:
         Run(store / "live").stop()
         Run(store / "live").wait(30)
